@@ -1,0 +1,33 @@
+# The two commands a newcomer types are `make demo` and `make test`. Both set everything up.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: demo test test-long check bench clean
+
+demo: $(STAMP)
+	@$(BIN)/catchment demo
+
+test: $(STAMP) check
+	$(BIN)/python tests/run.py
+
+test-long: $(STAMP)
+	$(BIN)/python tests/run.py --long
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/pyright
+
+bench: $(STAMP)
+	$(BIN)/python -m bench.engine
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,1 @@
+"""Plain values and pure decisions; no I/O."""

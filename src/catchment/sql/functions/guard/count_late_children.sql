@@ -1,0 +1,14 @@
+-- count_late_children: at commit, scopes learn of the children that were inserted from outside a handler.
+create or replace function worker.count_late_children()
+  returns trigger
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if nullif(current_setting('worker.late', true), '') is not null then
+    perform worker.follow_through(null);
+  end if;
+  return null;
+end;
+$$;

@@ -1,0 +1,11 @@
+-- refuse_open_scope_delete: an open scope is not deleted.
+create or replace function worker.refuse_open_scope_delete()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception using
+    errcode = 'CM005', message = format('task %s waits for its children: its scope cannot be deleted', old.id);
+end;
+$$;

@@ -1,0 +1,17 @@
+-- refuse_outcome_of_open_scope: a waiting task has no outcome.
+create or replace function worker.refuse_outcome_of_open_scope()
+  returns trigger
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_id bigint;
+begin
+  select n.id into v_id from new_rows as n join worker.scope as s on s.id = n.id where s.state = 'waiting' limit 1;
+  if found then
+    raise exception using errcode = 'CM005', message = format('task %s waits for its children: it cannot settle', v_id);
+  end if;
+  return null;
+end;
+$$;

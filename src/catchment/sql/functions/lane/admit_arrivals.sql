@@ -1,0 +1,77 @@
+-- admit_arrivals: give each lane its committed arrivals, in the order they were made. One admitter at a time, so that no
+-- later arrival is admitted before an earlier one; whoever finds another at work leaves it to that one.
+--
+--   locks   the admitter's advisory lock, then lane rows by key, then ready
+create or replace function worker.admit_arrivals(p_limit integer default 5000)
+  returns integer
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lanes worker.arrival[];
+  v_heads bigint[];
+  v_count integer;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('worker.admit_arrivals', 0)) then
+    return 0;
+  end if;
+
+  with due as (
+    select a.arrival_id from worker.arrival as a order by a.arrival_id limit p_limit
+  ),
+  gone as (
+    delete from worker.arrival as a where a.arrival_id = any (array(select d.arrival_id from due as d)) returning a.*
+  ),
+  summed as (
+    select g.queue_id, g.lane, min(g.first_place) as first_place, max(g.last_place) as last_place, count(*) as n
+      from gone as g
+     group by g.queue_id, g.lane
+  )
+  select array_agg((0, s.queue_id, s.lane, s.first_place, s.last_place)::worker.arrival order by s.queue_id, s.lane), sum(s.n)
+    into v_lanes, v_count
+    from summed as s;
+  if v_count is null then
+    return 0;
+  end if;
+
+  -- Lanes at work only learn how far their line reaches now.
+  perform l.lane
+     from worker.lane as l
+     join unnest(v_lanes) as a on a.queue_id = l.queue_id and a.lane = l.lane
+    order by l.queue_id, l.lane
+      for update of l;
+  update worker.lane as l
+     set first_place = least(l.first_place, a.first_place),
+         last_place  = greatest(l.last_place, a.last_place)
+    from unnest(v_lanes) as a
+   where a.queue_id = l.queue_id
+     and a.lane = l.lane;
+
+  -- Idle lanes get a head, unless a finished neighbour took it with it already.
+  with idle as (
+    select a.queue_id, a.lane, a.last_place, h.id, h.place
+      from unnest(v_lanes) as a
+     cross join lateral (
+       select b.id, b.place
+         from worker.blocked as b
+        where b.reason = 'lane'
+          and b.queue_id = a.queue_id
+          and b.lane = a.lane
+          and b.place between a.first_place and a.last_place
+        order by b.place, b.id
+        limit 1
+     ) as h
+     where not exists (select from worker.lane as l where l.queue_id = a.queue_id and l.lane = a.lane)
+     order by a.queue_id, a.lane
+  ),
+  opened as (
+    insert into worker.lane (queue_id, lane, head_id, first_place, last_place)
+    select i.queue_id, i.lane, i.id, i.place, i.last_place from idle as i
+    returning head_id
+  )
+  select array_agg(o.head_id) into v_heads from opened as o;
+  perform worker.unblock(v_heads);
+  return v_count;
+end;
+$$;

@@ -1,0 +1,31 @@
+-- skip_halted: let a halted lane go on behind the task that failed.
+--
+--   locks   the lane row, then ready rows
+--   raises  CM009 when that lane is not halted
+create or replace function worker.skip_halted(
+  p_queue  text,
+  p_lane   text
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lane worker.lane;
+begin
+  update worker.lane as l
+     set halted_at = null
+    from worker.queue_registry as q
+   where q.queue = p_queue
+     and l.queue_id = q.queue_id
+     and l.lane = p_lane
+     and l.halted_at is not null
+  returning l.* into v_lane;
+  if not found then
+    raise exception using errcode = 'CM009', message = format('lane %L of queue %L is not halted', p_lane, p_queue);
+  end if;
+  perform worker.advance_lanes(array[(v_lane.head_id, 'cancelled', null, null, 0, v_lane.queue_id, v_lane.lane, null, true, false,
+                                      false, false, false)::worker.settled]);
+end;
+$$;

@@ -1,0 +1,32 @@
+-- heartbeat: a worker process lives, has so much room, and keeps its lease.
+--
+--   raises  CM001 when the worker was declared dead: its claims are gone, it must start anew
+create or replace function worker.heartbeat(
+  p_worker_id           bigint,
+  p_lease               interval default '15 seconds',
+  p_available_capacity  integer default null,
+  p_memory_usage        real default null
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update worker.worker as w
+     set seen_at            = worker.now(),
+         lease_until        = worker.now() + p_lease,
+         lock_lost_at       = case when exists (select from worker.lock_holders(array[w.lock_key])) then null
+                                   else w.lock_lost_at
+                              end,
+         available_capacity = coalesce(p_available_capacity, w.available_capacity),
+         memory_usage       = coalesce(p_memory_usage, w.memory_usage)
+   where w.worker_id = p_worker_id;
+  if not found then
+    raise exception using
+      errcode = 'CM001',
+      message = format('worker %s was declared dead', p_worker_id),
+      hint = 'Its lease ended or its lock was gone too long. Register again.';
+  end if;
+end;
+$$;

@@ -1,0 +1,41 @@
+-- interrupt_abandoned: attempts whose owner is gone end as interrupted. A SQL task is abandoned when its backend's lock is
+-- free: its transaction died with it. A Python task is abandoned when its worker process is dead.
+--
+--   processing -> interrupted, or failed at the fifth time
+--   locks   running rows that are free; then see settle
+create or replace function worker.interrupt_abandoned(p_dead bigint[])
+  returns integer
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_ids    bigint[];
+  v_fences bigint[];
+begin
+  with held as (
+    select h.key
+      from worker.lock_holders(array(select r.backend_key from worker.running as r where r.backend_key is not null)) as h
+  ),
+  lost as (
+    select r.id, r.fence
+      from worker.running as r
+     where case when r.kind = 's' then r.backend_key not in (select h.key from held as h)
+                else r.worker_id = any (p_dead) or not exists (select from worker.worker as w where w.worker_id = r.worker_id)
+           end
+     order by r.id
+       for update of r skip locked
+  )
+  select array_agg(l.id), array_agg(l.fence) into v_ids, v_fences from lost as l;
+  if v_ids is not null then
+    perform worker.settle(v_ids, v_fences, array_fill('interrupted'::text, array[cardinality(v_ids)]),
+                          array_fill('{"kind": "interrupted", "message": "its worker died"}'::jsonb,
+                                     array[cardinality(v_ids)]));
+  end if;
+  delete from worker.sleeper as s where s.worker_id = any (p_dead);
+  delete from worker.worker as w
+   where w.worker_id = any (p_dead)
+     and not exists (select from worker.running as r where r.worker_id = w.worker_id);
+  return coalesce(cardinality(v_ids), 0);
+end;
+$$;

@@ -1,0 +1,25 @@
+-- register_worker: a worker process begins. The caller takes the session lock lock_key on a connection it keeps; behind a
+-- pooler it cannot, passes p_has_lock false, and lives by its lease alone.
+create or replace function worker.register_worker(
+  p_name          text,
+  p_queues        text[] default '{}',
+  p_max_capacity  integer default null,
+  p_lease         interval default '15 seconds',
+  p_has_lock      boolean default true
+)
+  returns table (worker_id bigint, lock_key bigint)
+  language sql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+  with made as (
+    select nextval('worker.worker_worker_id_seq') as id
+  )
+  insert into worker.worker (worker_id, name, lock_key, lease_until, started_at, seen_at, queues, available_capacity,
+                             max_capacity)
+  overriding system value
+  select m.id, p_name, case when p_has_lock then hashtextextended('worker.worker/' || m.id, 0) end, worker.now() + p_lease,
+         worker.now(), worker.now(), p_queues, p_max_capacity, p_max_capacity
+    from made as m
+  returning worker.worker_id, worker.lock_key;
+$$;

@@ -1,0 +1,19 @@
+-- pause_queue: stop claiming on a queue, until a time or until resumed. Running tasks go on.
+--
+--   raises  CM003 unknown queue
+create or replace function worker.pause_queue(
+  p_queue  text,
+  p_until  timestamptz default null
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update worker.queue_registry as q set paused_at = worker.now(), paused_until = p_until where q.queue = p_queue;
+  if not found then
+    raise exception using errcode = 'CM003', message = format('unknown queue %L', p_queue);
+  end if;
+end;
+$$;

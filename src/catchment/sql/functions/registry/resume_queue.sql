@@ -1,0 +1,16 @@
+-- resume_queue: claim on a queue again.
+--
+--   raises  CM003 unknown queue
+create or replace function worker.resume_queue(p_queue text)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update worker.queue_registry as q set paused_at = null, paused_until = null where q.queue = p_queue;
+  if not found then
+    raise exception using errcode = 'CM003', message = format('unknown queue %L', p_queue);
+  end if;
+end;
+$$;

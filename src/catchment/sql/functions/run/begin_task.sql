@@ -1,0 +1,44 @@
+-- begin_task: claim one task with a SQL handler for this backend.
+--
+--   pending | interrupted -> processing
+--   locks   see claim
+create or replace function worker.begin_task(
+  p_queue         text,
+  p_tier          integer,
+  p_max_priority  integer
+)
+  returns worker.sql_run
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_queue_id integer;
+  v_claimed  worker.claimed;
+  v_command  worker.command_registry;
+  v_name     text;
+  v_call     text;
+begin
+  for v_queue_id in
+    select q.queue_id from worker.queue_registry as q where p_queue is null or q.queue = p_queue order by q.queue
+  loop
+    select c.* into v_claimed
+      from worker.claim(v_queue_id, 's', p_tier, 1, p_max_priority,
+                        nullif(current_setting('worker.worker_id', true), '')::bigint,
+                        current_setting('worker.backend_key')::bigint) as c;
+    exit when v_claimed.id is not null;
+  end loop;
+  if v_claimed.id is null then
+    return null;
+  end if;
+
+  -- A claim that a crash forgets is simply claimed again, so its commit need not wait for the disk.
+  perform set_config('synchronous_commit', 'off', true);
+  perform set_config('worker.busy', v_claimed.id || '/' || v_claimed.fence, false);
+  select c.* into v_command from worker.command_registry as c where c.command = v_claimed.command;
+  v_name := case v_claimed.phase when 1 then v_command.join_procedure else v_command.handler_procedure end;
+  v_call := worker.call_text(v_name, 2);
+  return (v_claimed.id, v_claimed.fence, v_claimed.command, v_claimed.payload, v_call, v_name, v_call like '%, $2)',
+          case when v_claimed.phase = 0 then worker.call_text(v_command.before_procedure, 1) end)::worker.sql_run;
+end;
+$$;

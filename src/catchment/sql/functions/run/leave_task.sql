@@ -1,0 +1,12 @@
+-- leave_task: the handler has returned and its task has moved on.
+create or replace function worker.leave_task()
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform set_config('worker.task_id', '', true), set_config('worker.task_fence', '', true),
+          set_config('worker.busy', '', false);
+end;
+$$;

@@ -1,0 +1,16 @@
+-- run_hook: call a before or after procedure. One that raises is a recorded warning and changes nothing else.
+create or replace procedure worker.run_hook(
+  p_task_id  bigint,
+  p_source   text,
+  p_call     text,
+  p_payload  jsonb
+)
+  language plpgsql
+as $$
+begin
+  execute p_call using p_payload;
+exception
+  when query_canceled or assert_failure or others then
+    perform worker.record_warning(p_task_id, p_source, sqlerrm);
+end;
+$$;

@@ -1,0 +1,67 @@
+-- run_tasks: the loop behind process_tasks and drain.
+create or replace procedure worker.run_tasks(
+  p_commits         boolean,
+  p_batch_size      integer,
+  p_max_runtime_ms  integer,
+  p_queue           text,
+  p_max_priority    integer,
+  p_mode            text
+)
+  language plpgsql
+as $$
+declare
+  v_until  timestamptz := clock_timestamp() + p_max_runtime_ms * interval '1 millisecond';
+  v_tier   integer := case p_mode when 'top' then 1 else 0 end;
+  v_done   jsonb := '[]';
+  v_count  integer := 0;
+  v_run    worker.sql_run;
+  v_state  text;
+  v_error  jsonb;
+  v_start  timestamptz;
+begin
+  perform worker.begin_session(p_queue, p_mode);
+  loop
+    exit when v_count >= p_batch_size or clock_timestamp() >= v_until;
+    perform pg_cancel_backend(pid) from unnest(worker.sweep_cancelled()) as pid;
+
+    v_run := worker.begin_task(p_queue, v_tier, p_max_priority);
+    if v_run.id is null then
+      exit when v_tier = 1 or p_mode = 'child';
+      v_tier := 1;
+      continue;
+    end if;
+    v_start := clock_timestamp();
+    if v_run.before_call is not null then
+      call worker.run_hook(v_run.id, 'before', v_run.before_call, v_run.payload);
+    end if;
+    if p_commits then
+      commit;
+    end if;
+
+    perform worker.enter_task(v_run.id, v_run.fence);
+    v_error := null;
+    call worker.run_handler(v_run, p_commits, v_state, v_error);
+    if v_error is not null then
+      select s.state into v_state from worker.settle(array[v_run.id], array[v_run.fence], array['failed'], array[v_error]) as s;
+      if not found then
+        v_state := 'lost';
+      end if;
+    end if;
+    perform worker.leave_task();
+    if p_commits then
+      commit;
+    end if;
+
+    v_count := v_count + 1;
+    if v_count <= 1000 then
+      v_done := v_done || jsonb_build_object(
+        'id', v_run.id, 'command', v_run.command, 'state', v_state, 'error', v_error ->> 'message',
+        'duration_ms', round(extract(epoch from clock_timestamp() - v_start) * 1000, 3));
+    end if;
+    call worker.run_after_calls(p_commits);
+    exit when p_mode is null and v_tier = 1 and v_state = 'waiting';
+  end loop;
+  call worker.run_after_calls(p_commits);
+  perform set_config('worker.processed', v_done::text, false);
+end;
+$$;

@@ -1,0 +1,17 @@
+-- take_after_call: one after call that is due, taken for this transaction.
+create or replace function worker.take_after_call()
+  returns table (task_id bigint, call_text text, procedure_name text, payload jsonb)
+  language sql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+  with gone as (
+    delete from worker.after_call as a
+     where a.ctid = (select x.ctid from worker.after_call as x limit 1 for update skip locked)
+    returning a.*
+  )
+  select g.task_id, worker.call_text(c.after_procedure, 1), c.after_procedure, t.payload
+    from gone as g
+    join worker.task as t on t.id = g.task_id
+    join worker.command_registry as c on c.command = g.command;
+$$;

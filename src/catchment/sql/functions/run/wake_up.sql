@@ -1,0 +1,17 @@
+-- wake_up: a worker looks for work by itself again on this queue.
+create or replace function worker.wake_up(
+  p_worker_id  bigint,
+  p_queue      text
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  delete from worker.sleeper as s
+   using worker.queue_registry as q
+   where q.queue = p_queue and s.queue_id = q.queue_id and s.worker_id = p_worker_id;
+end;
+$$;

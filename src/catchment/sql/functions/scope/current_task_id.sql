@@ -1,0 +1,6 @@
+-- current_task_id: which task the running SQL handler belongs to; null outside a handler.
+create or replace function worker.current_task_id()
+  returns bigint
+  language sql
+  stable
+return nullif(pg_catalog.current_setting('worker.task_id', true), '')::bigint;

@@ -1,0 +1,44 @@
+-- follow_through: what settled tasks set in motion: folded twins, parents (level by level, deepest first), follow-ups, lanes,
+-- hooks. Also counts the children this transaction spawned into open scopes.
+--
+--   locks   scope rows deepest first, then id; then lane rows by key; then ready rows
+--   raises  CM005 when a late spawn meets a scope that has closed or is being cancelled
+create or replace function worker.follow_through(p_settled worker.settled[])
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_new     worker.settled[] := worker.settle_merged(p_settled);
+  v_all     worker.settled[] := v_new;
+  v_changes worker.scope_change[] := worker.take_late();
+  v_depth   smallint;
+  v_lanes   worker.settled[];
+begin
+  loop
+    select v_changes || array_agg((i.parent_id, i.depth - 1, 1, (i.state = 'failed')::integer, (i.state = 'cancelled')::integer,
+                                   0, i.has_info, i.was_active)::worker.scope_change)
+      into v_changes
+      from unnest(v_new) as i
+     where i.parent_id is not null;
+
+    select max(c.depth) into v_depth from unnest(v_changes) as c;
+    exit when v_depth is null;
+    v_new := worker.settle_merged(worker.change_scopes(array(select c from unnest(v_changes) as c where c.depth = v_depth)));
+    v_all := v_all || v_new;
+    v_changes := array(select c from unnest(v_changes) as c where c.depth < v_depth);
+  end loop;
+
+  if exists (select from unnest(v_all) as i where i.has_follow_up) then
+    perform worker.release_follow_ups(v_all);
+  end if;
+  v_lanes := array(select i from unnest(v_all) as i where i.lane is not null);
+  if v_lanes <> '{}' then
+    perform worker.advance_lanes(v_lanes);
+    perform worker.wake(array(select distinct i.queue_id from unnest(v_lanes) as i where i.lane = ''));
+  end if;
+  insert into worker.after_call (task_id, command)
+  select i.id, i.command from unnest(v_all) as i where i.has_after;
+end;
+$$;

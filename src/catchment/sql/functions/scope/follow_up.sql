@@ -1,0 +1,44 @@
+-- follow_up: a top-level task that starts when the root of the current tree has completed, in that root's place; it is
+-- cancelled if the root does not complete.
+--
+--   locks   the running row of the current task when it is the root
+--   raises  CM005 outside a handler
+create or replace function worker.follow_up(
+  p_command       text,
+  p_payload       jsonb default '{}',
+  p_priority      integer default null,
+  p_lane          text default null,
+  p_scheduled_at  timestamptz default null
+)
+  returns bigint
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_task_id bigint := worker.current_task_id();
+  v_root    worker.task;
+  v_same    boolean;
+begin
+  select r.* into v_root
+    from worker.task as t
+    join worker.task as r on r.id = coalesce(t.root_id, t.id)
+    join worker.running as n on n.id = t.id
+   where t.id = v_task_id
+     and worker.holds_task(n.id, n.fence);
+  if not found then
+    raise exception using
+      errcode = 'CM005',
+      message = format('%s follows nothing: no handler is running here', p_command),
+      hint = 'Use worker.enqueue for an independent task.';
+  end if;
+  update worker.running as n set has_follow_up = true where n.id = v_root.id and not n.has_follow_up;
+
+  select q.queue_id = v_root.queue_id into v_same
+    from worker.command_registry as c
+    join worker.queue_registry as q on q.queue = c.queue
+   where c.command = p_command;
+  return worker.insert_task(p_command, p_payload, p_priority, coalesce(p_lane, case when v_same then v_root.lane end),
+                            p_scheduled_at, p_follows_id => v_root.id, p_place => v_root.place);
+end;
+$$;

@@ -1,0 +1,35 @@
+-- make_offspring: the children, siblings and follow-ups that a worker recorded for its task, made with the task's transition.
+--
+--   locks   see spawn_child and follow_up
+create or replace function worker.make_offspring(
+  p_task_id     bigint,
+  p_fence       bigint,
+  p_spawns      jsonb,
+  p_child_mode  text,
+  p_on_failure  text,
+  p_follow_ups  jsonb
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_parent_id bigint := (select r.parent_id from worker.running as r where r.id = p_task_id and r.fence = p_fence);
+begin
+  perform set_config('worker.task_id', p_task_id::text, true), set_config('worker.task_fence', p_fence::text, true);
+  perform worker.spawn_child(s.command, s.payload, case when s.is_sibling then v_parent_id else p_task_id end, s.priority,
+                             case when s.is_sibling then null else p_child_mode end,
+                             case when s.is_sibling then null else p_on_failure end, s.scheduled_at)
+     from rows from (jsonb_to_recordset(coalesce(p_spawns, '[]'))
+                     as (command text, payload jsonb, priority integer, is_sibling boolean, scheduled_at timestamptz))
+          with ordinality as s (command, payload, priority, is_sibling, scheduled_at, n)
+    order by s.n;
+  perform worker.follow_up(f.command, f.payload, f.priority, f.lane, f.scheduled_at)
+     from rows from (jsonb_to_recordset(coalesce(p_follow_ups, '[]'))
+                     as (command text, payload jsonb, priority integer, lane text, scheduled_at timestamptz))
+          with ordinality as f (command, payload, priority, lane, scheduled_at, n)
+    order by f.n;
+  perform set_config('worker.task_id', '', true), set_config('worker.task_fence', '', true);
+end;
+$$;

@@ -1,0 +1,80 @@
+-- release_follow_ups: roots have settled. Their follow-ups start, in the order made and in the root's place; if the root did
+-- not complete, they are cancelled and say why.
+--
+--   locks   blocked rows of the follow-ups; lane rows by key; then ready rows
+create or replace function worker.release_follow_ups(p_settled worker.settled[])
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now  timestamptz := worker.now();
+  v_free bigint[];
+begin
+  perform l.lane
+     from worker.lane as l
+     join unnest(p_settled) as i on i.queue_id = l.queue_id and i.lane = l.lane
+    order by l.queue_id, l.lane
+      for update of l;
+
+  with gone as (
+    delete from worker.blocked as b
+     using unnest(p_settled) as i
+     where b.reason = 'follow_up'
+       and b.wait_id = i.id
+       and i.state <> 'completed'
+    returning b.id, i.id as root_id, i.state
+  )
+  insert into worker.outcome (id, state, attempt, completed_at, error)
+  select g.id, 'cancelled', 0, v_now,
+         jsonb_build_object('kind', 'cancelled', 'message', format('it follows task %s, which is %s', g.root_id, g.state))
+    from gone as g;
+
+  -- Due ones without a lane are ready at once.
+  v_free := array(
+    select b.id
+      from worker.blocked as b
+      join unnest(p_settled) as i on b.wait_id = i.id
+      join worker.task as t on t.id = b.id
+     where b.reason = 'follow_up'
+       and i.state = 'completed'
+       and b.lane is null
+       and coalesce(t.scheduled_at <= v_now, true));
+  perform worker.unblock(v_free);
+
+  -- The others wait for their time, or stand first in their lane.
+  with moved as (
+    update worker.blocked as b
+       set reason  = case when t.scheduled_at > v_now then 'scheduled' else 'lane' end,
+           due_at  = case when t.scheduled_at > v_now then t.scheduled_at end,
+           wait_id = null
+      from unnest(p_settled) as i, worker.task as t
+     where b.reason = 'follow_up'
+       and b.wait_id = i.id
+       and i.state = 'completed'
+       and t.id = b.id
+    returning b.queue_id, b.lane, b.place, b.reason, i.queue_id = b.queue_id and i.lane = b.lane as is_same_lane
+  ),
+  own as (
+    select m.queue_id, m.lane, min(m.place) as place
+      from moved as m
+     where m.reason = 'lane' and m.is_same_lane
+     group by m.queue_id, m.lane
+     order by m.queue_id, m.lane
+  ),
+  announced as (
+    insert into worker.arrival (queue_id, lane, first_place, last_place)
+    select m.queue_id, m.lane, min(m.place), max(m.place)
+      from moved as m
+     where m.reason = 'lane' and not coalesce(m.is_same_lane, false)
+     group by m.queue_id, m.lane
+  )
+  update worker.lane as l
+     set first_place = least(l.first_place, o.place),
+         last_place  = greatest(l.last_place, o.place)
+    from own as o
+   where l.queue_id = o.queue_id
+     and l.lane = o.lane;
+end;
+$$;

@@ -1,0 +1,62 @@
+-- reopen_scope: the failed and cancelled children of a settled task run again; it waits for them. A failed join runs alone.
+--
+--   failed | cancelled -> waiting
+--   locks   the scope rows of the subtree, deepest first
+create or replace function worker.reopen_scope(p_task_id bigint)
+  returns text
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_children bigint[];
+  v_scope    worker.scope;
+  v_child    bigint;
+begin
+  v_children := array(
+    select c.id
+      from worker.task as c
+      join worker.outcome as o on o.id = c.id
+     where c.parent_id = p_task_id
+       and o.state <> 'completed'
+       and o.merged_into is null);
+  foreach v_child in array v_children loop
+    if exists (select from worker.scope as s where s.id = v_child) then
+      perform worker.reopen_scope(v_child);
+    end if;
+  end loop;
+
+  delete from worker.outcome as o where o.id = p_task_id;
+  update worker.scope as s
+     set state              = 'waiting',
+         open_children      = cardinality(v_children),
+         failed_children    = 0,
+         cancelled_children = 0,
+         cancel_reason      = null,
+         is_joining         = v_children = '{}'
+   where s.id = p_task_id
+  returning s.* into v_scope;
+  if v_scope.is_joining then
+    insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, since)
+    values (v_scope.queue_id, v_scope.kind, 0, v_scope.band, 1, v_scope.place, p_task_id, 1, v_scope.attempt, worker.now());
+  end if;
+
+  with again as (
+    delete from worker.outcome as o
+     where o.id = any (v_children)
+       and not exists (select from worker.scope as s where s.id = o.id)
+    returning o.id, o.attempt
+  )
+  insert into worker.blocked (id, reason, wait_id, queue_id, kind, tier, band, rank, place, attempt)
+  select t.id, 'serial', p_task_id, t.queue_id, t.kind, 0, t.priority, 1, t.place, a.attempt
+    from again as a
+    join worker.task as t on t.id = a.id;
+  if v_scope.child_mode = 'serial' then
+    perform worker.next_serial(array[p_task_id]);
+  else
+    perform worker.unblock(array(select b.id from worker.blocked as b where b.wait_id = p_task_id and b.reason = 'serial'));
+  end if;
+  perform worker.wake(array[v_scope.queue_id]);
+  return 'waiting';
+end;
+$$;

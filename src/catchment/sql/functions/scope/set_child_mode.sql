@@ -1,0 +1,43 @@
+-- set_child_mode: the first spawn of a running handler fixes the mode and the failure policy of its scope.
+--
+--   locks   the running row of this handler
+--   raises  CM005 when the spawn comes from elsewhere or asks for another mode, CM011 when the task is being cancelled
+create or replace function worker.set_child_mode(
+  p_run         worker.running,
+  p_child_mode  text,
+  p_on_failure  text
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if not worker.holds_task(p_run.id, p_run.fence) then
+    raise exception using
+      errcode = 'CM005',
+      message = format('task %s is processing: only its own handler may spawn its children', p_run.id);
+  elsif p_run.cancel_reason is not null then
+    raise exception using errcode = 'CM011', message = format('task %s is being cancelled: %s', p_run.id, p_run.cancel_reason);
+  elsif p_child_mode not in ('concurrent', 'serial') then
+    raise exception using
+      errcode = 'CM005', message = format('child mode %L is unknown, expected concurrent or serial', p_child_mode);
+  elsif p_on_failure not in ('wait', 'cancel_siblings') then
+    raise exception using
+      errcode = 'CM005', message = format('failure policy %L is unknown, expected wait or cancel_siblings', p_on_failure);
+  end if;
+
+  if p_run.child_mode is null then
+    update worker.running as r
+       set child_mode = coalesce(p_child_mode, 'concurrent'),
+           on_failure = coalesce(p_on_failure, 'wait')
+     where r.id = p_run.id;
+  elsif p_child_mode <> p_run.child_mode or p_on_failure <> p_run.on_failure then
+    raise exception using
+      errcode = 'CM005',
+      message = format('the scope of task %s is %s / %s, not %s / %s', p_run.id, p_run.child_mode, p_run.on_failure,
+                       coalesce(p_child_mode, p_run.child_mode), coalesce(p_on_failure, p_run.on_failure)),
+      hint = 'The first spawn of a handler fixes child mode and failure policy.';
+  end if;
+end;
+$$;

@@ -1,0 +1,54 @@
+-- cancel: ask for a task and everything under it to stop. An unstarted task settles at once. For one that runs or waits this
+-- only marks it, under its own lock alone; from then on nothing can be spawned into its subtree. Unstarted descendants settle
+-- next (sweep_cancelled), running ones are told and settle as they end, the task itself settles last.
+--
+--   returns cancelled when it has settled, cancelling when it was asked to, or the state of a task that had settled before
+--   locks   the running row, or the scope row; an unstarted task: see settle_unstarted
+--   raises  CM009 when there is no such task
+create or replace function worker.cancel(
+  p_task_id  bigint,
+  p_reason   text default 'cancelled on request'
+)
+  returns text
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_state  text;
+  v_marked bigint;
+begin
+  if not exists (select from worker.task as t where t.id = p_task_id) then
+    raise exception using errcode = 'CM009', message = format('there is no task %s', p_task_id);
+  end if;
+
+  if exists (select from worker.settle_unstarted(array[p_task_id], p_reason)) then
+    return 'cancelled';
+  end if;
+
+  update worker.running as r
+     set cancel_reason = coalesce(r.cancel_reason, p_reason)
+   where r.id = p_task_id
+  returning r.id into v_marked;
+  if not found then
+    perform s.id from worker.scope as s where s.id = p_task_id and s.state = 'waiting' for update;
+    update worker.scope as s
+       set cancel_reason = coalesce(s.cancel_reason, p_reason)
+     where s.id = p_task_id
+       and s.state = 'waiting'
+    returning s.id into v_marked;
+  end if;
+  if v_marked is not null then
+    insert into worker.cancel_request (task_id, reason, requested_at) values (p_task_id, p_reason, worker.now());
+    perform worker.wake(array(select q.queue_id from worker.queue_registry as q));
+    return 'cancelling';
+  end if;
+
+  select o.state into v_state from worker.outcome as o where o.id = p_task_id;
+  if v_state is null then
+    -- It moved between two looks: it is neither unstarted nor running nor waiting nor settled in one snapshot.
+    return worker.cancel(p_task_id, p_reason);
+  end if;
+  return v_state;
+end;
+$$;

@@ -1,0 +1,31 @@
+-- check_payload: what any task may carry. A missing payload is an empty object.
+--
+--   raises  CM004 when it is not an object, or too large for a queue
+create or replace function worker.check_payload(
+  p_command  text,
+  p_payload  jsonb
+)
+  returns jsonb
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_limit constant integer := 16 * 1024 * 1024;
+begin
+  if p_payload is null then
+    return '{}';
+  elsif jsonb_typeof(p_payload) <> 'object' then
+    raise exception using
+      errcode = 'CM004',
+      message = format('the payload of %s is a JSON %s, expected an object', p_command, jsonb_typeof(p_payload)),
+      hint = 'Wrap it: {"value": …}.';
+  elsif pg_column_size(p_payload) > c_limit then
+    raise exception using
+      errcode = 'CM004',
+      message = format('the payload of %s has %s bytes, at most %s are taken', p_command, pg_column_size(p_payload), c_limit),
+      hint = 'Store the data in a table or a file and put its key in the payload.';
+  end if;
+  return p_payload;
+end;
+$$;

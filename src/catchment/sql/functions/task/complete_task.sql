@@ -1,0 +1,36 @@
+-- complete_task: a held task finishes; it waits instead while it has open children.
+-- p_spawns is an array of {"command", "payload", "priority", "is_sibling", "scheduled_at"}, p_follow_ups one of {"command",
+-- "payload", "priority", "lane", "scheduled_at"}: both exist from this transition on and not before.
+--
+--   processing -> completed | waiting
+--   locks   see settle
+--   raises  CM001 when the claim is no longer ours
+create or replace function worker.complete_task(
+  p_task_id     bigint,
+  p_fence       bigint,
+  p_info        jsonb default null,
+  p_result      jsonb default null,
+  p_spawns      jsonb default null,
+  p_child_mode  text default null,
+  p_on_failure  text default null,
+  p_follow_ups  jsonb default null
+)
+  returns text
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_state text;
+begin
+  if p_spawns is not null or p_follow_ups is not null then
+    perform worker.make_offspring(p_task_id, p_fence, p_spawns, p_child_mode, p_on_failure, p_follow_ups);
+  end if;
+  select s.state into v_state
+    from worker.settle(array[p_task_id], array[p_fence], array['completed'], null, array[p_info], array[p_result]) as s;
+  if not found then
+    perform worker.raise_fenced(p_task_id, p_fence);
+  end if;
+  return v_state;
+end;
+$$;

@@ -1,0 +1,65 @@
+-- promote_due: scheduled tasks and retries whose time has come move to ready; a scheduled one with a lane enters it now.
+--
+--   locks   blocked rows that are free; then ready
+create or replace function worker.promote_due(p_limit integer default 1000)
+  returns integer
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now    timestamptz := worker.now();
+  v_count  integer;
+  v_queues integer[];
+begin
+  with due as (
+    select b.ctid
+      from worker.blocked as b
+     where b.due_at <= v_now
+     order by b.due_at
+     limit p_limit
+       for update skip locked
+  ),
+  gone as (
+    delete from worker.blocked as b where b.ctid = any (array(select d.ctid from due as d)) returning b.*
+  ),
+  dest as materialized (
+    select g.*,
+           case
+             when g.reason = 'scheduled' and g.lane is not null then nextval('worker.task_id_seq')
+             else g.place
+           end as new_place,
+           coalesce(g.reason = 'scheduled' and t.parent_id is not null and p.child_mode = 'serial', false) as is_serial,
+           t.parent_id
+      from gone as g
+      join worker.task as t on t.id = g.id
+      left join worker.scope as p on p.id = t.parent_id
+  ),
+  loose as (
+    insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, failures, interruptions, since)
+    select d.queue_id, d.kind, d.tier, d.band, d.rank, d.place, d.id, d.phase, d.attempt, d.failures, d.interruptions, v_now
+      from dest as d
+     where d.reason = 'retry' or (d.lane is null and not d.is_serial)
+  ),
+  lined as (
+    insert into worker.blocked (id, reason, wait_id, queue_id, kind, tier, band, rank, place, lane)
+    select d.id, case when d.is_serial then 'serial' else 'lane' end, case when d.is_serial then d.parent_id end,
+           d.queue_id, d.kind, d.tier, d.band, d.rank, d.new_place, d.lane
+      from dest as d
+     where d.reason = 'scheduled' and (d.lane is not null or d.is_serial)
+  ),
+  announced as (
+    insert into worker.arrival (queue_id, lane, first_place, last_place)
+    select d.queue_id, d.lane, min(d.new_place), max(d.new_place)
+      from dest as d
+     where d.reason = 'scheduled' and d.lane is not null
+     group by d.queue_id, d.lane
+  )
+  select count(*), array_agg(distinct d.queue_id) into v_count, v_queues from dest as d;
+
+  if v_count > 0 then
+    perform worker.wake(v_queues);
+  end if;
+  return v_count;
+end;
+$$;

@@ -1,0 +1,41 @@
+-- requeue: attempts whose task goes on. A retry waits for its backoff, an interrupted task goes first among equals, a
+-- released one stands where it stood and has used no attempt. Each keeps its place, and its lane stays held.
+--
+--   locks   ready and blocked rows of these tasks, which are new
+create or replace function worker.requeue(p_ended worker.ended[])
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now    timestamptz := worker.now();
+  v_queues integer[];
+begin
+  insert into worker.blocked (id, reason, due_at, queue_id, kind, tier, band, rank, place, lane, phase, attempt, failures,
+                              interruptions)
+  select (e.run).id, 'retry',
+         v_now + coalesce((e.error ->> 'retry_after')::interval,
+                          worker.retry_delay((e.run).failures + 1, c.retry_delay, c.retry_factor, c.retry_max_delay,
+                                             c.retry_jitter),
+                          interval '1 second'),
+         (e.run).queue_id, (e.run).kind, case when (e.run).depth > 0 or (e.run).phase = 1 then 0 else 1 end, (e.run).band, 1,
+         (e.run).place, nullif((e.run).lane, ''), (e.run).phase, (e.run).attempt, (e.run).failures + 1, (e.run).interruptions
+    from unnest(p_ended) as e
+    left join worker.command_registry as c on c.command = (e.run).command
+   where e.fate = 'retry';
+
+  insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, failures, interruptions, since)
+  select (e.run).queue_id, (e.run).kind, case when (e.run).depth > 0 or (e.run).phase = 1 then 0 else 1 end, (e.run).band,
+         case e.fate when 'interrupted' then 0 else 1 end, (e.run).place, (e.run).id, (e.run).phase,
+         (e.run).attempt - case e.fate when 'released' then 1 else 0 end, (e.run).failures,
+         (e.run).interruptions + case e.fate when 'interrupted' then 1 else 0 end, v_now
+    from unnest(p_ended) as e
+   where e.fate in ('interrupted', 'released');
+
+  select array_agg(distinct (e.run).queue_id) into v_queues
+    from unnest(p_ended) as e
+   where e.fate in ('interrupted', 'released');
+  perform worker.wake(v_queues);
+end;
+$$;

@@ -1,0 +1,55 @@
+-- retry: a task that failed or was cancelled runs again, with its attempts counted on. A parent that failed through its
+-- children goes back to waiting and only those children run again. A child comes back only while its scope is open.
+--
+--   failed | cancelled -> pending | waiting
+--   locks   scope rows deepest first; lane rows by key; then ready rows
+--   raises  CM009 no such task, CM008 when it cannot be retried, with what to do instead
+create or replace function worker.retry(p_task_id bigint)
+  returns text
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_task    worker.task;
+  v_outcome worker.outcome;
+  v_scope   worker.scope;
+begin
+  select t.* into v_task from worker.task as t where t.id = p_task_id;
+  if not found then
+    raise exception using errcode = 'CM009', message = format('there is no task %s', p_task_id);
+  end if;
+  -- Two retries at once: the second waits here and finds nothing to do.
+  select o.* into v_outcome from worker.outcome as o where o.id = p_task_id for update;
+  if v_outcome.id is null or v_outcome.state = 'completed' or v_outcome.merged_into is not null then
+    raise exception using
+      errcode = 'CM008',
+      message = format('task %s is %s, only failed and cancelled tasks can be retried', p_task_id,
+                       coalesce((select t.state from worker.tasks as t where t.id = p_task_id), 'unknown')),
+      hint = case when v_outcome.merged_into is not null then format('Retry task %s, which it was merged into.',
+                                                                     v_outcome.merged_into) end;
+  end if;
+  select s.* into v_scope from worker.scope as s where s.id = p_task_id;
+  perform worker.enter_again(v_task);
+  if v_scope.id is not null then
+    return worker.reopen_scope(p_task_id);
+  end if;
+
+  delete from worker.outcome as o where o.id = p_task_id;
+  if v_task.lane is null
+     or exists (select from worker.lane as l where l.queue_id = v_task.queue_id and l.lane = v_task.lane
+                                               and l.head_id = p_task_id) then
+    insert into worker.ready (queue_id, kind, tier, band, rank, place, id, attempt, since)
+    values (v_task.queue_id, v_task.kind, case when v_task.parent_id is null then 1 else 0 end, v_task.priority, 1, v_task.place,
+            p_task_id, v_outcome.attempt, worker.now());
+  else
+    insert into worker.blocked (id, reason, queue_id, kind, tier, band, rank, place, lane, attempt)
+    values (p_task_id, 'lane', v_task.queue_id, v_task.kind, 1, v_task.priority, 1, nextval('worker.task_id_seq'), v_task.lane,
+            v_outcome.attempt);
+    insert into worker.arrival (queue_id, lane, first_place, last_place)
+    select b.queue_id, b.lane, b.place, b.place from worker.blocked as b where b.id = p_task_id;
+  end if;
+  perform worker.wake(array[v_task.queue_id]);
+  return 'pending';
+end;
+$$;

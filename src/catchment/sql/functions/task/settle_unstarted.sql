@@ -1,0 +1,68 @@
+-- settle_unstarted: tasks that have not started settle as cancelled. Those that a claim or a merge holds right now are left.
+--
+--   pending | interrupted -> cancelled
+--   locks   scope rows of their parents, deepest first, then id; their lane rows by key; then ready and blocked rows if free
+create or replace function worker.settle_unstarted(
+  p_ids     bigint[],
+  p_reason  text
+)
+  returns setof bigint
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now     timestamptz := worker.now();
+  v_settled worker.settled[];
+begin
+  perform s.id
+     from worker.scope as s
+    where s.id in (select t.parent_id from worker.task as t where t.id = any (p_ids))
+    order by s.depth desc, s.id
+      for no key update;
+  perform l.lane
+     from worker.lane as l
+    where (l.queue_id, l.lane) in (select t.queue_id, coalesce(t.lane, '') from worker.task as t
+                                    where t.id = any (p_ids) and t.parent_id is null)
+    order by l.queue_id, l.lane
+      for update;
+
+  with unready as (
+    delete from worker.ready as r
+     where r.ctid = any (array(select x.ctid from worker.ready as x where x.id = any (p_ids) and x.phase = 0
+                                  for update skip locked))
+    returning r.id, r.attempt, r.place, true as was_active
+  ),
+  unblocked as (
+    delete from worker.blocked as b
+     where b.ctid = any (array(select x.ctid from worker.blocked as x
+                                where x.id = any (p_ids) and x.phase = 0 and x.reason <> 'merged'
+                                  for update skip locked))
+    returning b.id, b.attempt, b.place, b.reason = 'retry' as was_active
+  ),
+  gone as (
+    select * from unready union all select * from unblocked
+  ),
+  forgotten as (
+    delete from worker.pending_key as k
+     using gone as g, worker.task as t
+     where t.id = g.id and k.dedup_key = t.dedup_key and k.id = g.id
+  ),
+  written as (
+    insert into worker.outcome (id, state, attempt, completed_at, error)
+    select g.id, 'cancelled', g.attempt, v_now, jsonb_build_object('kind', 'cancelled', 'message', p_reason) from gone as g
+  )
+  select array_agg((t.id, 'cancelled', t.command, t.parent_id, t.depth, t.queue_id,
+                    case when t.parent_id is null then coalesce(t.lane, '') end, g.place, g.was_active, false,
+                    coalesce(c.after_procedure is not null, false), false, false)::worker.settled)
+    into v_settled
+    from gone as g
+    join worker.task as t on t.id = g.id
+    left join worker.command_registry as c on c.command = t.command;
+
+  if v_settled is not null then
+    perform worker.follow_through(v_settled);
+    return query select s.id from unnest(v_settled) as s;
+  end if;
+end;
+$$;

@@ -1,0 +1,55 @@
+-- Least privilege. Functions run as the owner and check what they are asked; tables are out of reach for everybody else.
+-- Members: catchment_enqueue makes tasks, catchment_worker runs them, catchment_read looks.
+revoke all on schema worker from public;
+grant usage on schema worker to catchment_enqueue, catchment_worker, catchment_read;
+revoke all on all tables in schema worker from public, catchment_enqueue, catchment_worker, catchment_read;
+revoke all on all functions in schema worker from public, catchment_enqueue, catchment_worker, catchment_read;
+revoke all on all procedures in schema worker from public, catchment_enqueue, catchment_worker, catchment_read;
+
+grant catchment_enqueue to catchment_worker;
+
+grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry, worker.command_registry, worker.schedule,
+                worker.attempt, worker.warning, worker.worker, worker.migration
+   to catchment_read, catchment_worker;
+grant execute on function worker.check_invariants(), worker.now(), worker.has_pending_children(bigint),
+                          worker.has_failed_siblings(bigint)
+   to catchment_read, catchment_worker;
+
+grant insert (command, payload, priority, scheduled_at, lane, parent_id), select (id, command, state) on worker.tasks
+   to catchment_enqueue;
+grant execute on function
+  worker.enqueue(text, jsonb, integer, text, timestamptz),
+  worker.enqueue_many(text, jsonb[], integer, text[], timestamptz),
+  worker.now()
+   to catchment_enqueue;
+
+grant execute on function
+  worker.current_task_id(), worker.current_parent_id(),
+  worker.spawn_child(text, jsonb, bigint, integer, text, text, timestamptz),
+  worker.spawn_many(text, jsonb[], bigint, integer, text, text),
+  worker.follow_up(text, jsonb, integer, text, timestamptz),
+  worker.complete_parent_if_ready(bigint),
+  worker.claim_tasks(bigint, text, integer),
+  worker.complete_task(bigint, bigint, jsonb, jsonb, jsonb, text, text, jsonb),
+  worker.fail_task(bigint, bigint, jsonb),
+  worker.release_task(bigint, bigint),
+  worker.report_progress(bigint, bigint, jsonb),
+  worker.settle(bigint[], bigint[], text[], jsonb[], jsonb[], jsonb[]),
+  worker.cancel(bigint, text), worker.retry(bigint), worker.sweep_cancelled(), worker.skip_halted(text, text),
+  worker.pause_queue(text, timestamptz), worker.resume_queue(text),
+  worker.register_worker(text, text[], integer, interval, boolean), worker.heartbeat(bigint, interval, integer, real),
+  worker.unregister_worker(bigint), worker.reset_abandoned_processing_tasks(), worker.mark_dead_workers(interval),
+  worker.hanging_backends(bigint[]), worker.interrupt_abandoned(bigint[]), worker.lock_holders(bigint[]),
+  worker.go_to_sleep(bigint, text), worker.wake_up(bigint, text), worker.promote_due(integer), worker.age_ready(integer),
+  worker.expire_deadlines(), worker.due_schedules(), worker.fire_schedule(text, timestamptz),
+  worker.begin_session(text, text), worker.begin_task(text, integer, integer), worker.enter_task(bigint, bigint),
+  worker.leave_task(), worker.last_processed(), worker.may_commit(), worker.take_after_call(), worker.call_text(text, integer),
+  worker.record_warning(bigint, text, text)
+   to catchment_worker;
+grant execute on procedure
+  worker.spawn(text, jsonb, bigint, integer, text, text, timestamptz),
+  worker.process_tasks(integer, integer, text, integer, text), worker.drain(text),
+  worker.run_tasks(boolean, integer, integer, text, integer, text),
+  worker.run_handler(worker.sql_run, boolean, text, jsonb), worker.run_hook(bigint, text, text, jsonb),
+  worker.run_after_calls(boolean), worker.task_cleanup(jsonb, jsonb)
+   to catchment_worker;

@@ -1,0 +1,60 @@
+-- Why: the two registries that say what can run and where. Locks: nothing, the tables are new.
+
+create table if not exists worker.queue_registry (
+  queue         text primary key,
+  queue_id      integer generated always as identity,
+  mode          text not null default 'serial',
+  concurrency   integer not null default 1,
+  max_depth     integer not null default 1,
+  on_failure    text,
+  age_every     interval not null default '1 minute',
+  age_step      integer not null default 10,
+  paused_at     timestamptz,
+  paused_until  timestamptz,
+  description   text,
+  created_at    timestamptz not null default clock_timestamp(),
+  constraint queue_name_is_short        check (queue <> '' and length(queue) <= 200),
+  constraint queue_id_is_unique         unique (queue_id),
+  constraint queue_mode_is_known        check (mode in ('serial', 'concurrent')),
+  constraint queue_concurrency_positive check (concurrency >= 1),
+  constraint queue_max_depth_positive   check (max_depth >= 1),
+  constraint queue_on_failure_is_known  check (on_failure in ('continue', 'halt', 'cancel_rest')),
+  constraint queue_age_step_is_natural  check (age_step >= 0)
+);
+comment on table worker.queue_registry is
+  'One row per queue. concurrency counts fibers of one worker process and includes the top fiber; on_failure is what a lane '
+  'does after a final failure (null: a serial queue goes on, a workflow lane halts).';
+
+create table if not exists worker.command_registry (
+  command            text primary key,
+  queue              text not null references worker.queue_registry (queue) on update cascade,
+  handler_kind       text not null default 'sql',
+  handler_procedure  text,
+  before_procedure   text,
+  after_procedure    text,
+  join_procedure     text,
+  priority           integer not null default 100,
+  max_attempts       integer not null default 1,
+  retry_delay        interval not null default '1 second',
+  retry_factor       double precision not null default 2,
+  retry_max_delay    interval not null default '1 minute',
+  retry_jitter       double precision not null default 0.1,
+  timeout            interval,
+  dedup              text[],
+  merge              jsonb not null default '{}',
+  on_failure         text,
+  description        text,
+  created_at         timestamptz not null default clock_timestamp(),
+  constraint command_name_is_short         check (command <> '' and length(command) <= 200),
+  constraint command_kind_is_known         check (handler_kind in ('sql', 'python')),
+  constraint command_sql_has_handler       check (handler_kind <> 'sql' or handler_procedure is not null),
+  constraint command_max_attempts_positive check (max_attempts >= 1),
+  constraint command_retry_is_sane         check (retry_factor >= 1 and retry_jitter between 0 and 1),
+  constraint command_timeout_positive      check (timeout > interval '0'),
+  constraint command_merge_is_object       check (jsonb_typeof(merge) = 'object'),
+  constraint command_merge_needs_dedup     check (merge = '{}' or dedup is not null),
+  constraint command_on_failure_is_known   check (on_failure in ('continue', 'halt', 'cancel_rest'))
+);
+comment on table worker.command_registry is
+  'One row per command: its handler, its queue, and how it retries. dedup lists the payload keys that make two pending tasks '
+  'the same work (an empty list: the command alone); merge says how the other keys are combined.';

@@ -1,0 +1,178 @@
+-- Why: where a task is. Its definition is written once; each unsettled task has exactly one row in one of ready, running,
+-- blocked and scope; a settled one has a row in outcome. Locks: nothing, the tables are new.
+
+create table if not exists worker.task (
+  id            bigint generated always as identity primary key,
+  command       text not null,
+  queue_id      integer not null,
+  kind          "char" not null,
+  payload       jsonb not null,
+  priority      integer not null,
+  parent_id     bigint,
+  root_id       bigint,
+  depth         smallint not null default 0,
+  late          boolean not null default false,
+  follows_id    bigint,
+  place         bigint not null,
+  lane          text,
+  dedup_key     text,
+  scheduled_at  timestamptz,
+  max_attempts  integer not null,
+  created_at    timestamptz not null,
+  constraint task_payload_is_object      check (jsonb_typeof(payload) = 'object'),
+  constraint task_child_has_root         check ((parent_id is null) = (root_id is null)),
+  constraint task_child_has_depth        check ((parent_id is null) = (depth = 0)),
+  constraint task_child_has_no_lane      check (parent_id is null or lane is null),
+  constraint task_lane_is_named          check (lane <> '' and length(lane) <= 500),
+  constraint task_max_attempts_positive  check (max_attempts >= 1),
+  constraint task_kind_is_known          check (kind in ('s', 'p'))
+) with (autovacuum_vacuum_insert_scale_factor = 0.2, autovacuum_analyze_scale_factor = 0.1);
+comment on table worker.task is
+  'What was asked for. Written once; only a never-tried task may still get another payload, priority or due time.';
+comment on column worker.task.place is
+  'Order of arrival. The id, except for a follow-up, which stands where its root stood.';
+comment on column worker.task.late is
+  'Spawned into a scope that was already open; counted when its transaction commits.';
+
+-- Children of a task: the scope''s close, trees, retries.
+create index if not exists task_parent on worker.task (parent_id, id) where parent_id is not null;
+
+create table if not exists worker.ready (
+  queue_id       integer not null,
+  kind           "char" not null,
+  tier           smallint not null,
+  band           integer not null,
+  rank           smallint not null,
+  place          bigint not null,
+  id             bigint not null,
+  phase          smallint not null default 0,
+  attempt        integer not null default 0,
+  failures       integer not null default 0,
+  interruptions  integer not null default 0,
+  since          timestamptz not null,
+  primary key (queue_id, kind, tier, band, rank, place, id),
+  constraint ready_tier_is_known  check (tier in (0, 1)),
+  constraint ready_rank_is_known  check (rank in (0, 1)),
+  constraint ready_phase_is_known check (phase in (0, 1))
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
+        autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_threshold = 1000);
+comment on table worker.ready is
+  'Tasks that can start now, and nothing else: the only table a claim scans, in the order of its key. tier 0: children and '
+  'joins, 1: top level. band: the priority, lowered by ageing. rank 0: interrupted, 1: the rest. phase 1: a join.';
+
+-- One task by id: cancel, merge, change of priority.
+create unique index if not exists ready_id on worker.ready (id);
+
+create sequence if not exists worker.fence;
+
+create table if not exists worker.running (
+  id             bigint primary key,
+  fence          bigint not null,
+  worker_id      bigint,
+  worker_pid     integer,
+  backend_key    bigint,
+  command        text not null,
+  queue_id       integer not null,
+  kind           "char" not null,
+  band           integer not null,
+  place          bigint not null,
+  parent_id      bigint,
+  depth          smallint not null,
+  lane           text,
+  phase          smallint not null,
+  attempt        integer not null,
+  failures       integer not null,
+  interruptions  integer not null,
+  max_attempts   integer not null,
+  started_at     timestamptz not null,
+  deadline_at    timestamptz,
+  child_mode     text,
+  on_failure     text,
+  has_after      boolean not null,
+  has_merged     boolean not null default false,
+  has_follow_up  boolean not null default false,
+  cancel_reason  text,
+  expired_at     timestamptz,
+  progress       jsonb,
+  constraint running_child_mode_is_known check (child_mode in ('concurrent', 'serial')),
+  constraint running_on_failure_is_known check (on_failure in ('wait', 'cancel_siblings')),
+  constraint running_has_owner           check (worker_id is not null or backend_key is not null)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
+        autovacuum_vacuum_cost_delay = 0);
+comment on table worker.running is
+  'Attempts in progress. Every write of a worker carries the fence of its attempt. lane is empty text for the top level of a '
+  'serial queue. child_mode is set by the first spawn.';
+
+create table if not exists worker.blocked (
+  id             bigint primary key,
+  reason         text not null,
+  wait_id        bigint,
+  due_at         timestamptz,
+  queue_id       integer not null,
+  kind           "char" not null,
+  tier           smallint not null,
+  band           integer not null,
+  rank           smallint not null,
+  place          bigint not null,
+  lane           text,
+  phase          smallint not null default 0,
+  attempt        integer not null default 0,
+  failures       integer not null default 0,
+  interruptions  integer not null default 0,
+  constraint blocked_reason_is_known check (reason in ('scheduled', 'retry', 'lane', 'serial', 'follow_up', 'merged')),
+  constraint blocked_until_due       check ((due_at is not null) = (reason in ('scheduled', 'retry'))),
+  constraint blocked_behind_task     check ((wait_id is not null) = (reason in ('serial', 'follow_up', 'merged'))),
+  constraint blocked_in_lane         check (reason <> 'lane' or lane is not null)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
+        autovacuum_vacuum_cost_delay = 0);
+comment on table worker.blocked is
+  'Unsettled tasks that cannot start yet, each with its reason: not due, its lane is busy, its serial sibling is at work, its '
+  'root has not completed, or it was folded into another task.';
+
+-- promote_due: what has become due.
+create index if not exists blocked_due on worker.blocked (due_at) where due_at is not null;
+-- The next serial sibling, the follow-ups of a root, the tasks folded into a survivor.
+create index if not exists blocked_wait on worker.blocked (wait_id, band, place, id) where wait_id is not null;
+-- The next task of a lane.
+create index if not exists blocked_lane on worker.blocked (queue_id, lane, place, id) where reason = 'lane';
+
+create table if not exists worker.outcome (
+  id            bigint primary key,
+  state         text not null,
+  attempt       integer not null,
+  worker_pid    integer,
+  started_at    timestamptz,
+  stopped_at    timestamptz,
+  completed_at  timestamptz not null,
+  error         jsonb,
+  info          jsonb,
+  result        jsonb,
+  merged_into   bigint,
+  constraint outcome_state_is_settled check (state in ('completed', 'failed', 'cancelled')),
+  constraint outcome_failure_has_error check (state = 'completed' or error is not null)
+) with (autovacuum_vacuum_insert_scale_factor = 0.2);
+comment on table worker.outcome is 'How each settled task ended. Appended; only a retry takes a row away.';
+
+-- Failures for people: a small share of the table.
+create index if not exists outcome_trouble on worker.outcome (completed_at) where state <> 'completed';
+
+create table if not exists worker.attempt (
+  task_id     bigint not null,
+  attempt     integer not null,
+  state       text not null,
+  worker_pid  integer,
+  started_at  timestamptz,
+  ended_at    timestamptz not null,
+  error       jsonb not null,
+  constraint attempt_state_is_known check (state in ('failed', 'interrupted', 'cancelled'))
+);
+comment on table worker.attempt is 'The error of every attempt that did not complete.';
+create index if not exists attempt_task on worker.attempt (task_id, attempt);
+
+create table if not exists worker.pending_key (
+  dedup_key  text not null,
+  id         bigint not null,
+  primary key (dedup_key, id)
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+comment on table worker.pending_key is
+  'Never-tried tasks of deduplicated commands by their key. Not unique: enqueues never wait for each other, the claim folds.';

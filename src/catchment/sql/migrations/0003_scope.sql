@@ -1,0 +1,66 @@
+-- Why: a task that waits for its children, and what follows from its end. Locks: nothing, the tables are new.
+
+create table if not exists worker.scope (
+  id                  bigint primary key,
+  state               text not null default 'waiting',
+  open_children       integer not null,
+  total_children      integer not null,
+  failed_children     integer not null default 0,
+  cancelled_children  integer not null default 0,
+  child_mode          text not null,
+  on_failure          text not null,
+  has_child_info      boolean not null default false,
+  is_joining          boolean not null default false,
+  cancel_reason       text,
+  command             text not null,
+  queue_id            integer not null,
+  kind                "char" not null,
+  band                integer not null,
+  place               bigint not null,
+  parent_id           bigint,
+  depth               smallint not null,
+  lane                text,
+  attempt             integer not null,
+  has_after           boolean not null,
+  has_merged          boolean not null,
+  worker_pid          integer,
+  started_at          timestamptz not null,
+  stopped_at          timestamptz not null,
+  info                jsonb,
+  result              jsonb,
+  constraint scope_state_is_known             check (state in ('waiting', 'completed', 'failed', 'cancelled')),
+  constraint scope_children_are_counted       check (open_children between 0 and total_children),
+  constraint scope_settles_after_its_children check (state = 'waiting' or open_children = 0),
+  constraint scope_child_mode_is_known        check (child_mode in ('concurrent', 'serial')),
+  constraint scope_on_failure_is_known        check (on_failure in ('wait', 'cancel_siblings'))
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
+comment on table worker.scope is
+  'One row per task that spawned children, made when its handler returned and kept for history. Its counter is written once '
+  'per settled batch; the state cannot leave waiting while a child is open.';
+
+-- Waiting scopes of a queue, for screens and sweeps.
+create index if not exists scope_waiting on worker.scope (queue_id, id) where state = 'waiting';
+
+create table if not exists worker.cancel_request (
+  task_id       bigint not null,
+  reason        text not null,
+  requested_at  timestamptz not null
+);
+comment on table worker.cancel_request is
+  'Subtrees whose unstarted tasks still have to be settled as cancelled. The mark on the root came first; sweep_cancelled '
+  'empties this table.';
+
+create table if not exists worker.after_call (
+  task_id  bigint not null,
+  command  text not null
+);
+comment on table worker.after_call is 'after_procedure calls that are due; each runs in a transaction of its own.';
+
+create table if not exists worker.warning (
+  task_id   bigint,
+  at        timestamptz not null,
+  source    text not null,
+  message   text not null
+);
+comment on table worker.warning is 'Hooks that raised. They change no state.';
+create index if not exists warning_task on worker.warning (task_id);

@@ -1,0 +1,29 @@
+-- Why: strict order per key across all workers. Locks: nothing, the tables are new.
+
+create table if not exists worker.lane (
+  queue_id     integer not null,
+  lane         text not null,
+  head_id      bigint,
+  first_place  bigint not null default 0,
+  last_place   bigint not null default 0,
+  halted_at    timestamptz,
+  primary key (queue_id, lane),
+  constraint lane_halts_on_its_head check (halted_at is null or head_id is not null),
+  constraint lane_has_head          check (lane = '' or head_id is not null)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
+        autovacuum_vacuum_cost_delay = 0);
+comment on table worker.lane is
+  'Lanes that have work. head_id is the task that holds the lane, wherever it is: ready, running, waiting for its scope or '
+  'for its retry. The tasks admitted behind it stand in blocked between first_place and last_place. A lane without a row is '
+  'idle. The empty key is the top level of a serial queue; its row stays.';
+
+create table if not exists worker.arrival (
+  arrival_id   bigint generated always as identity primary key,
+  queue_id     integer not null,
+  lane         text not null,
+  first_place  bigint not null,
+  last_place   bigint not null
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+comment on table worker.arrival is
+  'Enqueues to a lane that no claimer has admitted yet. Appending here is all an enqueue does about lanes, so it waits for '
+  'nobody.';

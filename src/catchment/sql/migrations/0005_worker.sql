@@ -1,0 +1,56 @@
+-- Why: who is working, who sleeps, and what recurs. Locks: nothing, the tables are new.
+
+create table if not exists worker.worker (
+  worker_id           bigint generated always as identity primary key,
+  name                text not null,
+  lock_key            bigint,
+  lease_until         timestamptz not null,
+  lock_lost_at        timestamptz,
+  started_at          timestamptz not null,
+  seen_at             timestamptz not null,
+  queues              text[] not null default '{}',
+  available_capacity  integer,
+  max_capacity        integer,
+  memory_usage        real
+) with (fillfactor = 50);
+comment on table worker.worker is
+  'Live worker processes. Identity is the row, made at each start: never a pid or a host name, which are reused.';
+
+create unlogged table if not exists worker.sleeper (
+  worker_id  bigint not null,
+  queue_id   integer not null,
+  primary key (queue_id, worker_id)
+);
+comment on table worker.sleeper is
+  'Workers asleep on a queue. Only they are notified. Unlogged: after a crash every worker polls once anyway.';
+
+create table if not exists worker.schedule (
+  name        text primary key,
+  command     text not null references worker.command_registry (command) on update cascade,
+  payload     jsonb not null default '{}',
+  every       interval,
+  cron        text,
+  timezone    text not null default 'UTC',
+  next_at     timestamptz,
+  last_at     timestamptz,
+  enabled     boolean not null default true,
+  constraint schedule_has_one_rhythm     check ((every is null) <> (cron is null)),
+  constraint schedule_every_is_positive  check (every >= interval '1 second'),
+  constraint schedule_payload_is_object  check (jsonb_typeof(payload) = 'object')
+);
+comment on table worker.schedule is
+  'Recurring tasks. A due row enqueues one task and moves next_at in the same transaction, whatever became of the last run; '
+  'missed times are made up for by one run.';
+
+insert into worker.queue_registry (queue, description)
+values ('maintenance', 'Upkeep of the engine itself.')
+on conflict do nothing;
+
+insert into worker.command_registry (command, queue, handler_procedure, dedup, description)
+values ('task_cleanup', 'maintenance', 'worker.task_cleanup', '{}',
+        'Deletes settled trees: completed ones after 7 days, others after 30 (payload: completed_days, failed_days).')
+on conflict do nothing;
+
+insert into worker.schedule (name, command, every)
+values ('task_cleanup', 'task_cleanup', '1 day')
+on conflict do nothing;

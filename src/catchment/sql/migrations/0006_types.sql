@@ -1,0 +1,67 @@
+-- Why: the rows that engine functions hand to each other. Locks: nothing, the types are new.
+
+create type worker.claimed as (
+  id           bigint,
+  fence        bigint,
+  command      text,
+  payload      jsonb,
+  attempt      integer,
+  phase        smallint,
+  parent_id    bigint,
+  depth        smallint,
+  lane         text,
+  queue_id     integer,
+  deadline_at  timestamptz
+);
+comment on type worker.claimed is 'A task as its worker gets it.';
+
+create type worker.ended as (
+  run     worker.running,
+  fate    text,
+  error   jsonb,
+  info    jsonb,
+  result  jsonb
+);
+comment on type worker.ended is
+  'An attempt that ended and what becomes of its task: completed, failed, cancelled, waiting, retry, interrupted or released.';
+
+create type worker.settled as (
+  id             bigint,
+  state          text,
+  command        text,
+  parent_id      bigint,
+  depth          smallint,
+  queue_id       integer,
+  lane           text,
+  place          bigint,
+  was_active     boolean,
+  has_info       boolean,
+  has_after      boolean,
+  has_merged     boolean,
+  has_follow_up  boolean
+);
+comment on type worker.settled is 'A task that has just settled, with what its settling may touch.';
+
+create type worker.scope_change as (
+  scope_id   bigint,
+  depth      smallint,
+  settled    integer,
+  failed     integer,
+  cancelled  integer,
+  spawned    integer,
+  has_info   boolean,
+  advances   boolean
+);
+comment on type worker.scope_change is 'What one transaction does to the counters of a scope. depth is the scope''s own.';
+
+create type worker.sql_run as (
+  id             bigint,
+  fence          bigint,
+  command        text,
+  payload        jsonb,
+  handler_call   text,
+  handler_name   text,
+  returns_info   boolean,
+  before_call    text
+);
+comment on type worker.sql_run is 'A claimed task with the CALLs that run its SQL handler and hook.';

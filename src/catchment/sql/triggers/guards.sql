@@ -1,0 +1,13 @@
+create or replace trigger enforce_no_grandchildren before insert on worker.task
+  for each row when (new.depth > 1) execute function worker.enforce_no_grandchildren();
+create or replace trigger refuse_early_settle before update of state on worker.scope
+  for each row when (old.state = 'waiting' and new.state <> 'waiting') execute function worker.refuse_early_settle();
+create or replace trigger refuse_open_scope_delete before delete on worker.scope
+  for each row when (old.state = 'waiting') execute function worker.refuse_open_scope_delete();
+create or replace trigger refuse_outcome_of_open_scope after insert on worker.outcome
+  referencing new table as new_rows for each statement execute function worker.refuse_outcome_of_open_scope();
+drop trigger if exists count_late_children on worker.task;
+create constraint trigger count_late_children after insert on worker.task
+  deferrable initially deferred for each row when (new.late) execute function worker.count_late_children();
+create or replace trigger announce_queue after insert or update on worker.queue_registry
+  for each row execute function worker.announce_queue();

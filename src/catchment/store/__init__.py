@@ -1,0 +1,1 @@
+"""Typed calls to the engine's functions; connections; install and upgrade."""

@@ -1,0 +1,53 @@
+"""Connections: one place that knows the DSN, the application name and the timeouts."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection, Connection
+
+from catchment.errors import ServerUnavailable
+from catchment.store import embedded
+
+DSN_VARIABLE = "CATCHMENT_DSN"
+
+_KEEPALIVE: dict[str, Any] = {
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+
+
+def find_dsn(dsn: str | None = None) -> str:
+    """The DSN given, or ``$CATCHMENT_DSN``, or that of the embedded server, which is started."""
+    return dsn or os.environ.get(DSN_VARIABLE) or embedded.start()
+
+
+def connect(dsn: str, *, name: str = "catchment") -> Connection[Any]:
+    """A connection in autocommit mode."""
+    try:
+        return psycopg.connect(dsn, autocommit=True, application_name=name, **_KEEPALIVE)
+    except psycopg.OperationalError as error:
+        raise _unavailable(error) from error
+
+
+async def connect_async(dsn: str, *, name: str = "catchment") -> AsyncConnection[Any]:
+    """An asyncio connection in autocommit mode."""
+    try:
+        return await psycopg.AsyncConnection.connect(
+            dsn, autocommit=True, application_name=name, **_KEEPALIVE
+        )
+    except psycopg.OperationalError as error:
+        raise _unavailable(error) from error
+
+
+def _unavailable(error: psycopg.OperationalError) -> ServerUnavailable:
+    # libpq never puts the password into its messages; the DSN itself is not shown.
+    return ServerUnavailable(
+        f"no connection to PostgreSQL: {str(error).strip()}",
+        hint=f"Check --dsn or {DSN_VARIABLE}. Without either, Catchment starts its own server.",
+    )

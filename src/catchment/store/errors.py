@@ -1,0 +1,52 @@
+"""Maps SQLSTATEs of the engine to the classes of ``catchment.errors``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+
+from catchment import errors
+
+_BY_SQLSTATE: dict[str, type[errors.CatchmentError]] = {
+    "CM001": errors.ClaimLost,
+    "CM002": errors.UnknownCommand,
+    "CM003": errors.UnknownQueue,
+    "CM004": errors.PayloadRefused,
+    "CM005": errors.ScopeClosed,
+    "CM006": errors.TooDeep,
+    "CM007": errors.SurfaceClosed,
+    "CM008": errors.NotRetryable,
+    "CM009": errors.TaskNotFound,
+    "CM010": errors.SchemaMismatch,
+    "CM011": errors.TaskCancelled,
+    "CM012": errors.HandlerMissing,
+    # JSON text that jsonb cannot hold, a NUL above all.
+    "22P05": errors.PayloadRefused,
+    "22P02": errors.PayloadRefused,
+}
+
+
+def translate(error: psycopg.Error) -> Exception:
+    """The Catchment error for a database error, or that error itself."""
+    kind = _BY_SQLSTATE.get(error.sqlstate or "")
+    if kind is None:
+        return error
+    diag = error.diag
+    message = diag.message_primary or str(error)
+    if diag.message_detail:
+        message = f"{message} ({diag.message_detail})"
+    return kind(message, hint=diag.message_hint)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise engine errors as Catchment errors, the database error chained."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raised = translate(error)
+        if raised is error:
+            raise
+        raise raised from error
