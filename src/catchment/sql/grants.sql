@@ -6,11 +6,10 @@ revoke all on all tables in schema worker from public, catchment_enqueue, catchm
 revoke all on all functions in schema worker from public, catchment_enqueue, catchment_worker, catchment_read;
 revoke all on all procedures in schema worker from public, catchment_enqueue, catchment_worker, catchment_read;
 
-grant catchment_enqueue to catchment_worker;
-
 grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry, worker.command_registry, worker.schedule,
                 worker.attempt, worker.warning, worker.worker, worker.migration
    to catchment_read, catchment_worker;
+grant select on worker.commit_probe to catchment_worker;
 grant execute on function worker.check_invariants(), worker.now(), worker.has_pending_children(bigint),
                           worker.has_failed_siblings(bigint)
    to catchment_read, catchment_worker;
@@ -43,7 +42,7 @@ grant execute on function
   worker.go_to_sleep(bigint, text), worker.wake_up(bigint, text), worker.promote_due(integer), worker.age_ready(integer),
   worker.expire_deadlines(), worker.due_schedules(), worker.fire_schedule(text, timestamptz),
   worker.begin_session(text, text), worker.begin_task(text, integer, integer), worker.enter_task(bigint, bigint),
-  worker.leave_task(), worker.last_processed(), worker.may_commit(), worker.take_after_call(), worker.call_text(text, integer),
+  worker.leave_task(), worker.last_processed(), worker.take_after_call(), worker.call_text(text, integer),
   worker.record_warning(bigint, text, text)
    to catchment_worker;
 grant execute on procedure

@@ -14,5 +14,9 @@ begin
       end;
     end if;
   end loop;
+  -- Whoever runs tasks may make tasks.
+  if not pg_catalog.pg_has_role('catchment_worker', 'catchment_enqueue', 'member') then
+    grant catchment_enqueue to catchment_worker;
+  end if;
 end;
 $$;

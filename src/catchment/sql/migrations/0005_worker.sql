@@ -16,6 +16,9 @@ create table if not exists worker.worker (
 comment on table worker.worker is
   'Live worker processes. Identity is the row, made at each start: never a pid or a host name, which are reused.';
 
+-- Numbers the sessions that run SQL handlers; see hold_backend_lock.
+create sequence if not exists worker.backend;
+
 create unlogged table if not exists worker.sleeper (
   worker_id  bigint not null,
   queue_id   integer not null,
@@ -54,3 +57,10 @@ on conflict do nothing;
 insert into worker.schedule (name, command, every)
 values ('task_cleanup', 'task_cleanup', '1 day')
 on conflict do nothing;
+
+create table if not exists worker.commit_probe (filler text not null);
+alter table worker.commit_probe alter column filler set storage external;
+insert into worker.commit_probe select repeat('x', 4000) where not exists (select from worker.commit_probe);
+comment on table worker.commit_probe is
+  'One value stored out of line. A PL/pgSQL procedure that may commit fetches such a value when it is assigned (its storage could '
+  'vanish with the commit); one inside a transaction block keeps the pointer. process_tasks tells the two apart by its size.';

@@ -4,6 +4,12 @@ create or replace function worker.count_late_children()
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set enable_hashjoin = off
+  set enable_mergejoin = off
+  set enable_sort = off
 as $$
 begin
   if nullif(current_setting('worker.late', true), '') is not null then

@@ -1,4 +1,5 @@
--- hold_backend_lock: this backend's proof of life, a session lock whose key is made of its pid and its start.
+-- hold_backend_lock: this backend's proof of life: a session lock with a key that no other session ever had or will have.
+-- It ends with the backend, and pg_locks tells anybody which backend that is, so a reused pid is never mistaken for it.
 create or replace function worker.hold_backend_lock()
   returns bigint
   language plpgsql
@@ -9,9 +10,7 @@ declare
   v_key bigint := nullif(current_setting('worker.backend_key', true), '')::bigint;
 begin
   if v_key is null then
-    select hashtextextended(a.pid || '/' || a.backend_start, 0) into v_key
-      from pg_stat_activity as a
-     where a.pid = pg_backend_pid();
+    v_key := hashtextextended('worker.backend/' || nextval('worker.backend'), 0);
     perform pg_advisory_lock(v_key);
     perform set_config('worker.backend_key', v_key::text, false);
   end if;

@@ -13,7 +13,12 @@ create or replace procedure worker.process_tasks(
 )
   language plpgsql
 as $$
+declare
+  v_probe text;
 begin
-  call worker.run_tasks(worker.may_commit(), p_batch_size, p_max_runtime_ms, p_queue, p_max_priority, p_mode);
+  -- Whether this procedure may commit is not to be asked for, but shows: only then does PL/pgSQL fetch a stored value at once,
+  -- which adds its header to the size. See worker.commit_probe.
+  select p.filler into v_probe from worker.commit_probe as p;
+  call worker.run_tasks(pg_column_size(v_probe) > octet_length(v_probe), p_batch_size, p_max_runtime_ms, p_queue, p_max_priority, p_mode);
 end;
 $$;

@@ -4,6 +4,12 @@ create or replace function worker.take_after_call()
   language sql
   security definer
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set enable_hashjoin = off
+  set enable_mergejoin = off
+  set enable_sort = off
 as $$
   with gone as (
     delete from worker.after_call as a
