@@ -7,7 +7,7 @@ revoke all on all functions in schema worker from public, catchment_enqueue, cat
 revoke all on all procedures in schema worker from public, catchment_enqueue, catchment_worker, catchment_read;
 
 grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry, worker.command_registry, worker.schedule,
-                worker.attempt, worker.warning, worker.worker, worker.migration
+                worker.attempt, worker.warning, worker.worker, worker.migration, worker.version
    to catchment_read, catchment_worker;
 grant select on worker.commit_probe to catchment_worker;
 grant execute on function worker.check_invariants(), worker.now(), worker.has_pending_children(bigint),
@@ -39,8 +39,8 @@ grant execute on function
   worker.register_worker(text, text[], integer, interval, boolean), worker.heartbeat(bigint, interval, integer, real),
   worker.unregister_worker(bigint), worker.reset_abandoned_processing_tasks(), worker.mark_dead_workers(interval),
   worker.hanging_backends(bigint[]), worker.interrupt_abandoned(bigint[]), worker.lock_holders(bigint[]),
-  worker.go_to_sleep(bigint, text), worker.wake_up(bigint, text), worker.promote_due(integer), worker.age_ready(integer),
-  worker.expire_deadlines(), worker.due_schedules(), worker.fire_schedule(text, timestamptz),
+  worker.go_to_sleep(bigint, text, integer[]), worker.wake_up(bigint, text, integer[]), worker.promote_due(integer), worker.age_ready(integer),
+  worker.expire_deadlines(), worker.lock_signalled(), worker.upkeep(), worker.due_schedules(), worker.fire_schedule(text, timestamptz),
   worker.begin_session(text, text), worker.begin_task(text, integer, integer), worker.enter_task(bigint, bigint),
   worker.leave_task(), worker.last_processed(), worker.take_after_call(), worker.call_text(text, integer),
   worker.record_warning(bigint, text, text)

@@ -40,9 +40,7 @@ def _walk(folder: Traversable) -> list[Traversable]:
 def migrations() -> tuple[Migration, ...]:
     """All migrations, in order."""
     found = _walk(_ROOT / "migrations")
-    return tuple(
-        Migration(int(f.name[:4]), f.name.removesuffix(".sql"), _read(f)) for f in found
-    )
+    return tuple(Migration(int(f.name[:4]), f.name.removesuffix(".sql"), _read(f)) for f in found)
 
 
 @cache

@@ -38,9 +38,7 @@ def connect(dsn: str, *, name: str = "catchment") -> Connection[Any]:
 async def connect_async(dsn: str, *, name: str = "catchment") -> AsyncConnection[Any]:
     """An asyncio connection in autocommit mode."""
     try:
-        return await psycopg.AsyncConnection.connect(
-            dsn, autocommit=True, application_name=name, **_KEEPALIVE
-        )
+        return await psycopg.AsyncConnection.connect(dsn, autocommit=True, application_name=name, **_KEEPALIVE)
     except psycopg.OperationalError as error:
         raise _unavailable(error) from error
 

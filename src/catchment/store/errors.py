@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import psycopg
@@ -41,7 +41,7 @@ def translate(error: psycopg.Error) -> Exception:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translated() -> Generator[None]:
     """Raise engine errors as Catchment errors, the database error chained."""
     try:
         yield

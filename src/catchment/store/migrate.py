@@ -93,7 +93,8 @@ def _migrate(conn: Connection, on_step: Callable[[str], None]) -> Upgrade:
             conn.execute("set local role catchment_owner")
             conn.execute(migration.text)
             conn.execute(
-                "insert into worker.migration (number, name) values (%s, %s)", [migration.number, migration.name]
+                "insert into worker.migration (number, name) values (%s, %s)",
+                [migration.number, migration.name],
             )
         applied.append(migration.name)
     return Upgrade(tuple(applied), _recreate_routines(conn, on_step))

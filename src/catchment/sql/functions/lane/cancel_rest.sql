@@ -34,6 +34,14 @@ begin
   forgotten as (
     delete from worker.pending_key as k using gone as g, worker.task as t
      where t.id = g.id and k.dedup_key = t.dedup_key and k.id = g.id
+  ),
+  called as (
+    insert into worker.after_call (task_id, command)
+    select t.id, t.command
+      from gone as g
+      join worker.task as t on t.id = g.id
+      join worker.command_registry as c on c.command = t.command
+     where c.after_procedure is not null
   )
   insert into worker.outcome (id, state, attempt, completed_at, error)
   select g.id, 'cancelled', g.attempt, worker.now(),

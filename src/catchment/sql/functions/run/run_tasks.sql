@@ -22,7 +22,7 @@ begin
   perform worker.begin_session(p_queue, p_mode);
   loop
     exit when v_count >= p_batch_size or clock_timestamp() >= v_until;
-    perform pg_cancel_backend(pid) from unnest(worker.sweep_cancelled()) as pid;
+    perform worker.sweep_cancelled();
 
     v_run := worker.begin_task(p_queue, v_tier, p_max_priority);
     if v_run.id is null then

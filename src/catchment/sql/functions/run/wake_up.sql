@@ -1,7 +1,8 @@
--- wake_up: a worker looks for work by itself again on this queue.
+-- wake_up: a worker looks for work by itself again.
 create or replace function worker.wake_up(
   p_worker_id  bigint,
-  p_queue      text
+  p_queue      text,
+  p_tiers      integer[]
 )
   returns void
   language plpgsql
@@ -12,6 +13,6 @@ begin
   perform set_config('synchronous_commit', 'off', true);
   delete from worker.sleeper as s
    using worker.queue_registry as q
-   where q.queue = p_queue and s.queue_id = q.queue_id and s.worker_id = p_worker_id;
+   where q.queue = p_queue and s.queue_id = q.queue_id and s.tier = any (p_tiers) and s.worker_id = p_worker_id;
 end;
 $$;

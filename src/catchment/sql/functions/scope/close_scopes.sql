@@ -33,7 +33,7 @@ begin
     select s.queue_id, s.kind, 0, s.band, 1, s.place, s.id, 1, s.attempt, v_now
       from unnest(p_scopes) as s
      where s.id = any (v_joins);
-    perform worker.wake(array(select distinct s.queue_id from unnest(p_scopes) as s where s.id = any (v_joins)));
+    perform worker.wake(array(select distinct s.queue_id from unnest(p_scopes) as s where s.id = any (v_joins)), 0);
   end if;
 
   select array_agg(s.id),

@@ -12,7 +12,6 @@ create or replace function worker.open_scopes(p_ended worker.ended[])
 as $$
 declare
   v_serial bigint[];
-  v_queues integer[];
   v_run    worker.running;
 begin
   for v_run in
@@ -37,13 +36,10 @@ begin
       from unnest(p_ended) as e
      cross join lateral (select count(*) as children from worker.task as c where c.parent_id = (e.run).id) as n
      where e.fate = 'waiting'
-    returning id, queue_id, child_mode
+    returning id, child_mode
   )
-  select array_agg(o.id) filter (where o.child_mode = 'serial'), array_agg(distinct o.queue_id)
-    into v_serial, v_queues
-    from opened as o;
+  select array_agg(o.id) filter (where o.child_mode = 'serial') into v_serial from opened as o;
 
   perform worker.next_serial(v_serial);
-  perform worker.wake(v_queues);
 end;
 $$;

@@ -25,6 +25,14 @@ begin
        and b.wait_id = i.id
        and i.state <> 'completed'
     returning b.id, i.id as root_id, i.state
+  ),
+  called as (
+    insert into worker.after_call (task_id, command)
+    select t.id, t.command
+      from gone as g
+      join worker.task as t on t.id = g.id
+      join worker.command_registry as c on c.command = t.command
+     where c.after_procedure is not null
   )
   insert into worker.outcome (id, state, attempt, completed_at, error)
   select g.id, 'cancelled', 0, v_now,

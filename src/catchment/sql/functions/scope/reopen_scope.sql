@@ -1,4 +1,5 @@
 -- reopen_scope: the failed and cancelled children of a settled task run again; it waits for them. A failed join runs alone.
+-- Folded children share the fate of their survivor again. A scope with nothing left to run is left for retry to close.
 --
 --   failed | cancelled -> waiting
 --   locks   the scope rows of the subtree, deepest first
@@ -10,6 +11,7 @@ create or replace function worker.reopen_scope(p_task_id bigint)
 as $$
 declare
   v_children bigint[];
+  v_twins    bigint[];
   v_scope    worker.scope;
   v_child    bigint;
 begin
@@ -26,14 +28,41 @@ begin
     end if;
   end loop;
 
+  with again as (
+    delete from worker.outcome as o
+     using worker.task as c
+     where c.parent_id = p_task_id
+       and o.id = c.id
+       and o.merged_into = any (v_children)
+    returning o.id, o.merged_into
+  ),
+  held as (
+    insert into worker.blocked (id, reason, wait_id, queue_id, kind, tier, band, rank, place)
+    select t.id, 'merged', a.merged_into, t.queue_id, t.kind, 0, t.priority, 1, t.place
+      from again as a
+      join worker.task as t on t.id = a.id
+    returning id
+  )
+  select coalesce(array_agg(h.id), '{}') into v_twins from held as h;
+  update worker.outcome as o
+     set state = 'completed',
+         error = null
+    from worker.task as c
+   where c.parent_id = p_task_id
+     and o.id = c.id
+     and o.state <> 'completed'
+     and o.merged_into is not null;
+
   delete from worker.outcome as o where o.id = p_task_id;
   update worker.scope as s
      set state              = 'waiting',
-         open_children      = cardinality(v_children),
+         open_children      = cardinality(v_children || v_twins),
          failed_children    = 0,
          cancelled_children = 0,
          cancel_reason      = null,
          is_joining         = v_children = '{}'
+                              and exists (select from worker.command_registry as c
+                                           where c.command = s.command and c.join_procedure is not null)
    where s.id = p_task_id
   returning s.* into v_scope;
   if v_scope.is_joining then
@@ -56,7 +85,7 @@ begin
   else
     perform worker.unblock(array(select b.id from worker.blocked as b where b.wait_id = p_task_id and b.reason = 'serial'));
   end if;
-  perform worker.wake(array[v_scope.queue_id]);
+  perform worker.wake(array[v_scope.queue_id], 0);
   return 'waiting';
 end;
 $$;

@@ -46,7 +46,7 @@ begin
   end if;
   if v_marked is not null then
     insert into worker.cancel_request (task_id, reason, requested_at) values (p_task_id, p_reason, worker.now());
-    perform worker.wake(array(select q.queue_id from worker.queue_registry as q));
+    perform worker.wake(array(select q.queue_id from worker.queue_registry as q), t.tier) from generate_series(0, 2) as t (tier);
     return 'cancelling';
   end if;
 

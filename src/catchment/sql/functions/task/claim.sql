@@ -60,12 +60,15 @@ begin
   made as (
     insert into worker.running (id, fence, worker_id, worker_pid, backend_key, command, queue_id, kind, band, place, parent_id,
                                 depth, lane, phase, attempt, failures, interruptions, max_attempts, started_at, deadline_at,
-                                has_after)
+                                has_after, has_merged)
     select g.id, nextval('worker.fence'), p_worker_id, case when p_kind = 's' then pg_backend_pid() end, p_backend_key,
            t.command, g.queue_id, g.kind, g.band, g.place, t.parent_id, t.depth,
            coalesce(t.lane, case when v_queue.mode = 'serial' and t.parent_id is null then '' end),
            g.phase, g.attempt + 1, g.failures, g.interruptions, t.max_attempts, v_now, v_now + c.timeout,
-           c.after_procedure is not null
+           c.after_procedure is not null,
+           case when t.dedup_key is null then false
+                else exists (select from worker.blocked as b where b.wait_id = g.id and b.reason = 'merged')
+           end
       from gone as g
       join worker.task as t on t.id = g.id
       left join worker.command_registry as c on c.command = t.command

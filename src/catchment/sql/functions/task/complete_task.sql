@@ -24,6 +24,9 @@ declare
   v_state text;
 begin
   if p_spawns is not null or p_follow_ups is not null then
+    if not exists (select from worker.running as r where r.id = p_task_id and r.fence = p_fence) then
+      perform worker.raise_fenced(p_task_id, p_fence);
+    end if;
     perform worker.make_offspring(p_task_id, p_fence, p_spawns, p_child_mode, p_on_failure, p_follow_ups);
   end if;
   select s.state into v_state

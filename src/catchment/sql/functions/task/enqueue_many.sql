@@ -64,7 +64,7 @@ begin
   )
   select array_agg(m.id order by m.id) into v_ids from made as m;
 
-  perform worker.wake(array[v_queue_id]);
+  perform worker.wake(array[v_queue_id], 1);
   return coalesce(v_ids, '{}');
 end;
 $$;

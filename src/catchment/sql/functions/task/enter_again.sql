@@ -34,7 +34,7 @@ begin
   update worker.lane as l
      set halted_at = null
    where l.queue_id = p_task.queue_id
-     and l.lane = p_task.lane
+     and l.lane = coalesce(p_task.lane, '')
      and l.head_id = p_task.id;
 
   if exists (select from worker.scope as s where s.id = p_task.id) then

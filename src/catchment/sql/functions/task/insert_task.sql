@@ -98,7 +98,7 @@ begin
     insert into worker.pending_key (dedup_key, id) values (v_key, v_id);
   end if;
   if v_reason is null or v_reason = 'lane' then
-    perform worker.wake(array[v_queue_id]);
+    perform worker.wake(array[v_queue_id], case when p_parent_id is null then 1 else 0 end);
   end if;
   return v_id;
 end;

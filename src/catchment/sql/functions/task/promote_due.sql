@@ -64,7 +64,7 @@ begin
   select count(*), array_agg(distinct d.queue_id) into v_count, v_queues from dest as d;
 
   if v_count > 0 then
-    perform worker.wake(v_queues);
+    perform worker.wake(v_queues, t.tier) from generate_series(0, 2) as t (tier);
   end if;
   return v_count;
 end;

@@ -1,7 +1,8 @@
 -- retry: a task that failed or was cancelled runs again, with its attempts counted on. A parent that failed through its
--- children goes back to waiting and only those children run again. A child comes back only while its scope is open.
+-- children goes back to waiting and only those children run again; if none is left to run (it was cancelled while the last
+-- ones completed), it completes. A child comes back only while its scope is open.
 --
---   failed | cancelled -> pending | waiting
+--   failed | cancelled -> pending | waiting | completed
 --   locks   scope rows deepest first; lane rows by key; then ready rows
 --   raises  CM009 no such task, CM008 when it cannot be retried, with what to do instead
 create or replace function worker.retry(p_task_id bigint)
@@ -20,6 +21,7 @@ declare
   v_task    worker.task;
   v_outcome worker.outcome;
   v_scope   worker.scope;
+  v_empty   worker.scope[];
 begin
   select t.* into v_task from worker.task as t where t.id = p_task_id;
   if not found then
@@ -32,13 +34,30 @@ begin
       errcode = 'CM008',
       message = format('task %s is %s, only failed and cancelled tasks can be retried', p_task_id,
                        coalesce((select t.state from worker.tasks as t where t.id = p_task_id), 'unknown')),
-      hint = case when v_outcome.merged_into is not null then format('Retry task %s, which it was merged into.',
-                                                                     v_outcome.merged_into) end;
+      hint = case
+               when v_outcome.merged_into is not null then format('Retry task %s, which it was merged into.', v_outcome.merged_into)
+               else 'Enqueue a new task to do the work once more.'
+             end;
   end if;
   select s.* into v_scope from worker.scope as s where s.id = p_task_id;
   perform worker.enter_again(v_task);
   if v_scope.id is not null then
-    return worker.reopen_scope(p_task_id);
+    perform worker.reopen_scope(p_task_id);
+    with recursive tree as (
+      select p_task_id as id
+      union all
+      select c.id from tree as p join worker.task as c on c.parent_id = p.id
+    )
+    select array_agg(s) into v_empty
+      from tree as t
+      join worker.scope as s on s.id = t.id
+     where s.state = 'waiting'
+       and s.open_children = 0
+       and not s.is_joining;
+    if v_empty is not null then
+      perform worker.follow_through(worker.close_scopes(v_empty));
+    end if;
+    return (select s.state from worker.scope as s where s.id = p_task_id);
   end if;
 
   delete from worker.outcome as o where o.id = p_task_id;
@@ -55,7 +74,7 @@ begin
     insert into worker.arrival (queue_id, lane, first_place, last_place)
     select b.queue_id, b.lane, b.place, b.place from worker.blocked as b where b.id = p_task_id;
   end if;
-  perform worker.wake(array[v_task.queue_id]);
+  perform worker.wake(array[v_task.queue_id], case when v_task.parent_id is null then 1 else 0 end);
   return 'pending';
 end;
 $$;

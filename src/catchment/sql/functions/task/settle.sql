@@ -4,6 +4,7 @@
 --   processing -> completed | failed | cancelled | waiting | pending | interrupted
 --   locks   running rows; then scope rows deepest first, then id; then lane rows by key; then ready rows
 --   returns the state of each task whose fence still held; the others are left out, and nothing of them has changed
+--   raises  CM007 when something else is asked for
 create or replace function worker.settle(
   p_ids      bigint[],
   p_fences   bigint[],
@@ -29,6 +30,12 @@ declare
   v_settled worker.settled[];
   v_fates   text[];
 begin
+  if not p_asked <@ '{completed,failed,cancelled,interrupted,released}' then
+    raise exception using
+      errcode = 'CM007',
+      message = format('attempts were asked to be %s, expected completed, failed, cancelled, interrupted or released', p_asked);
+  end if;
+
   with input as (
     select u.* from unnest(p_ids, p_fences, p_asked, p_errors, p_infos, p_results) as u (id, fence, asked, error, info, result)
   ),

@@ -60,7 +60,7 @@ begin
   )
   select array_agg((t.id, 'cancelled', t.command, t.parent_id, t.depth, t.queue_id,
                     case when t.parent_id is null then coalesce(t.lane, '') end, g.place, g.was_active, false,
-                    coalesce(c.after_procedure is not null, false), false, false)::worker.settled)
+                    coalesce(c.after_procedure is not null, false), t.dedup_key is not null, false)::worker.settled)
     into v_settled
     from gone as g
     join worker.task as t on t.id = g.id

@@ -2,9 +2,9 @@
 -- A request is done when nothing under it is left to settle or to tell.
 --
 --   locks   see settle_unstarted; running and scope rows that are free
---   returns the backends that run cancelled SQL handlers, for the caller to signal
+--   returns how many requests are done
 create or replace function worker.sweep_cancelled()
-  returns integer[]
+  returns integer
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
@@ -18,7 +18,7 @@ as $$
 declare
   v_request record;
   v_tree    bigint[];
-  v_pids    integer[] := '{}';
+  v_done    integer := 0;
 begin
   for v_request in select r.ctid as row_id, r.* from worker.cancel_request as r order by r.task_id for update skip locked loop
     with recursive tree as (
@@ -41,16 +41,15 @@ begin
        where r.ctid = any (array(select x.ctid from worker.running as x
                                   where x.id = any (v_tree) and x.cancel_reason is null
                                     for update skip locked));
-      v_pids := v_pids || array(select r.worker_pid from worker.running as r
-                                 where r.id = any (v_tree) and r.kind = 's' and r.worker_pid <> pg_backend_pid());
     end if;
     if not exists (select from worker.ready as x where x.id = any (v_tree))
        and not exists (select from worker.blocked as x where x.id = any (v_tree) and x.reason <> 'merged')
        and not exists (select from worker.running as x where x.id = any (v_tree) and x.cancel_reason is null)
        and not exists (select from worker.scope as x where x.id = any (v_tree) and x.cancel_reason is null) then
       delete from worker.cancel_request as r where r.ctid = v_request.row_id;
+      v_done := v_done + 1;
     end if;
   end loop;
-  return v_pids;
+  return v_done;
 end;
 $$;

@@ -8,7 +8,8 @@ create or replace function worker.unblock(p_ids bigint[])
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_queues integer[];
+  v_children integer[];
+  v_tops     integer[];
 begin
   if p_ids is null or p_ids = '{}' then
     return;
@@ -22,7 +23,9 @@ begin
            worker.now()
       from gone as g
   )
-  select array_agg(distinct g.queue_id) into v_queues from gone as g;
-  perform worker.wake(v_queues);
+  select array_agg(distinct g.queue_id) filter (where g.tier = 0), array_agg(distinct g.queue_id) filter (where g.tier = 1)
+    into v_children, v_tops
+    from gone as g;
+  perform worker.wake(v_children, 0), worker.wake(v_tops, 1);
 end;
 $$;

@@ -1,0 +1,6 @@
+"""``python -m catchment``."""
+
+from catchment.cli.main import run
+
+if __name__ == "__main__":
+    run()

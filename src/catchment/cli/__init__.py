@@ -1,0 +1,1 @@
+"""The ``catchment`` command: one file per group of commands."""

@@ -1,0 +1,72 @@
+"""``catchment doctor``."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import typer
+from psycopg import Connection
+
+from catchment.cli.database import Dsn, open_database
+from catchment.cli.output import Json, console, print_json
+from catchment.store import task as store
+from catchment.store.fetch import fetch_value
+
+OLDEST_SERVER = 150000
+
+
+def doctor(as_json: Json = False, dsn: Dsn = None) -> None:
+    """Check the engine's rules and the health around it. Exit code 1 when something is wrong."""
+    with open_database(dsn) as conn:
+        findings = [*_server_findings(conn), *store.diagnose(conn)]
+    if as_json:
+        print_json(findings)
+    elif not findings:
+        console.print("[green]All is well.[/]")
+    else:
+        for finding in findings:
+            style = {"error": "red", "warning": "yellow"}.get(finding["level"], "dim")
+            console.print(f"[{style}]{finding['level']}[/] {finding['subject']}: {finding['finding']}")
+            console.print(f"  [dim]{finding['remedy']}[/]")
+    if any(f["level"] == "error" for f in findings):
+        raise typer.Exit(1)
+
+
+def _server_findings(conn: Connection[Any]) -> list[dict[str, Any]]:
+    findings: list[dict[str, Any]] = []
+    if conn.info.server_version < OLDEST_SERVER:
+        findings.append(
+            _finding(
+                "error", "server", f"PostgreSQL {conn.info.server_version} is too old", "Use PostgreSQL 15 or newer."
+            )
+        )
+    began = time.perf_counter()
+    conn.execute("listen worker_doctor")
+    conn.execute("notify worker_doctor")
+    heard = next(conn.notifies(timeout=2, stop_after=1), None)
+    if heard is None:
+        findings.append(
+            _finding(
+                "warning",
+                "notifications",
+                "a NOTIFY did not come back in 2 s",
+                "Behind a transaction pooler workers only poll: give them a direct connection.",
+            )
+        )
+    elif (took := time.perf_counter() - began) > 0.5:
+        findings.append(
+            _finding("warning", "notifications", f"a NOTIFY took {took:.1f} s", "The server is overloaded.")
+        )
+    skew = abs(fetch_value(conn, "select extract(epoch from clock_timestamp())::float8") - time.time())
+    if skew > 5:
+        findings.append(
+            _finding(
+                "warning", "clock", f"this machine's clock is off by {skew:.0f} s", "Leases use the database's clock."
+            )
+        )
+    return findings
+
+
+def _finding(level: str, subject: str, finding: str, remedy: str) -> dict[str, Any]:
+    return {"level": level, "subject": subject, "finding": finding, "remedy": remedy}

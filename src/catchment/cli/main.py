@@ -1,0 +1,56 @@
+"""The entry point: gathers the groups and turns errors into messages and exit codes.
+
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no server, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import psycopg
+import typer
+
+from catchment.cli import command, demo, doctor, queue, schema, task, worker
+from catchment.cli.output import errors
+from catchment.errors import CatchmentError, ServerUnavailable
+
+app = typer.Typer(
+    name="catchment",
+    help="Durable structured concurrency on PostgreSQL.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("migrate")(schema.migrate)
+app.command("worker")(worker.worker)
+app.command("enqueue")(task.enqueue)
+app.add_typer(task.app, name="task")
+app.add_typer(queue.app, name="queue")
+app.add_typer(command.app, name="command")
+app.command("doctor")(doctor.doctor)
+app.command("demo")(demo.demo)
+
+
+def run() -> None:
+    """Run the command line; never shows a traceback for something a user can act on."""
+    try:
+        app(standalone_mode=True)
+    except ServerUnavailable as error:
+        _fail(error, 3)
+    except CatchmentError as error:
+        _fail(error, 1)
+    except psycopg.Error as error:
+        _fail(CatchmentError(f"the database refused: {str(error).strip()}"), 1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _fail(error: CatchmentError, code: int) -> None:
+    errors.print(f"[red]error:[/] {_escape(str(error))}")
+    if error.hint:
+        errors.print(f"[dim]hint:[/] {_escape(error.hint)}")
+    sys.exit(code)
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", r"\[")

@@ -1,0 +1,73 @@
+"""What the commands print: a table for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+STATE_STYLES = {
+    "pending": "dim",
+    "processing": "cyan",
+    "interrupted": "magenta",
+    "waiting": "blue",
+    "completed": "green",
+    "failed": "red",
+    "cancelled": "yellow",
+}
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    print(json.dumps(value, default=_plain, ensure_ascii=False, indent=2))
+
+
+def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, as_json: bool, empty: str) -> None:
+    """Rows as a table of the given columns, or all of them as JSON."""
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        console.print(empty)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column.replace("_", " "), justify="right" if _is_number(rows[0][column]) else "left")
+    for row in rows:
+        table.add_row(*(_cell(column, row[column]) for column in columns))
+    console.print(table)
+
+
+def styled_state(state: str) -> str:
+    style = STATE_STYLES.get(state, "")
+    return f"[{style}]{state}[/]" if style else state
+
+
+def _cell(column: str, value: Any) -> str:
+    if column == "state":
+        return styled_state(value)
+    if isinstance(value, datetime):
+        return value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return "" if value is None else str(value).replace("[", r"\[")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value)

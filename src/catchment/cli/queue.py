@@ -1,0 +1,57 @@
+"""``catchment queue …``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from catchment.cli.database import Dsn, open_database
+from catchment.cli.output import Json, console, print_rows
+from catchment.store import task as store
+
+app = typer.Typer(help="Look at queues, pause and resume them.", no_args_is_help=True)
+
+QueueName = Annotated[str, typer.Argument(metavar="QUEUE", help="A registered queue.")]
+
+COLUMNS = [
+    "queue",
+    "mode",
+    "concurrency",
+    "is_paused",
+    "ready",
+    "blocked",
+    "processing",
+    "waiting",
+    "oldest_ready_seconds",
+    "workers",
+]
+
+
+@app.command("list")
+def list_queues(as_json: Json = False, dsn: Dsn = None) -> None:
+    """Each queue with what is in it and how many workers serve it."""
+    with open_database(dsn) as conn:
+        print_rows(store.list_queues(conn), COLUMNS, as_json=as_json, empty="No queues.")
+
+
+@app.command("pause")
+def pause(
+    queue: QueueName,
+    seconds: Annotated[float | None, typer.Option("--for", min=0, help="Seconds; else until resumed.")] = None,
+    dsn: Dsn = None,
+) -> None:
+    """Claim nothing more on a queue. Running tasks go on; a restart does not end the pause."""
+    until = datetime.now(UTC) + timedelta(seconds=seconds) if seconds is not None else None
+    with open_database(dsn) as conn:
+        store.pause_queue(conn, queue, until)
+    console.print(f"{queue} is paused" + (f" until {until.astimezone():%H:%M:%S}." if until else "."))
+
+
+@app.command("resume")
+def resume(queue: QueueName, dsn: Dsn = None) -> None:
+    """Claim on a queue again."""
+    with open_database(dsn) as conn:
+        store.resume_queue(conn, queue)
+    console.print(f"{queue} is resumed.")

@@ -1,0 +1,150 @@
+"""``catchment enqueue`` and ``catchment task …``."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+from rich.tree import Tree
+
+from catchment.cli.database import Dsn, open_database
+from catchment.cli.output import Json, console, print_json, print_rows, styled_state
+from catchment.errors import PayloadRefused, RequestRefused
+from catchment.model.state import TaskState
+from catchment.store import task as store
+
+app = typer.Typer(help="Look at tasks, stop them, run them again.", no_args_is_help=True)
+
+TaskIds = Annotated[list[int], typer.Argument(help="One or more task ids.")]
+TaskIdArgument = Annotated[int, typer.Argument(metavar="ID", help="A task id.")]
+
+LIST_COLUMNS = ["id", "command", "queue", "state", "priority", "parent_id", "lane", "attempt", "created_at", "error"]
+
+
+def enqueue(
+    command: Annotated[str, typer.Argument(help="A registered command.")],
+    payload: Annotated[str, typer.Argument(help="A JSON object.")] = "{}",
+    priority: Annotated[int | None, typer.Option(help="Smaller runs first.")] = None,
+    lane: Annotated[str | None, typer.Option(help="Tasks of one lane run one after another.")] = None,
+    at: Annotated[datetime | None, typer.Option(help="Not before this time.")] = None,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """Make a task and print its id."""
+    value = _read_payload(payload)
+    with open_database(dsn) as conn:
+        when = at.astimezone() if at is not None else None
+        task_id = store.enqueue(conn, command, value, priority=priority, lane=lane, scheduled_at=when)
+    if as_json:
+        print_json({"id": task_id})
+    else:
+        console.print(task_id)
+
+
+def _read_payload(text: str) -> dict[str, Any]:
+    try:
+        value: Any = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise PayloadRefused(
+            f"the payload is not JSON: {error}", hint="Quote it for the shell: '{\"key\": 1}'"
+        ) from error
+    if not isinstance(value, dict):
+        raise PayloadRefused(f"the payload is a JSON {type(value).__name__}, expected an object")
+    return value  # pyright: ignore[reportUnknownVariableType] - JSON objects have text keys
+
+
+@app.command("list")
+def list_tasks(
+    state: Annotated[TaskState | None, typer.Option(help="Only tasks in this state.")] = None,
+    command: Annotated[str | None, typer.Option(help="Only this command.")] = None,
+    queue: Annotated[str | None, typer.Option(help="Only this queue.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest first.")] = 50,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """The newest tasks."""
+    with open_database(dsn) as conn:
+        rows = store.list_tasks(conn, state=state, command=command, queue=queue, limit=limit)
+    print_rows(rows, LIST_COLUMNS, as_json=as_json, empty="No tasks.")
+
+
+@app.command("show")
+def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> None:
+    """One task: where it is, what it carries, and how each attempt went."""
+    with open_database(dsn) as conn:
+        row = store.show_task(conn, task_id)
+    if as_json:
+        print_json(row)
+        return
+    for key, value in row.items():
+        if value is None or value == []:
+            continue
+        shown = styled_state(value) if key == "state" else _brief(value)
+        console.print(f"[bold]{key:>22}[/]  {shown}")
+
+
+def _brief(value: Any) -> str:
+    text = json.dumps(value, default=str, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
+    return (text if len(text) <= 2000 else text[:2000] + " …").replace("[", r"\[")
+
+
+@app.command("tree")
+def tree(
+    task_id: TaskIdArgument,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many tasks.")] = 500,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """The whole tree that a task belongs to."""
+    with open_database(dsn) as conn:
+        rows = store.task_tree(conn, task_id, limit=limit)
+    if as_json:
+        print_json(rows)
+        return
+    branches: dict[int, Tree] = {}
+    for row in rows:
+        parent = branches.get(row["parent_id"])
+        branches[row["id"]] = parent.add(_label(row)) if parent else Tree(_label(row))
+    console.print(branches[rows[0]["id"]])
+    if len(rows) == limit:
+        console.print(f"[dim]… cut after {limit} tasks, see --limit[/]")
+
+
+def _label(row: dict[str, Any]) -> str:
+    progress: dict[str, Any] = row["progress"] or {}
+    counts = f" {progress['done']} of {progress['total']}" if "done" in progress else ""
+    duration = row["completion_duration_ms"] or row["process_duration_ms"]
+    took = f" [dim]{float(duration):.0f} ms[/]" if duration is not None else ""
+    error = f" [red]{str(row['error']).replace('[', chr(92) + '[')}[/]" if row["error"] else ""
+    return f"{row['command']} {row['id']} {styled_state(row['state'])}{counts}{took}{error}"
+
+
+@app.command("cancel")
+def cancel(
+    task_ids: TaskIds,
+    reason: Annotated[str, typer.Option(help="Kept with the task.")] = "cancelled on request",
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """Stop tasks and everything under them. Running ones are told, and settle as they end."""
+    with open_database(dsn) as conn:
+        done = [{"id": i, "state": store.cancel(conn, i, reason)} for i in task_ids]
+    print_rows(done, ["id", "state"], as_json=as_json, empty="")
+
+
+@app.command("retry")
+def retry(task_ids: TaskIds, as_json: Json = False, dsn: Dsn = None) -> None:
+    """Run failed or cancelled tasks again; a parent runs its failed children again."""
+    refused: RequestRefused | None = None
+    done: list[dict[str, Any]] = []
+    with open_database(dsn) as conn:
+        for task_id in task_ids:
+            try:
+                done.append({"id": task_id, "state": store.retry(conn, task_id)})
+            except RequestRefused as error:
+                refused = error
+    print_rows(done, ["id", "state"], as_json=as_json, empty="")
+    if refused is not None:
+        raise refused

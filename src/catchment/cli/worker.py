@@ -1,0 +1,81 @@
+"""``catchment worker``."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from typing import Annotated, Literal
+
+import typer
+from rich.logging import RichHandler
+
+from catchment.cli.database import Dsn, open_database
+from catchment.cli.output import errors
+from catchment.errors import CatchmentError
+from catchment.runtime.dispatcher import Dispatcher
+from catchment.runtime.events import JsonFormatter
+from catchment.runtime.options import WorkerOptions
+from catchment.store.connect import find_dsn
+
+
+def worker(
+    queue: Annotated[list[str] | None, typer.Option(help="Serve this queue only; may be given again.")] = None,
+    concurrency: Annotated[
+        list[str] | None, typer.Option(metavar="QUEUE=N", help="Fibers of a queue, the top fiber included.")
+    ] = None,
+    single: Annotated[
+        bool, typer.Option("--single", help="Exit at once if another worker runs a queue's top level.")
+    ] = False,
+    stop_when_idle: Annotated[
+        bool, typer.Option("--stop-when-idle", help="Exit when nothing is left to do; for tests and scripts.")
+    ] = False,
+    log_format: Annotated[Literal["text", "json"], typer.Option(help="How to log.")] = "text",
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], typer.Option(help="What to log.")] = "info",
+    dsn: Dsn = None,
+) -> None:
+    """Run the SQL handlers of all queues, or of some. SIGTERM and Ctrl-C let running tasks finish."""
+    options = WorkerOptions(
+        queues=tuple(queue or ()),
+        concurrency=_read_concurrency(concurrency or []),
+        is_single=single,
+        stops_when_idle=stop_when_idle,
+    )
+    _log_to_stderr(log_format, log_level)
+    where = find_dsn(dsn)
+    with open_database(where if dsn else None):
+        pass
+    try:
+        asyncio.run(_run(where, options))
+    except* CatchmentError as group:
+        raise group.exceptions[0] from None
+
+
+async def _run(dsn: str, options: WorkerOptions) -> None:
+    dispatcher = Dispatcher(dsn, options)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, dispatcher.stop)
+    await dispatcher.run()
+
+
+def _read_concurrency(pairs: list[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for pair in pairs:
+        name, _, number = pair.rpartition("=")
+        if not name or not number.isdigit() or int(number) < 1:
+            raise typer.BadParameter(f"{pair!r} is not QUEUE=N with N of at least 1", param_hint="--concurrency")
+        found[name] = int(number)
+    return found
+
+
+def _log_to_stderr(log_format: str, log_level: str) -> None:
+    handler: logging.Handler
+    if log_format == "json":
+        handler = logging.StreamHandler()
+        handler.setFormatter(JsonFormatter())
+    else:
+        handler = RichHandler(console=errors, show_path=False, log_time_format="%H:%M:%S")
+    root = logging.getLogger("catchment")
+    root.handlers = [handler]
+    root.setLevel(log_level.upper())

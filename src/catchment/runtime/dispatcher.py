@@ -1,0 +1,195 @@
+"""The worker process: registers itself, starts the fibers of its queues, and ends in order.
+
+When the database declares the process dead (its lease ended while it was stopped), it registers anew and goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+
+from catchment.errors import CatchmentError, ServerUnavailable, UnknownQueue
+from catchment.runtime.doorbell import wait_for
+from catchment.runtime.events import Events
+from catchment.runtime.fiber import Fiber, QueueState, Shared, roles
+from catchment.runtime.heartbeat import Heartbeat
+from catchment.runtime.listener import Listener
+from catchment.runtime.options import WorkerOptions
+from catchment.runtime.upkeep import Upkeep
+from catchment.store import migrate
+from catchment.store import worker as store
+from catchment.store.connect import connect, connect_async
+
+
+class AlreadyRunning(CatchmentError):
+    """Another worker runs the top level of a serial queue, and this one was to be the only one."""
+
+
+class Dispatcher:
+    """Runs SQL handlers until ``stop`` is called."""
+
+    def __init__(self, dsn: str, options: WorkerOptions, events: Events | None = None) -> None:
+        self._dsn = dsn
+        self._options = options
+        self._events = events or Events()
+        self._stopping = asyncio.Event()
+        self._is_dead = asyncio.Event()
+        self._states: dict[str, QueueState] = {}
+        self._queue_news = asyncio.Event()
+
+    def stop(self) -> None:
+        """Claim no more; running tasks finish."""
+        if not self._stopping.is_set():
+            self._events.emit("worker.stopping", "stopping: running tasks finish, no new ones are claimed")
+        self._stopping.set()
+        for state in self._states.values():
+            state.bell.ring()
+        self._queue_news.set()
+
+    async def run(self) -> None:
+        """Serve until stopped."""
+        with connect(self._dsn) as conn:
+            migrate.check_version(conn)
+        if self._options.is_single:
+            await self._refuse_company()
+        pause = 0.1
+        while not self._stopping.is_set():
+            self._is_dead = asyncio.Event()
+            try:
+                await self._run_once()
+                pause = 0.1
+            except (psycopg.OperationalError, ServerUnavailable) as error:
+                self._events.emit("worker.disconnected", f"worker: {error}", level=logging.WARNING)
+                await wait_for(self._stopping, timedelta(seconds=pause))
+                pause = min(pause * 2, 5.0)
+
+    async def _run_once(self) -> None:
+        conn = await connect_async(self._dsn, name="catchment worker")
+        async with conn:
+            queues = await self._own_queues(conn)
+            capacity = sum(self._concurrency(q) for q in queues)
+            identity = await store.register(
+                conn,
+                self._options.name,
+                [q.name for q in queues],
+                capacity=capacity,
+                lease=self._options.lease,
+            )
+        loop = asyncio.get_running_loop()
+
+        def declare_dead() -> None:
+            loop.call_soon_threadsafe(self._declared_dead)
+
+        heartbeat = Heartbeat(self._dsn, identity, self._options.lease, on_dead=declare_dead)
+        await asyncio.to_thread(heartbeat.start)
+        self._events.emit(
+            "worker.started",
+            f"worker {identity.worker_id} serves {', '.join(q.name for q in queues) or 'no queue yet'}",
+            worker_id=identity.worker_id,
+        )
+        try:
+            await self._serve(identity)
+        finally:
+            await asyncio.to_thread(heartbeat.stop)
+            with suppress(psycopg.OperationalError, ServerUnavailable):
+                async with await connect_async(self._dsn) as farewell:
+                    await store.unregister(farewell, identity)
+            self._events.emit(
+                "worker.stopped", f"worker {identity.worker_id} has stopped", worker_id=identity.worker_id
+            )
+
+    def _declared_dead(self) -> None:
+        self._events.emit(
+            "worker.declared_dead", "the database gave this worker up; it starts anew", level=logging.ERROR
+        )
+        self._is_dead.set()
+        self._queue_news.set()
+
+    async def _serve(self, identity: store.WorkerIdentity) -> None:
+        self._states = {}
+        halted = asyncio.Event()
+        listener = Listener(self._dsn, on_queue=self._heard, on_connect=self._ring_all, events=self._events)
+        upkeep = Upkeep(self._dsn, self._options.upkeep_interval, self._events)
+        shared = Shared(
+            self._dsn,
+            identity,
+            self._options,
+            self._events,
+            halted,
+            lambda: self._options.poll_interval if listener.is_hearing else self._options.poll_interval_deaf,
+        )
+        async with asyncio.TaskGroup() as background, asyncio.TaskGroup() as fibers:
+            ears = background.create_task(listener.run(halted))
+            background.create_task(upkeep.run(halted))
+            idle_rounds = 0
+            while not self._stopping.is_set() and not self._is_dead.is_set():
+                self._queue_news.clear()
+                idle_rounds = idle_rounds + 1 if await self._discover(shared, fibers) else 0
+                if self._options.stops_when_idle and idle_rounds >= 3:
+                    self._stopping.set()
+                    break
+                pause = timedelta(seconds=0.3 if self._options.stops_when_idle else 30)
+                await wait_for(self._queue_news, pause)
+            halted.set()
+            self._ring_all()
+            ears.cancel()
+
+    async def _discover(self, shared: Shared, fibers: asyncio.TaskGroup) -> bool:
+        """Start the fibers of queues that are new; true when nothing is to be done anywhere."""
+        try:
+            async with await connect_async(self._dsn, name="catchment worker") as conn:
+                queues = await self._own_queues(conn)
+                for queue in queues:
+                    if queue.name not in self._states:
+                        self._start_queue(queue, shared, fibers)
+                return self._options.stops_when_idle and await store.is_idle(conn, [q.name for q in queues])
+        except (psycopg.OperationalError, ServerUnavailable):
+            return False
+
+    def _start_queue(self, queue: store.Queue, shared: Shared, fibers: asyncio.TaskGroup) -> None:
+        state = QueueState(queue)
+        self._states[queue.name] = state
+        for role in roles(queue, self._concurrency(queue)):
+            fibers.create_task(Fiber(shared, state, role).run())
+
+    async def _own_queues(self, conn: AsyncConnection[Any]) -> list[store.Queue]:
+        queues = await store.list_queues(conn)
+        if not self._options.queues:
+            return queues
+        known = {q.name: q for q in queues}
+        for name in self._options.queues:
+            if name not in known:
+                raise UnknownQueue(
+                    f"unknown queue {name!r}; there are: {', '.join(known) or 'none'}",
+                    hint="Register it in worker.queue_registry.",
+                )
+        return [known[name] for name in self._options.queues]
+
+    def _concurrency(self, queue: store.Queue) -> int:
+        return self._options.concurrency.get(queue.name, queue.concurrency)
+
+    def _heard(self, queue: str) -> None:
+        state = self._states.get(queue)
+        if state is None:
+            self._queue_news.set()
+        else:
+            state.bell.ring()
+
+    def _ring_all(self) -> None:
+        for state in self._states.values():
+            state.bell.ring()
+
+    async def _refuse_company(self) -> None:
+        async with await connect_async(self._dsn) as conn:
+            for queue in await self._own_queues(conn):
+                if queue.is_serial and not await store.try_top_lock(conn, queue.name):
+                    raise AlreadyRunning(
+                        f"another worker runs the top level of queue {queue.name!r}",
+                        hint="Without --single this worker would serve its children and stand by.",
+                    )

@@ -1,0 +1,176 @@
+"""A fiber: one connection that calls process_tasks on one queue, and sleeps when there is nothing to do.
+
+A serial queue has one top fiber, which alone runs the top level, and child fibers, which run children and joins. The
+top fiber of a queue without child fibers, and every fiber of a concurrent queue, does both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+
+from catchment.errors import ServerUnavailable
+from catchment.runtime.doorbell import Doorbell, wait_for
+from catchment.runtime.events import Events
+from catchment.runtime.options import WorkerOptions
+from catchment.store import worker as store
+from catchment.store.connect import connect_async
+
+LEVELS = {"failed": logging.ERROR, "lost": logging.WARNING}
+
+
+class Role(Enum):
+    """What a fiber runs: (mode of process_tasks, tiers it sleeps on)."""
+
+    TOP = ("top", [1])
+    CHILD = ("child", [0])
+    BOTH = (None, [0, 1])
+
+    @property
+    def mode(self) -> str | None:
+        return self.value[0]
+
+    @property
+    def tiers(self) -> list[int]:
+        return self.value[1]
+
+
+@dataclass
+class QueueState:
+    """What the fibers of one queue share."""
+
+    queue: store.Queue
+    bell: Doorbell = field(default_factory=Doorbell)
+    sleepers: Counter[int] = field(default_factory=Counter[int])
+
+
+@dataclass
+class Shared:
+    """What all fibers of a worker share."""
+
+    dsn: str
+    identity: store.WorkerIdentity
+    options: WorkerOptions
+    events: Events
+    stopping: asyncio.Event
+    poll_interval: Callable[[], timedelta]
+
+
+class Fiber:
+    def __init__(self, shared: Shared, state: QueueState, role: Role) -> None:
+        self._shared = shared
+        self._state = state
+        self._role = role
+        self._name = f"{state.queue.name}/{role.name.lower()}"
+
+    async def run(self) -> None:
+        """Serve until stopped; a lost connection is made again, with growing pauses."""
+        pause = 0.05
+        while not self._shared.stopping.is_set():
+            try:
+                conn = await connect_async(self._shared.dsn, name=f"catchment {self._name}")
+                async with conn:
+                    await store.prepare_fiber(conn, self._shared.identity)
+                    pause = 0.05
+                    await self._serve(conn)
+            except (psycopg.OperationalError, psycopg.InterfaceError, ServerUnavailable) as error:
+                self._shared.events.emit(
+                    "fiber.disconnected", f"{self._name}: {error}", level=logging.WARNING, fiber=self._name
+                )
+                await wait_for(self._shared.stopping, timedelta(seconds=pause * random.uniform(0.8, 1.2)))  # noqa: S311 - jitter
+                pause = min(pause * 2, 2.0)
+
+    async def _serve(self, conn: AsyncConnection[Any]) -> None:
+        if self._role is not Role.CHILD and self._state.queue.is_serial:
+            await self._become_top(conn)
+        while not self._shared.stopping.is_set():
+            if await self._process(conn):
+                continue
+            rung = self._state.bell.listen()
+            async with self._asleep(conn):
+                if not await self._process(conn):
+                    await wait_for(rung, self._shared.poll_interval())
+
+    async def _become_top(self, conn: AsyncConnection[Any]) -> None:
+        """Wait for the fleet's lock on the top level of this queue."""
+        announced = False
+        while not self._shared.stopping.is_set():
+            if await store.try_top_lock(conn, self._state.queue.name):
+                self._shared.events.emit(
+                    "queue.leading",
+                    f"{self._state.queue.name}: runs its top level",
+                    queue=self._state.queue.name,
+                )
+                return
+            if not announced:
+                self._shared.events.emit(
+                    "queue.standby",
+                    f"{self._state.queue.name}: another worker runs its top level, standing by",
+                    queue=self._state.queue.name,
+                )
+                announced = True
+            await wait_for(self._shared.stopping, self._shared.options.standby_interval)
+
+    async def _process(self, conn: AsyncConnection[Any]) -> bool:
+        """One call; true when it ran anything."""
+        if self._shared.stopping.is_set():
+            return False
+        options = self._shared.options
+        try:
+            processed = await store.process_tasks(
+                conn,
+                self._state.queue.name,
+                self._role.mode,
+                batch_size=options.batch_size,
+                batch_time=options.batch_time,
+            )
+        except psycopg.errors.QueryCanceled:
+            # A cancel that came between two tasks; the session gives back what it held at the next call.
+            return True
+        for task in processed:
+            self._shared.events.emit(
+                "task.processed",
+                f"{self._name}: {task.command} {task.id} {task.state} in {task.duration_ms:.1f} ms"
+                + (f": {task.error}" if task.error else ""),
+                level=LEVELS.get(task.state, logging.INFO),
+                id=task.id,
+                command=task.command,
+                state=task.state,
+                duration_ms=task.duration_ms,
+                error=task.error,
+                queue=self._state.queue.name,
+            )
+        return bool(processed)
+
+    @asynccontextmanager
+    async def _asleep(self, conn: AsyncConnection[Any]) -> AsyncGenerator[None]:
+        """Ask for notifications while inside. The mark of a tier goes with the last fiber that slept on it."""
+        sleepers = self._state.sleepers
+        queue = self._state.queue.name
+        tiers = await store.go_to_sleep(conn, self._shared.identity, queue, self._role.tiers)
+        sleepers.update(tiers)
+        try:
+            yield
+        finally:
+            sleepers.subtract(tiers)
+            awake = [tier for tier in tiers if sleepers[tier] == 0]
+            if awake and not conn.broken:
+                await store.wake_up(conn, self._shared.identity, queue, awake)
+
+
+def roles(queue: store.Queue, concurrency: int) -> list[Role]:
+    """The fibers of a queue: a top fiber and child fibers; a single fiber, or one of a concurrent queue, does both."""
+    if not queue.is_serial or concurrency == 1:
+        return [Role.BOTH] * concurrency
+    return [Role.TOP] + [Role.CHILD] * (concurrency - 1)

@@ -1,0 +1,47 @@
+-- doctor: what an operator should know, each with what to do. No rows: all is well.
+select 'error' as level, coalesce('task ' || i.task_id, 'engine') as subject, i.rule || ': ' || i.problem as finding,
+       'This is a defect of the engine: please report it with the output of "catchment task show".' as remedy
+  from worker.check_invariants() as i
+union all
+select 'error', 'command ' || c.command, format('its %s %s does not exist', p.kind, p.name),
+       'Create the procedure, or correct worker.command_registry.'
+  from worker.command_registry as c
+ cross join lateral (values ('handler', c.handler_procedure, 2), ('before hook', c.before_procedure, 1),
+                            ('after hook', c.after_procedure, 1), ('join', c.join_procedure, 2)) as p (kind, name, arguments)
+ where c.handler_kind = 'sql'
+   and p.name is not null
+   and worker.call_text(p.name, p.arguments) is null
+union all
+select 'warning', format('lane %s of queue %s', l.lane, l.queue), format('halted since %s: task %s failed', l.halted_at, l.head_id),
+       format('catchment task retry %s, or: select worker.skip_halted(%L, %L)', l.head_id, l.queue, l.lane)
+  from worker.lanes as l
+ where l.state = 'halted'
+union all
+select 'warning', 'queue ' || q.queue,
+       format('%s tasks are ready and no worker serves it', q.ready), 'Start one: catchment worker --queue ' || q.queue
+  from worker.queues as q
+ where q.ready > 0
+   and not q.is_paused
+   and not exists (select from worker.worker as w where q.queue = any (w.queues))
+union all
+select 'info', 'queue ' || q.queue, 'paused' || coalesce(' until ' || q.paused_until, ''), 'catchment queue resume ' || q.queue
+  from worker.queues as q
+ where q.is_paused
+union all
+select 'warning', 'worker ' || w.worker_id, format('%s has not been seen since %s', w.name, w.seen_at),
+       'It will be declared dead when its lease ends; upkeep of any live worker does that.'
+  from worker.worker as w
+ where w.lease_until < clock_timestamp()
+union all
+select 'warning', 'backend ' || a.pid,
+       format('holds a snapshot since %s (%s)', a.xact_start, coalesce(nullif(a.application_name, ''), 'unnamed')),
+       'Long transactions keep dead rows alive everywhere: end it if it is idle.'
+  from pg_stat_activity as a
+ where a.backend_xmin is not null
+   and a.xact_start < clock_timestamp() - interval '10 minutes'
+union all
+select 'warning', 'hooks', format('%s warnings in the last day, the newest: %s', count(*), (array_agg(w.message order by w.at desc))[1]),
+       'select * from worker.warning order by at desc'
+  from worker.warning as w
+ where w.at > clock_timestamp() - interval '1 day'
+having count(*) > 0

@@ -1,0 +1,30 @@
+"""Small reads: one value, or rows by name. SQL comes from the loader or stands in this package."""
+
+from __future__ import annotations
+
+from typing import Any, LiteralString
+
+from psycopg import AsyncConnection, Connection
+from psycopg.rows import dict_row
+
+from catchment.store.errors import translated
+
+
+def fetch_value(conn: Connection[Any], sql: LiteralString, *parameters: Any) -> Any:
+    """The first column of the one row that a call returns."""
+    with translated():
+        ((value,),) = conn.execute(sql, parameters or None).fetchall()
+    return value
+
+
+async def fetch_value_async(conn: AsyncConnection[Any], sql: LiteralString, *parameters: Any) -> Any:
+    """As ``fetch_value``, in asyncio."""
+    with translated():
+        ((value,),) = await (await conn.execute(sql, parameters or None)).fetchall()
+    return value
+
+
+def fetch_rows(conn: Connection[Any], sql: LiteralString, **parameters: Any) -> list[dict[str, Any]]:
+    """Rows as dictionaries, for people and screens."""
+    with translated(), conn.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(sql, parameters or None).fetchall()

@@ -1,0 +1,90 @@
+"""What callers ask of the engine: make, look at, stop and repeat tasks."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from psycopg import Connection
+from psycopg.types.json import Jsonb
+
+from catchment.errors import TaskNotFound
+from catchment.sql import loader
+from catchment.store.fetch import fetch_rows, fetch_value
+
+Row = dict[str, Any]
+
+
+def enqueue(
+    conn: Connection[Any],
+    command: str,
+    payload: dict[str, Any],
+    *,
+    priority: int | None = None,
+    lane: str | None = None,
+    scheduled_at: datetime | None = None,
+) -> int:
+    """Make a task; it commits with the caller's transaction."""
+    return fetch_value(
+        conn,
+        "select worker.enqueue(%s, %s, %s, %s, %s)",
+        command,
+        Jsonb(payload),
+        priority,
+        lane,
+        scheduled_at,
+    )
+
+
+def list_tasks(
+    conn: Connection[Any], *, state: str | None, command: str | None, queue: str | None, limit: int
+) -> list[Row]:
+    """The newest tasks first, without their payloads."""
+    return fetch_rows(conn, loader.query("task_list"), state=state, command=command, queue=queue, limit=limit)
+
+
+def show_task(conn: Connection[Any], task_id: int) -> Row:
+    """One task with its attempts and warnings."""
+    rows = fetch_rows(conn, loader.query("task_show"), id=task_id)
+    if not rows:
+        raise TaskNotFound(f"there is no task {task_id}", hint="'catchment task list' shows the newest tasks.")
+    return rows[0]
+
+
+def task_tree(conn: Connection[Any], task_id: int, *, limit: int) -> list[Row]:
+    """The task's whole tree from its root, parents before children, at most ``limit`` rows."""
+    rows = fetch_rows(conn, loader.query("task_tree"), id=task_id, limit=limit)
+    if not rows:
+        raise TaskNotFound(f"there is no task {task_id}", hint="'catchment task list' shows the newest tasks.")
+    return rows
+
+
+def cancel(conn: Connection[Any], task_id: int, reason: str) -> str:
+    """Ask for a task and everything under it to stop; returns what became of it."""
+    return fetch_value(conn, "select worker.cancel(%s, %s)", task_id, reason)
+
+
+def retry(conn: Connection[Any], task_id: int) -> str:
+    """Run a failed or cancelled task again; returns its new state."""
+    return fetch_value(conn, "select worker.retry(%s)", task_id)
+
+
+def list_queues(conn: Connection[Any]) -> list[Row]:
+    return fetch_rows(conn, loader.query("queue_list"))
+
+
+def pause_queue(conn: Connection[Any], queue: str, until: datetime | None) -> None:
+    fetch_value(conn, "select worker.pause_queue(%s, %s)", queue, until)
+
+
+def resume_queue(conn: Connection[Any], queue: str) -> None:
+    fetch_value(conn, "select worker.resume_queue(%s)", queue)
+
+
+def list_commands(conn: Connection[Any]) -> list[Row]:
+    return fetch_rows(conn, loader.query("command_list"))
+
+
+def diagnose(conn: Connection[Any]) -> list[Row]:
+    """Findings of the engine about itself: level, subject, finding, what to do."""
+    return fetch_rows(conn, loader.query("doctor"))

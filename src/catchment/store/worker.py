@@ -1,0 +1,142 @@
+"""What a worker process asks of the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from psycopg import AsyncConnection, Connection
+
+from catchment.store.errors import translated
+from catchment.store.fetch import fetch_value_async
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerIdentity:
+    worker_id: int
+    lock_key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    name: str
+    is_serial: bool
+    concurrency: int
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """One task that a process_tasks call ran."""
+
+    id: int
+    command: str
+    state: str
+    duration_ms: float
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DueSchedule:
+    name: str
+    every: timedelta | None
+    cron: str | None
+    timezone: str
+    next_at: datetime | None
+
+
+async def register(
+    conn: AsyncConnection[Any], name: str, queues: list[str], *, capacity: int, lease: timedelta
+) -> WorkerIdentity:
+    """Make this process known; its heartbeat takes the lock."""
+    with translated():
+        cursor = await conn.execute(
+            "select worker_id, lock_key from worker.register_worker(%s, %s, %s, %s)",
+            [name, queues, capacity, lease],
+        )
+        ((worker_id, lock_key),) = await cursor.fetchall()
+    return WorkerIdentity(worker_id, lock_key)
+
+
+async def unregister(conn: AsyncConnection[Any], identity: WorkerIdentity) -> None:
+    """Give back what is held, and leave."""
+    await conn.execute("select worker.unregister_worker(%s)", [identity.worker_id])
+
+
+def hold_worker_lock(conn: Connection[Any], identity: WorkerIdentity) -> None:
+    """Take the session lock that proves the process alive."""
+    conn.execute("select pg_advisory_lock(%s)", [identity.lock_key])
+
+
+def heartbeat(conn: Connection[Any], identity: WorkerIdentity, lease: timedelta) -> None:
+    """Renew the lease; raises ``ClaimLost`` when the worker was declared dead."""
+    with translated():
+        conn.execute("select worker.heartbeat(%s, %s)", [identity.worker_id, lease])
+
+
+async def list_queues(conn: AsyncConnection[Any]) -> list[Queue]:
+    cursor = await conn.execute("select queue, mode = 'serial', concurrency from worker.queue_registry order by queue")
+    return [Queue(*row) for row in await cursor.fetchall()]
+
+
+async def prepare_fiber(conn: AsyncConnection[Any], identity: WorkerIdentity) -> None:
+    """Tell the session whose it is, and make its backend notice when we die."""
+    await conn.execute("select set_config('worker.worker_id', %s, false)", [str(identity.worker_id)])
+    await conn.execute("set client_connection_check_interval = '250ms'")
+
+
+async def process_tasks(
+    conn: AsyncConnection[Any], queue: str, mode: str | None, *, batch_size: int, batch_time: timedelta
+) -> list[Processed]:
+    """Run SQL handlers of a queue in this session; returns what ran."""
+    await conn.execute(
+        "call worker.process_tasks(p_queue => %s, p_mode => %s, p_batch_size => %s, p_max_runtime_ms => %s)",
+        [queue, mode, batch_size, int(batch_time.total_seconds() * 1000)],
+    )
+    ran = await fetch_value_async(conn, "select worker.last_processed()")
+    return [Processed(p["id"], p["command"], p["state"], p["duration_ms"], p["error"]) for p in ran]
+
+
+async def go_to_sleep(conn: AsyncConnection[Any], identity: WorkerIdentity, queue: str, tiers: list[int]) -> list[int]:
+    """Ask for notifications; returns the tiers that were marked. Look at the queue once more after this."""
+    return await fetch_value_async(conn, "select worker.go_to_sleep(%s, %s, %s)", identity.worker_id, queue, tiers)
+
+
+async def wake_up(conn: AsyncConnection[Any], identity: WorkerIdentity, queue: str, tiers: list[int]) -> None:
+    await conn.execute("select worker.wake_up(%s, %s, %s)", [identity.worker_id, queue, tiers])
+
+
+async def try_top_lock(conn: AsyncConnection[Any], queue: str) -> bool:
+    """Try to become the one session in the fleet that runs the top level of this serial queue."""
+    cursor = await conn.execute("select pg_try_advisory_lock(hashtextextended('worker.top/' || %s, 0))", [queue])
+    row = await cursor.fetchone()
+    return bool(row and row[0])
+
+
+async def upkeep(conn: AsyncConnection[Any]) -> dict[str, Any]:
+    """Dead workers, cancelled subtrees, deadlines, due tasks."""
+    return await fetch_value_async(conn, "select worker.upkeep()")
+
+
+async def age_ready(conn: AsyncConnection[Any]) -> int:
+    return await fetch_value_async(conn, "select worker.age_ready()")
+
+
+async def due_schedules(conn: AsyncConnection[Any]) -> list[DueSchedule]:
+    cursor = await conn.execute("select name, every, cron, timezone, next_at from worker.due_schedules()")
+    return [DueSchedule(*row) for row in await cursor.fetchall()]
+
+
+async def fire_schedule(conn: AsyncConnection[Any], name: str, next_at: datetime) -> int | None:
+    """Enqueue the task of a due schedule and set its next time, unless another worker just did."""
+    return await fetch_value_async(conn, "select worker.fire_schedule(%s, %s)", name, next_at)
+
+
+async def is_idle(conn: AsyncConnection[Any], queues: list[str]) -> bool:
+    """Nothing ready, running or waiting on these queues? Tasks that are not due yet do not count."""
+    return await fetch_value_async(
+        conn,
+        "select not exists (select from worker.queues as q"
+        " where q.queue = any (%s) and q.ready + q.processing + q.waiting > 0)",
+        queues,
+    )
