@@ -1,3 +1,3 @@
 from __future__ import annotations
 
-pytest_plugins = ["tests.fixtures.server", "tests.fixtures.engine"]
+pytest_plugins = ["tests.fixtures.server", "tests.fixtures.engine", "tests.fixtures.worker"]

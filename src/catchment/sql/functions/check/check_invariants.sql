@@ -109,7 +109,6 @@ as $$
     left join worker.lane as l on l.queue_id = t.queue_id and l.lane = ''
    where q.mode = 'serial'
      and p.parent_id is null
-     and p.lane is null
      and p.at in ('running', 'waiting')
      and l.head_id is distinct from p.id
   union all

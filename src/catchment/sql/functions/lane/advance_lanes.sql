@@ -1,6 +1,7 @@
 -- advance_lanes: settled heads leave their lanes; the next admitted task becomes the head and is ready.
 -- After a final failure the lane goes on, halts on the failed task, or cancels the rest: the command decides, then the queue,
--- then the kind of lane (a serial queue goes on, a workflow lane halts).
+-- then the kind of lane (a serial queue goes on, a workflow lane halts). A task with a lane on a serial queue held both; the
+-- queue goes on in any case.
 --
 --   locks   lane rows by key, then blocked and ready rows
 create or replace function worker.advance_lanes(p_items worker.settled[])
@@ -16,7 +17,7 @@ declare
 begin
   perform l.lane
      from worker.lane as l
-     join unnest(p_items) as i on i.queue_id = l.queue_id and i.lane = l.lane
+     join unnest(p_items) as i on i.queue_id = l.queue_id and l.lane in ('', i.lane)
     order by l.queue_id, l.lane
       for update of l;
 
@@ -43,11 +44,11 @@ begin
   freed as (
     update worker.lane as l
        set head_id = null
-      from done as d
-     where d.policy <> 'halt'
-       and d.lane = ''
-       and l.queue_id = d.queue_id
-       and l.lane = d.lane
+      from unnest(p_items) as i
+     where l.queue_id = i.queue_id
+       and l.lane = ''
+       and l.head_id = i.id
+       and not exists (select from done as d where d.id = i.id and d.lane = '' and d.policy = 'halt')
   )
   select array_agg(l) filter (where d.policy <> 'halt' and d.lane <> ''),
          array_agg(d.id) filter (where d.policy = 'cancel_rest')

@@ -36,7 +36,7 @@ begin
   v_lanes := array(select i from unnest(v_all) as i where i.lane is not null);
   if v_lanes <> '{}' then
     perform worker.advance_lanes(v_lanes);
-    perform worker.wake(array(select distinct i.queue_id from unnest(v_lanes) as i where i.lane = ''), 2);
+    perform worker.wake(array(select distinct i.queue_id from unnest(v_lanes) as i), 2);
   end if;
   insert into worker.after_call (task_id, command)
   select i.id, i.command from unnest(v_all) as i where i.has_after;

@@ -14,7 +14,7 @@ declare
 begin
   perform l.lane
      from worker.lane as l
-     join unnest(p_settled) as i on i.queue_id = l.queue_id and i.lane = l.lane
+     join unnest(p_settled) as i on i.queue_id = l.queue_id and l.lane in ('', i.lane)
     order by l.queue_id, l.lane
       for update of l;
 

@@ -1,6 +1,7 @@
--- change_pending: another payload, priority or due time for a task that has never been tried.
+-- change_pending: another payload, priority or due time for a task that has never been tried. Put off, it leaves its lane or its
+-- serial line, which goes on without it; it enters again when it is due.
 --
---   locks   its ready or blocked row
+--   locks   the scope row of its parent or its lane row if it is put off; then its ready or blocked row
 --   raises  CM004 bad payload, CM007 when the task has been tried or has started
 create or replace function worker.change_pending(
   p_task_id       bigint,
@@ -20,15 +21,33 @@ create or replace function worker.change_pending(
   set enable_sort = off
 as $$
 declare
-  v_task worker.task;
-  v_now  timestamptz := worker.now();
+  v_task    worker.task;
+  v_command worker.command_registry;
+  v_now     timestamptz := worker.now();
+  v_later   boolean := coalesce(p_scheduled_at > v_now, false);
 begin
   select t.* into v_task from worker.task as t where t.id = p_task_id;
+  select c.* into v_command from worker.command_registry as c where c.command = v_task.command;
+  if v_later then
+    perform s.id from worker.scope as s where s.id = v_task.parent_id for no key update;
+    perform l.lane
+       from worker.lane as l
+      where l.queue_id = v_task.queue_id and l.lane = coalesce(v_task.lane, '') and v_task.parent_id is null
+        for update;
+  end if;
+
   update worker.ready as r set band = p_priority where r.id = p_task_id and r.attempt = 0 and r.phase = 0;
-  if not found then
+  if found and v_later then
+    perform worker.put_off(v_task, p_scheduled_at);
+  elsif not found then
     update worker.blocked as b
-       set band   = p_priority,
-           due_at = case when b.reason = 'scheduled' then coalesce(p_scheduled_at, v_now) end
+       set band    = p_priority,
+           reason  = case when v_later and b.reason in ('lane', 'serial') then 'scheduled' else b.reason end,
+           wait_id = case when v_later and b.reason = 'serial' then null else b.wait_id end,
+           due_at  = case
+                       when b.reason = 'scheduled'                          then coalesce(p_scheduled_at, v_now)
+                       when v_later and b.reason in ('lane', 'serial')      then p_scheduled_at
+                     end
      where b.id = p_task_id and b.attempt = 0 and b.reason <> 'merged';
     if not found then
       raise exception using
@@ -36,12 +55,6 @@ begin
         message = format('task %s has been tried or has started: its payload, priority and due time are fixed', p_task_id),
         hint = 'Cancel it and enqueue another.';
     end if;
-  elsif p_scheduled_at > v_now then
-    with gone as (
-      delete from worker.ready as r where r.id = p_task_id returning r.*
-    )
-    insert into worker.blocked (id, reason, due_at, queue_id, kind, tier, band, rank, place)
-    select g.id, 'scheduled', p_scheduled_at, g.queue_id, g.kind, g.tier, g.band, g.rank, g.place from gone as g;
   end if;
 
   update worker.task as t
@@ -50,11 +63,11 @@ begin
          scheduled_at = p_scheduled_at
    where t.id = p_task_id;
   if v_task.dedup_key is not null then
+    perform worker.merge_payload(v_command.merge, p_payload, p_payload);
     delete from worker.pending_key as k where k.dedup_key = v_task.dedup_key and k.id = p_task_id;
     update worker.task as t
-       set dedup_key = worker.dedup_key(c.dedup, t.command, t.lane, t.parent_id, t.payload)
-      from worker.command_registry as c
-     where t.id = p_task_id and c.command = t.command;
+       set dedup_key = worker.dedup_key(v_command.dedup, t.command, t.lane, t.parent_id, t.payload)
+     where t.id = p_task_id;
     insert into worker.pending_key (dedup_key, id) select t.dedup_key, t.id from worker.task as t where t.id = p_task_id;
   end if;
 end;

@@ -12,7 +12,7 @@ declare
   v_old jsonb := to_jsonb(old) - '{payload,priority,scheduled_at,state}'::text[];
   v_new jsonb := to_jsonb(new) - '{payload,priority,scheduled_at,state}'::text[];
 begin
-  if v_old <> v_new or (new.state <> old.state and new.state not in ('cancelled', 'pending')) then
+  if v_old <> v_new or (new.state <> old.state and new.state not in ('cancelled', 'pending')) or new.state is null then
     raise exception using
       errcode = 'CM007',
       message = format('task %s: UPDATE worker.tasks may change payload, priority and scheduled_at, or set state to cancelled or '

@@ -38,21 +38,26 @@ begin
      and l.head_id = p_task.id;
 
   if exists (select from worker.scope as s where s.id = p_task.id) then
-    -- A waiting task holds its lane, so the lane must be free or its own.
-    insert into worker.lane (queue_id, lane, head_id, first_place, last_place)
-    select p_task.queue_id, s.lane, p_task.id, p_task.place, p_task.place
-      from worker.scope as s
-     where s.id = p_task.id
-       and s.lane is not null
-    on conflict (queue_id, lane) do update
-       set head_id = coalesce(worker.lane.head_id, excluded.head_id)
-    returning head_id into v_head;
-    if v_head <> p_task.id then
-      raise exception using
-        errcode = 'CM008',
-        message = format('the lane of task %s is busy with task %s', p_task.id, v_head),
-        hint = 'A retried scope holds its lane while it waits: pause the queue, let that task settle, then retry.';
-    end if;
+    -- A waiting task holds its lane, and its queue if that is serial, so these must be free or its own.
+    for v_head in
+      insert into worker.lane (queue_id, lane, head_id, first_place, last_place)
+      select p_task.queue_id, k.lane, p_task.id, p_task.place, p_task.place
+        from worker.queue_registry as q
+       cross join (select '' as lane union select p_task.lane) as k
+       where q.queue_id = p_task.queue_id
+         and (k.lane <> '' or k.lane = '' and q.mode = 'serial')
+       order by k.lane
+      on conflict (queue_id, lane) do update
+         set head_id = coalesce(worker.lane.head_id, excluded.head_id)
+      returning head_id
+    loop
+      if v_head <> p_task.id then
+        raise exception using
+          errcode = 'CM008',
+          message = format('the lane of task %s is busy with task %s', p_task.id, v_head),
+          hint = 'A retried scope holds its lane while it waits: pause the queue, let that task settle, then retry.';
+      end if;
+    end loop;
   end if;
 end;
 $$;

@@ -28,7 +28,9 @@ begin
       for no key update;
   perform l.lane
      from worker.lane as l
-    where (l.queue_id, l.lane) in (select t.queue_id, coalesce(t.lane, '') from worker.task as t
+    where (l.queue_id, l.lane) in (select t.queue_id, k.lane
+                                     from worker.task as t
+                                    cross join unnest(array['', t.lane]) as k (lane)
                                     where t.id = any (p_ids) and t.parent_id is null)
     order by l.queue_id, l.lane
       for update;

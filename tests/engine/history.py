@@ -1,0 +1,108 @@
+"""What a history of tasks must look like, told by a plain model: two looks at ``worker.tasks`` and what was done between."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import Connection
+from psycopg.rows import class_row
+
+SETTLED = frozenset({"completed", "failed", "cancelled"})
+# Everything a run can write; the registries stay.
+DATA = (
+    "task, ready, running, blocked, outcome, attempt, pending_key, scope, cancel_request, after_call, warning, lane, arrival, "
+    "worker, sleeper"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    id: int
+    state: str
+    parent_id: int | None
+    queue: str
+    lane: str | None
+    attempt: int
+    fence: int | None
+    waits_for: str | None
+    merged_into: int | None
+    ids: list[int] | None
+
+    @property
+    def is_settled(self) -> bool:
+        return self.state in SETTLED
+
+    @property
+    def is_at_work(self) -> bool:
+        """It has started and is not done: its lane is its own until it settles."""
+        return self.state in ("processing", "waiting", "interrupted") or self.waits_for == "retry"
+
+
+Look = dict[int, Task]
+
+
+def look(conn: Connection[Any]) -> Look:
+    """Every task as it is now."""
+    with conn.cursor(row_factory=class_row(Task)) as cursor:
+        rows = cursor.execute(
+            "select id, state, parent_id, queue, lane, attempt, fence, waits_for, merged_into, payload -> 'ids' as ids"
+            "  from worker.tasks order by id"
+        )
+        return {task.id: task for task in rows}
+
+
+def clear(conn: Connection[Any]) -> None:
+    """Forget every task, worker and lane."""
+    conn.execute("truncate " + ", ".join(f"worker.{table.strip()}" for table in DATA.split(",")))
+
+
+def subtree(tasks: Look, root_id: int) -> set[int]:
+    found = {root_id}
+    for task in tasks.values():  # by id, so a parent comes before its children
+        if task.parent_id in found:
+            found.add(task.id)
+    return found
+
+
+def assert_settled_stay_settled(before: Look, after: Look, retried: Iterable[int], *, may_vanish: bool = False) -> None:
+    for task in before.values():
+        if task.is_settled and task.id not in retried:
+            now = after.get(task.id)
+            if now is None:
+                assert may_vanish, f"{task} vanished"
+            else:
+                assert now.state == task.state, f"{task} became {now}"
+        elif not task.is_settled:
+            assert task.id in after, f"{task} vanished"
+
+
+def assert_held_as_claimed(tasks: Look, held: dict[int, int]) -> None:
+    """Exactly the claims that were given and not ended are in force, each under its own fence."""
+    assert {task.id: task.fence for task in tasks.values() if task.state == "processing"} == held
+
+
+def assert_lanes_are_exclusive(tasks: Look, serial_queue: str) -> None:
+    at_work = Counter(
+        (task.queue, task.lane)
+        for task in tasks.values()
+        if task.parent_id is None and task.is_at_work and (task.lane is not None or task.queue == serial_queue)
+    )
+    assert all(count == 1 for count in at_work.values()), f"several tasks at work in one lane: {at_work}"
+
+
+def assert_parents_outlive_children(tasks: Look) -> None:
+    for task in tasks.values():
+        if task.parent_id is not None and not task.is_settled:
+            parent = tasks[task.parent_id]
+            assert parent.state == "waiting", f"{task} under {parent}"
+
+
+def assert_folded_work_is_done(tasks: Look) -> None:
+    """What a folded task asked for is part of what its survivor was asked for."""
+    for task in tasks.values():
+        survivor = tasks.get(task.merged_into or 0)
+        if survivor is not None:
+            assert set(task.ids or ()) <= set(survivor.ids or ()), f"{task} in {survivor}"

@@ -1,0 +1,886 @@
+CREATE SCHEMA worker;
+ALTER SCHEMA worker OWNER TO catchment_owner;
+CREATE TYPE worker.claimed AS (
+	id bigint,
+	fence bigint,
+	command text,
+	payload jsonb,
+	attempt integer,
+	phase smallint,
+	parent_id bigint,
+	depth smallint,
+	lane text,
+	queue_id integer,
+	deadline_at timestamp with time zone
+);
+ALTER TYPE worker.claimed OWNER TO catchment_owner;
+CREATE TABLE worker.running (
+    id bigint NOT NULL,
+    fence bigint NOT NULL,
+    worker_id bigint,
+    worker_pid integer,
+    backend_key bigint,
+    command text NOT NULL,
+    queue_id integer NOT NULL,
+    kind "char" NOT NULL,
+    band integer NOT NULL,
+    place bigint NOT NULL,
+    parent_id bigint,
+    depth smallint NOT NULL,
+    lane text,
+    phase smallint NOT NULL,
+    attempt integer NOT NULL,
+    failures integer NOT NULL,
+    interruptions integer NOT NULL,
+    max_attempts integer NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    deadline_at timestamp with time zone,
+    child_mode text,
+    on_failure text,
+    has_after boolean NOT NULL,
+    has_merged boolean DEFAULT false NOT NULL,
+    has_follow_up boolean DEFAULT false NOT NULL,
+    cancel_reason text,
+    expired_at timestamp with time zone,
+    progress jsonb,
+    CONSTRAINT running_child_mode_is_known CHECK ((child_mode = ANY (ARRAY['concurrent'::text, 'serial'::text]))),
+    CONSTRAINT running_has_owner CHECK (((worker_id IS NOT NULL) OR (backend_key IS NOT NULL))),
+    CONSTRAINT running_on_failure_is_known CHECK ((on_failure = ANY (ARRAY['wait'::text, 'cancel_siblings'::text])))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE worker.running OWNER TO catchment_owner;
+CREATE TYPE worker.ended AS (
+	run worker.running,
+	fate text,
+	error jsonb,
+	info jsonb,
+	result jsonb
+);
+ALTER TYPE worker.ended OWNER TO catchment_owner;
+CREATE TYPE worker.scope_change AS (
+	scope_id bigint,
+	depth smallint,
+	settled integer,
+	failed integer,
+	cancelled integer,
+	spawned integer,
+	has_info boolean,
+	advances boolean
+);
+ALTER TYPE worker.scope_change OWNER TO catchment_owner;
+CREATE TYPE worker.settled AS (
+	id bigint,
+	state text,
+	command text,
+	parent_id bigint,
+	depth smallint,
+	queue_id integer,
+	lane text,
+	place bigint,
+	was_active boolean,
+	has_info boolean,
+	has_after boolean,
+	has_merged boolean,
+	has_follow_up boolean
+);
+ALTER TYPE worker.settled OWNER TO catchment_owner;
+CREATE TYPE worker.sql_run AS (
+	id bigint,
+	fence bigint,
+	command text,
+	payload jsonb,
+	handler_call text,
+	handler_name text,
+	returns_info boolean,
+	before_call text
+);
+ALTER TYPE worker.sql_run OWNER TO catchment_owner;
+CREATE TABLE worker.scope (
+    id bigint NOT NULL,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    open_children integer NOT NULL,
+    total_children integer NOT NULL,
+    failed_children integer DEFAULT 0 NOT NULL,
+    cancelled_children integer DEFAULT 0 NOT NULL,
+    child_mode text NOT NULL,
+    on_failure text NOT NULL,
+    has_child_info boolean DEFAULT false NOT NULL,
+    is_joining boolean DEFAULT false NOT NULL,
+    cancel_reason text,
+    command text NOT NULL,
+    queue_id integer NOT NULL,
+    kind "char" NOT NULL,
+    band integer NOT NULL,
+    place bigint NOT NULL,
+    parent_id bigint,
+    depth smallint NOT NULL,
+    lane text,
+    attempt integer NOT NULL,
+    has_after boolean NOT NULL,
+    has_merged boolean NOT NULL,
+    worker_pid integer,
+    started_at timestamp with time zone NOT NULL,
+    stopped_at timestamp with time zone NOT NULL,
+    info jsonb,
+    result jsonb,
+    CONSTRAINT scope_child_mode_is_known CHECK ((child_mode = ANY (ARRAY['concurrent'::text, 'serial'::text]))),
+    CONSTRAINT scope_children_are_counted CHECK (((open_children >= 0) AND (open_children <= total_children))),
+    CONSTRAINT scope_on_failure_is_known CHECK ((on_failure = ANY (ARRAY['wait'::text, 'cancel_siblings'::text]))),
+    CONSTRAINT scope_settles_after_its_children CHECK (((state = 'waiting'::text) OR (open_children = 0))),
+    CONSTRAINT scope_state_is_known CHECK ((state = ANY (ARRAY['waiting'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE worker.scope OWNER TO catchment_owner;
+CREATE TABLE worker.schedule (
+    name text NOT NULL,
+    command text NOT NULL,
+    payload jsonb DEFAULT '{}'::jsonb NOT NULL,
+    every interval,
+    cron text,
+    timezone text DEFAULT 'UTC'::text NOT NULL,
+    next_at timestamp with time zone,
+    last_at timestamp with time zone,
+    enabled boolean DEFAULT true NOT NULL,
+    CONSTRAINT schedule_every_is_positive CHECK ((every >= '00:00:01'::interval)),
+    CONSTRAINT schedule_has_one_rhythm CHECK (((every IS NULL) <> (cron IS NULL))),
+    CONSTRAINT schedule_payload_is_object CHECK ((jsonb_typeof(payload) = 'object'::text))
+);
+ALTER TABLE worker.schedule OWNER TO catchment_owner;
+CREATE TABLE worker.task (
+    id bigint NOT NULL,
+    command text NOT NULL,
+    queue_id integer NOT NULL,
+    kind "char" NOT NULL,
+    payload jsonb NOT NULL,
+    priority integer NOT NULL,
+    parent_id bigint,
+    root_id bigint,
+    depth smallint DEFAULT 0 NOT NULL,
+    late boolean DEFAULT false NOT NULL,
+    follows_id bigint,
+    place bigint NOT NULL,
+    lane text,
+    dedup_key text,
+    scheduled_at timestamp with time zone,
+    max_attempts integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT task_child_has_depth CHECK (((parent_id IS NULL) = (depth = 0))),
+    CONSTRAINT task_child_has_no_lane CHECK (((parent_id IS NULL) OR (lane IS NULL))),
+    CONSTRAINT task_child_has_root CHECK (((parent_id IS NULL) = (root_id IS NULL))),
+    CONSTRAINT task_kind_is_known CHECK ((kind = ANY (ARRAY['s'::"char", 'p'::"char"]))),
+    CONSTRAINT task_lane_is_named CHECK (((lane <> ''::text) AND (length(lane) <= 500))),
+    CONSTRAINT task_max_attempts_positive CHECK ((max_attempts >= 1)),
+    CONSTRAINT task_payload_is_object CHECK ((jsonb_typeof(payload) = 'object'::text))
+)
+WITH (autovacuum_vacuum_insert_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1');
+ALTER TABLE worker.task OWNER TO catchment_owner;
+CREATE TABLE worker.after_call (
+    task_id bigint NOT NULL,
+    command text NOT NULL
+);
+ALTER TABLE worker.after_call OWNER TO catchment_owner;
+CREATE TABLE worker.arrival (
+    arrival_id bigint NOT NULL,
+    queue_id integer NOT NULL,
+    lane text NOT NULL,
+    first_place bigint NOT NULL,
+    last_place bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE worker.arrival OWNER TO catchment_owner;
+ALTER TABLE worker.arrival ALTER COLUMN arrival_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME worker.arrival_arrival_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE worker.attempt (
+    task_id bigint NOT NULL,
+    attempt integer NOT NULL,
+    state text NOT NULL,
+    worker_pid integer,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL,
+    error jsonb NOT NULL,
+    CONSTRAINT attempt_state_is_known CHECK ((state = ANY (ARRAY['failed'::text, 'interrupted'::text, 'cancelled'::text])))
+);
+ALTER TABLE worker.attempt OWNER TO catchment_owner;
+CREATE SEQUENCE worker.backend
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER SEQUENCE worker.backend OWNER TO catchment_owner;
+CREATE TABLE worker.blocked (
+    id bigint NOT NULL,
+    reason text NOT NULL,
+    wait_id bigint,
+    due_at timestamp with time zone,
+    queue_id integer NOT NULL,
+    kind "char" NOT NULL,
+    tier smallint NOT NULL,
+    band integer NOT NULL,
+    rank smallint NOT NULL,
+    place bigint NOT NULL,
+    lane text,
+    phase smallint DEFAULT 0 NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    interruptions integer DEFAULT 0 NOT NULL,
+    CONSTRAINT blocked_behind_task CHECK (((wait_id IS NOT NULL) = (reason = ANY (ARRAY['serial'::text, 'follow_up'::text, 'merged'::text])))),
+    CONSTRAINT blocked_in_lane CHECK (((reason <> 'lane'::text) OR (lane IS NOT NULL))),
+    CONSTRAINT blocked_reason_is_known CHECK ((reason = ANY (ARRAY['scheduled'::text, 'retry'::text, 'lane'::text, 'serial'::text, 'follow_up'::text, 'merged'::text]))),
+    CONSTRAINT blocked_until_due CHECK (((due_at IS NOT NULL) = (reason = ANY (ARRAY['scheduled'::text, 'retry'::text]))))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE worker.blocked OWNER TO catchment_owner;
+CREATE TABLE worker.cancel_request (
+    task_id bigint NOT NULL,
+    reason text NOT NULL,
+    requested_at timestamp with time zone NOT NULL
+);
+ALTER TABLE worker.cancel_request OWNER TO catchment_owner;
+CREATE TABLE worker.command_registry (
+    command text NOT NULL,
+    queue text NOT NULL,
+    handler_kind text DEFAULT 'sql'::text NOT NULL,
+    handler_procedure text,
+    before_procedure text,
+    after_procedure text,
+    join_procedure text,
+    priority integer DEFAULT 100 NOT NULL,
+    max_attempts integer DEFAULT 1 NOT NULL,
+    retry_delay interval DEFAULT '00:00:01'::interval NOT NULL,
+    retry_factor double precision DEFAULT 2 NOT NULL,
+    retry_max_delay interval DEFAULT '00:01:00'::interval NOT NULL,
+    retry_jitter double precision DEFAULT 0.1 NOT NULL,
+    timeout interval,
+    dedup text[],
+    merge jsonb DEFAULT '{}'::jsonb NOT NULL,
+    on_failure text,
+    description text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT command_kind_is_known CHECK ((handler_kind = ANY (ARRAY['sql'::text, 'python'::text]))),
+    CONSTRAINT command_max_attempts_positive CHECK ((max_attempts >= 1)),
+    CONSTRAINT command_merge_is_object CHECK ((jsonb_typeof(merge) = 'object'::text)),
+    CONSTRAINT command_merge_needs_dedup CHECK (((merge = '{}'::jsonb) OR (dedup IS NOT NULL))),
+    CONSTRAINT command_name_is_short CHECK (((command <> ''::text) AND (length(command) <= 200))),
+    CONSTRAINT command_on_failure_is_known CHECK ((on_failure = ANY (ARRAY['continue'::text, 'halt'::text, 'cancel_rest'::text]))),
+    CONSTRAINT command_retry_is_sane CHECK (((retry_factor >= (1)::double precision) AND ((retry_jitter >= (0)::double precision) AND (retry_jitter <= (1)::double precision)))),
+    CONSTRAINT command_sql_has_handler CHECK (((handler_kind <> 'sql'::text) OR (handler_procedure IS NOT NULL))),
+    CONSTRAINT command_timeout_positive CHECK ((timeout > '00:00:00'::interval))
+);
+ALTER TABLE worker.command_registry OWNER TO catchment_owner;
+CREATE TABLE worker.commit_probe (
+    filler text NOT NULL
+);
+ALTER TABLE ONLY worker.commit_probe ALTER COLUMN filler SET STORAGE EXTERNAL;
+ALTER TABLE worker.commit_probe OWNER TO catchment_owner;
+CREATE SEQUENCE worker.fence
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER SEQUENCE worker.fence OWNER TO catchment_owner;
+CREATE TABLE worker.lane (
+    queue_id integer NOT NULL,
+    lane text NOT NULL,
+    head_id bigint,
+    first_place bigint DEFAULT 0 NOT NULL,
+    last_place bigint DEFAULT 0 NOT NULL,
+    halted_at timestamp with time zone,
+    CONSTRAINT lane_halts_on_its_head CHECK (((halted_at IS NULL) OR (head_id IS NOT NULL))),
+    CONSTRAINT lane_has_head CHECK (((lane = ''::text) OR (head_id IS NOT NULL)))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE worker.lane OWNER TO catchment_owner;
+CREATE TABLE worker.queue_registry (
+    queue text NOT NULL,
+    queue_id integer NOT NULL,
+    mode text DEFAULT 'serial'::text NOT NULL,
+    concurrency integer DEFAULT 1 NOT NULL,
+    max_depth integer DEFAULT 1 NOT NULL,
+    on_failure text,
+    age_every interval DEFAULT '00:01:00'::interval NOT NULL,
+    age_step integer DEFAULT 10 NOT NULL,
+    paused_at timestamp with time zone,
+    paused_until timestamp with time zone,
+    description text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT queue_age_step_is_natural CHECK ((age_step >= 0)),
+    CONSTRAINT queue_concurrency_positive CHECK ((concurrency >= 1)),
+    CONSTRAINT queue_max_depth_positive CHECK ((max_depth >= 1)),
+    CONSTRAINT queue_mode_is_known CHECK ((mode = ANY (ARRAY['serial'::text, 'concurrent'::text]))),
+    CONSTRAINT queue_name_is_short CHECK (((queue <> ''::text) AND (length(queue) <= 200))),
+    CONSTRAINT queue_on_failure_is_known CHECK ((on_failure = ANY (ARRAY['continue'::text, 'halt'::text, 'cancel_rest'::text])))
+);
+ALTER TABLE worker.queue_registry OWNER TO catchment_owner;
+CREATE TABLE worker.ready (
+    queue_id integer NOT NULL,
+    kind "char" NOT NULL,
+    tier smallint NOT NULL,
+    band integer NOT NULL,
+    rank smallint NOT NULL,
+    place bigint NOT NULL,
+    id bigint NOT NULL,
+    phase smallint DEFAULT 0 NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    interruptions integer DEFAULT 0 NOT NULL,
+    since timestamp with time zone NOT NULL,
+    CONSTRAINT ready_phase_is_known CHECK ((phase = ANY (ARRAY[0, 1]))),
+    CONSTRAINT ready_rank_is_known CHECK ((rank = ANY (ARRAY[0, 1]))),
+    CONSTRAINT ready_tier_is_known CHECK ((tier = ANY (ARRAY[0, 1])))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_threshold='1000');
+ALTER TABLE worker.ready OWNER TO catchment_owner;
+CREATE VIEW worker.lanes AS
+ SELECT q.queue,
+    l.lane,
+        CASE
+            WHEN (l.halted_at IS NOT NULL) THEN 'halted'::text
+            WHEN (l.head_id IS NULL) THEN 'idle'::text
+            WHEN (r.id IS NOT NULL) THEN 'ready'::text
+            WHEN (n.id IS NOT NULL) THEN 'leased'::text
+            ELSE 'held'::text
+        END AS state,
+    l.head_id,
+    l.halted_at
+   FROM (((worker.lane l
+     JOIN worker.queue_registry q ON ((q.queue_id = l.queue_id)))
+     LEFT JOIN worker.ready r ON (((r.id = l.head_id) AND (r.phase = 0))))
+     LEFT JOIN worker.running n ON (((n.id = l.head_id) AND (n.phase = 0))));
+ALTER VIEW worker.lanes OWNER TO catchment_owner;
+CREATE TABLE worker.migration (
+    number integer NOT NULL,
+    name text NOT NULL,
+    applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+ALTER TABLE worker.migration OWNER TO catchment_owner;
+CREATE TABLE worker.outcome (
+    id bigint NOT NULL,
+    state text NOT NULL,
+    attempt integer NOT NULL,
+    worker_pid integer,
+    started_at timestamp with time zone,
+    stopped_at timestamp with time zone,
+    completed_at timestamp with time zone NOT NULL,
+    error jsonb,
+    info jsonb,
+    result jsonb,
+    merged_into bigint,
+    CONSTRAINT outcome_failure_has_error CHECK (((state = 'completed'::text) OR (error IS NOT NULL))),
+    CONSTRAINT outcome_state_is_settled CHECK ((state = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))
+)
+WITH (autovacuum_vacuum_insert_scale_factor='0.2');
+ALTER TABLE worker.outcome OWNER TO catchment_owner;
+CREATE TABLE worker.pending_key (
+    dedup_key text NOT NULL,
+    id bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
+ALTER TABLE worker.pending_key OWNER TO catchment_owner;
+ALTER TABLE worker.queue_registry ALTER COLUMN queue_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME worker.queue_registry_queue_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE VIEW worker.queues AS
+ SELECT q.queue,
+    q.mode,
+    q.concurrency,
+    q.max_depth,
+    ((q.paused_at IS NOT NULL) AND COALESCE((q.paused_until > worker.now()), true)) AS is_paused,
+    q.paused_until,
+    COALESCE(r.n, (0)::bigint) AS ready,
+    COALESCE(b.n, (0)::bigint) AS blocked,
+    COALESCE(n.n, (0)::bigint) AS processing,
+    COALESCE(s.n, (0)::bigint) AS waiting,
+    r.oldest AS oldest_ready_since,
+    q.description
+   FROM ((((worker.queue_registry q
+     LEFT JOIN ( SELECT x.queue_id,
+            count(*) AS n,
+            min(x.since) AS oldest
+           FROM worker.ready x
+          GROUP BY x.queue_id) r USING (queue_id))
+     LEFT JOIN ( SELECT x.queue_id,
+            count(*) AS n
+           FROM worker.blocked x
+          GROUP BY x.queue_id) b USING (queue_id))
+     LEFT JOIN ( SELECT x.queue_id,
+            count(*) AS n
+           FROM worker.running x
+          GROUP BY x.queue_id) n USING (queue_id))
+     LEFT JOIN ( SELECT x.queue_id,
+            count(*) AS n
+           FROM worker.scope x
+          WHERE (x.state = 'waiting'::text)
+          GROUP BY x.queue_id) s USING (queue_id));
+ALTER VIEW worker.queues OWNER TO catchment_owner;
+CREATE UNLOGGED TABLE worker.sleeper (
+    worker_id bigint NOT NULL,
+    queue_id integer NOT NULL,
+    tier smallint NOT NULL
+);
+ALTER TABLE worker.sleeper OWNER TO catchment_owner;
+ALTER TABLE worker.task ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME worker.task_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE VIEW worker.tasks AS
+ SELECT t.id,
+    t.command,
+    t.payload,
+    p.state,
+    t.priority,
+    t.parent_id,
+    t.depth,
+    p.child_mode,
+    t.lane,
+    t.scheduled_at,
+    p.attempt,
+    t.max_attempts,
+    t.created_at,
+    p.started_at AS process_start_at,
+    p.stopped_at AS process_stop_at,
+    p.completed_at,
+    round((EXTRACT(epoch FROM (p.stopped_at - p.started_at)) * (1000)::numeric), 3) AS process_duration_ms,
+    round((EXTRACT(epoch FROM (p.completed_at - p.started_at)) * (1000)::numeric), 3) AS completion_duration_ms,
+    p.worker_pid,
+    (p.error ->> 'message'::text) AS error,
+    p.info,
+    q.queue,
+        CASE t.kind
+            WHEN 's'::"char" THEN 'sql'::text
+            ELSE 'python'::text
+        END AS handler_kind,
+    t.root_id,
+    t.follows_id,
+    p.merged_into,
+    p.fence,
+    p.waits_for,
+    p.due_at,
+    p.progress,
+    p.result,
+    p.error AS error_detail
+   FROM ((( SELECT r.id,
+                CASE r.rank
+                    WHEN 0 THEN 'interrupted'::text
+                    ELSE 'pending'::text
+                END AS state,
+            NULL::text AS child_mode,
+            r.attempt,
+            NULL::timestamp with time zone AS started_at,
+            NULL::timestamp with time zone AS stopped_at,
+            NULL::timestamp with time zone AS completed_at,
+            NULL::integer AS worker_pid,
+            NULL::jsonb AS error,
+            NULL::jsonb AS info,
+            NULL::bigint AS merged_into,
+            NULL::bigint AS fence,
+            NULL::text AS waits_for,
+            NULL::timestamp with time zone AS due_at,
+            NULL::jsonb AS progress,
+            NULL::jsonb AS result
+           FROM worker.ready r
+          WHERE (r.phase = 0)
+        UNION ALL
+         SELECT b.id,
+            'pending'::text,
+            NULL::text,
+            b.attempt,
+            NULL::timestamp with time zone,
+            NULL::timestamp with time zone,
+            NULL::timestamp with time zone,
+            NULL::integer,
+            NULL::jsonb,
+            NULL::jsonb,
+                CASE
+                    WHEN (b.reason = 'merged'::text) THEN b.wait_id
+                    ELSE NULL::bigint
+                END AS "case",
+            NULL::bigint,
+            b.reason,
+            b.due_at,
+            NULL::jsonb,
+            NULL::jsonb
+           FROM worker.blocked b
+          WHERE (b.phase = 0)
+        UNION ALL
+         SELECT r.id,
+            'processing'::text,
+            r.child_mode,
+            r.attempt,
+            r.started_at,
+            NULL::timestamp with time zone,
+            NULL::timestamp with time zone,
+            r.worker_pid,
+            NULL::jsonb,
+            NULL::jsonb,
+            NULL::bigint,
+            r.fence,
+            NULL::text,
+            r.deadline_at,
+            r.progress,
+            NULL::jsonb
+           FROM worker.running r
+        UNION ALL
+         SELECT s.id,
+            'waiting'::text,
+            s.child_mode,
+            s.attempt,
+            s.started_at,
+            s.stopped_at,
+            NULL::timestamp with time zone,
+            s.worker_pid,
+            NULL::jsonb,
+            s.info,
+            NULL::bigint,
+            NULL::bigint,
+                CASE
+                    WHEN s.is_joining THEN 'join'::text
+                    ELSE 'children'::text
+                END AS "case",
+            NULL::timestamp with time zone,
+            jsonb_build_object('done', (s.total_children - s.open_children), 'total', s.total_children, 'failed', s.failed_children, 'cancelled', s.cancelled_children) AS jsonb_build_object,
+            NULL::jsonb
+           FROM worker.scope s
+          WHERE ((s.state = 'waiting'::text) AND (NOT (EXISTS ( SELECT
+                   FROM worker.running r
+                  WHERE (r.id = s.id)))))
+        UNION ALL
+         SELECT o.id,
+            o.state,
+            ( SELECT s.child_mode
+                   FROM worker.scope s
+                  WHERE (s.id = o.id)) AS child_mode,
+            o.attempt,
+            o.started_at,
+            o.stopped_at,
+            o.completed_at,
+            o.worker_pid,
+            o.error,
+            o.info,
+            o.merged_into,
+            NULL::bigint,
+            NULL::text,
+            NULL::timestamp with time zone,
+            NULL::jsonb,
+            o.result
+           FROM worker.outcome o) p
+     JOIN worker.task t ON ((t.id = p.id)))
+     JOIN worker.queue_registry q ON ((q.queue_id = t.queue_id)));
+ALTER VIEW worker.tasks OWNER TO catchment_owner;
+CREATE TABLE worker.version (
+    is_one boolean DEFAULT true NOT NULL,
+    fingerprint text NOT NULL,
+    compatible_from integer NOT NULL,
+    CONSTRAINT version_is_one_check CHECK (is_one)
+);
+ALTER TABLE worker.version OWNER TO catchment_owner;
+CREATE TABLE worker.warning (
+    task_id bigint,
+    at timestamp with time zone NOT NULL,
+    source text NOT NULL,
+    message text NOT NULL
+);
+ALTER TABLE worker.warning OWNER TO catchment_owner;
+CREATE TABLE worker.worker (
+    worker_id bigint NOT NULL,
+    name text NOT NULL,
+    lock_key bigint,
+    lease_until timestamp with time zone NOT NULL,
+    lock_lost_at timestamp with time zone,
+    started_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    queues text[] DEFAULT '{}'::text[] NOT NULL,
+    available_capacity integer,
+    max_capacity integer,
+    memory_usage real
+)
+WITH (fillfactor='50');
+ALTER TABLE worker.worker OWNER TO catchment_owner;
+ALTER TABLE worker.worker ALTER COLUMN worker_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME worker.worker_worker_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+ALTER TABLE ONLY worker.tasks ALTER COLUMN payload SET DEFAULT '{}'::jsonb;
+ALTER TABLE ONLY worker.arrival
+    ADD CONSTRAINT arrival_pkey PRIMARY KEY (arrival_id);
+ALTER TABLE ONLY worker.blocked
+    ADD CONSTRAINT blocked_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY worker.command_registry
+    ADD CONSTRAINT command_registry_pkey PRIMARY KEY (command);
+ALTER TABLE ONLY worker.lane
+    ADD CONSTRAINT lane_pkey PRIMARY KEY (queue_id, lane);
+ALTER TABLE ONLY worker.migration
+    ADD CONSTRAINT migration_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY worker.outcome
+    ADD CONSTRAINT outcome_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY worker.pending_key
+    ADD CONSTRAINT pending_key_pkey PRIMARY KEY (dedup_key, id);
+ALTER TABLE ONLY worker.queue_registry
+    ADD CONSTRAINT queue_id_is_unique UNIQUE (queue_id);
+ALTER TABLE ONLY worker.queue_registry
+    ADD CONSTRAINT queue_registry_pkey PRIMARY KEY (queue);
+ALTER TABLE ONLY worker.ready
+    ADD CONSTRAINT ready_pkey PRIMARY KEY (queue_id, kind, tier, band, rank, place, id);
+ALTER TABLE ONLY worker.running
+    ADD CONSTRAINT running_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY worker.schedule
+    ADD CONSTRAINT schedule_pkey PRIMARY KEY (name);
+ALTER TABLE ONLY worker.scope
+    ADD CONSTRAINT scope_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY worker.sleeper
+    ADD CONSTRAINT sleeper_pkey PRIMARY KEY (queue_id, tier, worker_id);
+ALTER TABLE ONLY worker.task
+    ADD CONSTRAINT task_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY worker.version
+    ADD CONSTRAINT version_pkey PRIMARY KEY (is_one);
+ALTER TABLE ONLY worker.worker
+    ADD CONSTRAINT worker_pkey PRIMARY KEY (worker_id);
+CREATE INDEX attempt_task ON worker.attempt USING btree (task_id, attempt);
+CREATE INDEX blocked_due ON worker.blocked USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX blocked_lane ON worker.blocked USING btree (queue_id, lane, place, id) WHERE (reason = 'lane'::text);
+CREATE INDEX blocked_wait ON worker.blocked USING btree (wait_id, band, place, id) WHERE (wait_id IS NOT NULL);
+CREATE INDEX outcome_trouble ON worker.outcome USING btree (completed_at) WHERE (state <> 'completed'::text);
+CREATE UNIQUE INDEX ready_id ON worker.ready USING btree (id);
+CREATE INDEX scope_waiting ON worker.scope USING btree (queue_id, id) WHERE (state = 'waiting'::text);
+CREATE INDEX task_parent ON worker.task USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX warning_task ON worker.warning USING btree (task_id);
+CREATE TRIGGER announce_queue AFTER INSERT OR UPDATE ON worker.queue_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();
+CREATE CONSTRAINT TRIGGER count_late_children AFTER INSERT ON worker.task DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.late) EXECUTE FUNCTION worker.count_late_children();
+CREATE TRIGGER enforce_no_grandchildren BEFORE INSERT ON worker.task FOR EACH ROW WHEN ((new.depth > 1)) EXECUTE FUNCTION worker.enforce_no_grandchildren();
+CREATE TRIGGER refuse_early_settle BEFORE UPDATE OF state ON worker.scope FOR EACH ROW WHEN (((old.state = 'waiting'::text) AND (new.state <> 'waiting'::text))) EXECUTE FUNCTION worker.refuse_early_settle();
+CREATE TRIGGER refuse_open_scope_delete BEFORE DELETE ON worker.scope FOR EACH ROW WHEN ((old.state = 'waiting'::text)) EXECUTE FUNCTION worker.refuse_open_scope_delete();
+CREATE TRIGGER refuse_outcome_of_open_scope AFTER INSERT ON worker.outcome REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION worker.refuse_outcome_of_open_scope();
+CREATE TRIGGER tasks_delete INSTEAD OF DELETE ON worker.tasks FOR EACH ROW EXECUTE FUNCTION worker.tasks_delete();
+CREATE TRIGGER tasks_insert INSTEAD OF INSERT ON worker.tasks FOR EACH ROW EXECUTE FUNCTION worker.tasks_insert();
+CREATE TRIGGER tasks_refuse_on_conflict BEFORE INSERT ON worker.tasks FOR EACH STATEMENT EXECUTE FUNCTION worker.tasks_refuse_on_conflict();
+CREATE TRIGGER tasks_update INSTEAD OF UPDATE ON worker.tasks FOR EACH ROW EXECUTE FUNCTION worker.tasks_update();
+ALTER TABLE ONLY worker.command_registry
+    ADD CONSTRAINT command_registry_queue_fkey FOREIGN KEY (queue) REFERENCES worker.queue_registry(queue) ON UPDATE CASCADE;
+ALTER TABLE ONLY worker.schedule
+    ADD CONSTRAINT schedule_command_fkey FOREIGN KEY (command) REFERENCES worker.command_registry(command) ON UPDATE CASCADE;
+GRANT USAGE ON SCHEMA worker TO catchment_enqueue;
+GRANT USAGE ON SCHEMA worker TO catchment_worker;
+GRANT USAGE ON SCHEMA worker TO catchment_read;
+REVOKE ALL ON FUNCTION worker.admit_arrivals(p_limit integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.advance_lanes(p_items worker.settled[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.age_ready(p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.age_ready(p_limit integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.announce_queue() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.call_text(p_name text, p_args integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.call_text(p_name text, p_args integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.cancel(p_task_id bigint, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.cancel(p_task_id bigint, p_reason text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.cancel_rest(p_head_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.change_pending(p_task_id bigint, p_payload jsonb, p_priority integer, p_scheduled_at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.change_scopes(p_changes worker.scope_change[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.check_invariants() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_read;
+GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.check_payload(p_command text, p_payload jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.children_info(p_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.claim(p_queue_id integer, p_kind "char", p_tier integer, p_limit integer, p_max_priority integer, p_worker_id bigint, p_backend_key bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.claim_tasks(p_worker_id bigint, p_queue text, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.claim_tasks(p_worker_id bigint, p_queue text, p_limit integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.close_scopes(p_scopes worker.scope[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.complete_parent_if_ready(child_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.complete_parent_if_ready(child_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.complete_task(p_task_id bigint, p_fence bigint, p_info jsonb, p_result jsonb, p_spawns jsonb, p_child_mode text, p_on_failure text, p_follow_ups jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.complete_task(p_task_id bigint, p_fence bigint, p_info jsonb, p_result jsonb, p_spawns jsonb, p_child_mode text, p_on_failure text, p_follow_ups jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.count_late_children() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.current_parent_id() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.current_parent_id() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.current_task_id() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.current_task_id() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.dedup_key(p_keys text[], p_command text, p_lane text, p_parent_id bigint, p_payload jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.delete_settled(p_completed_before timestamp with time zone, p_failed_before timestamp with time zone, p_limit integer) FROM PUBLIC;
+REVOKE ALL ON PROCEDURE worker.drain(IN p_queue text) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.drain(IN p_queue text) TO catchment_worker;
+GRANT SELECT ON TABLE worker.schedule TO catchment_read;
+GRANT SELECT ON TABLE worker.schedule TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.due_schedules() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.due_schedules() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.end_joins(p_ended worker.ended[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.end_scopes(p_ids bigint[], p_states text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.enforce_no_grandchildren() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.enqueue(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.enqueue(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone) TO catchment_enqueue;
+REVOKE ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone) TO catchment_enqueue;
+REVOKE ALL ON FUNCTION worker.enter_again(p_task worker.task) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.enter_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.enter_task(p_task_id bigint, p_fence bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.expire_deadlines() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.expire_deadlines() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.fire_schedule(p_name text, p_next_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.fire_schedule(p_name text, p_next_at timestamp with time zone) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.fold_pending(p_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.follow_through(p_settled worker.settled[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_tiers integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_tiers integer[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.hanging_backends(p_dead bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.hanging_backends(p_dead bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) TO catchment_read;
+GRANT ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.has_pending_children(task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_read;
+GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.hold_backend_lock() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.holds_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.insert_task(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_parent_id bigint, p_root_id bigint, p_depth smallint, p_late boolean, p_is_serial boolean, p_follows_id bigint, p_place bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.is_before(p_left text, p_right text, p_type text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.last_processed() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.last_processed() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.leave_task() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.leave_task() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.lock_signalled() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.lock_signalled() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.make_offspring(p_task_id bigint, p_fence bigint, p_spawns jsonb, p_child_mode text, p_on_failure text, p_follow_ups jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.mark_dead_workers(p_grace interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.mark_dead_workers(p_grace interval) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.merge_into_pending(p_key text, p_rules jsonb, p_payload jsonb, p_priority integer, p_scheduled_at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.merge_payload(p_rules jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.merge_value(p_key text, p_rule jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.next_serial(p_scope_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.now() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.now() TO catchment_read;
+GRANT ALL ON FUNCTION worker.now() TO catchment_worker;
+GRANT ALL ON FUNCTION worker.now() TO catchment_enqueue;
+REVOKE ALL ON FUNCTION worker.open_scopes(p_ended worker.ended[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.pick_ready(p_queue_id integer, p_kind "char", p_tier smallint, p_limit integer, p_max_priority integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.pick_serial(p_queue_id integer, p_kind "char", p_max_priority integer) FROM PUBLIC;
+REVOKE ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.promote_due(p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.promote_due(p_limit integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.put_off(p_task worker.task, p_due_at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.raise_fenced(p_task_id bigint, p_fence bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.record_attempts(p_ended worker.ended[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.refuse_early_settle() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.refuse_if_cancelled(p_scope_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.refuse_open_scope_delete() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.refuse_outcome_of_open_scope() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.release_follow_ups(p_settled worker.settled[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.release_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.release_task(p_task_id bigint, p_fence bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.reopen_scope(p_task_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.report_progress(p_task_id bigint, p_fence bigint, p_progress jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.report_progress(p_task_id bigint, p_fence bigint, p_progress jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.requeue(p_ended worker.ended[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.reset_abandoned_processing_tasks() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.reset_abandoned_processing_tasks() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.resume_queue(p_queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.resume_queue(p_queue text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.retry(p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.retry(p_task_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.retry_delay(p_failures integer, p_delay interval, p_factor double precision, p_max_delay interval, p_jitter double precision) FROM PUBLIC;
+REVOKE ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.set_child_mode(p_run worker.running, p_child_mode text, p_on_failure text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.settle_merged(p_settled worker.settled[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.settle_unstarted(p_ids bigint[], p_reason text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.spawn(IN p_command text, IN p_payload jsonb, IN p_parent_id bigint, IN p_priority integer, IN p_child_mode text, IN p_on_failure text, IN p_scheduled_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.spawn(IN p_command text, IN p_payload jsonb, IN p_parent_id bigint, IN p_priority integer, IN p_child_mode text, IN p_on_failure text, IN p_scheduled_at timestamp with time zone) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.spawn_child(p_command text, p_payload jsonb, p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text, p_scheduled_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.spawn_child(p_command text, p_payload jsonb, p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text, p_scheduled_at timestamp with time zone) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.sweep_cancelled() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.sweep_cancelled() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.take_after_call() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.take_after_call() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.take_late() FROM PUBLIC;
+REVOKE ALL ON PROCEDURE worker.task_cleanup(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.task_cleanup(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.tasks_delete() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.tasks_insert() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.tasks_refuse_on_conflict() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.tasks_update() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.unblock(p_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.upkeep() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.upkeep() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.wake(p_queue_ids integer[], p_tier integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.write_outcomes(p_ended worker.ended[]) FROM PUBLIC;
+GRANT SELECT ON TABLE worker.attempt TO catchment_read;
+GRANT SELECT ON TABLE worker.attempt TO catchment_worker;
+GRANT SELECT ON TABLE worker.command_registry TO catchment_read;
+GRANT SELECT ON TABLE worker.command_registry TO catchment_worker;
+GRANT SELECT ON TABLE worker.commit_probe TO catchment_worker;
+GRANT SELECT ON TABLE worker.queue_registry TO catchment_read;
+GRANT SELECT ON TABLE worker.queue_registry TO catchment_worker;
+GRANT SELECT ON TABLE worker.lanes TO catchment_read;
+GRANT SELECT ON TABLE worker.lanes TO catchment_worker;
+GRANT SELECT ON TABLE worker.migration TO catchment_read;
+GRANT SELECT ON TABLE worker.migration TO catchment_worker;
+GRANT SELECT ON TABLE worker.queues TO catchment_read;
+GRANT SELECT ON TABLE worker.queues TO catchment_worker;
+GRANT SELECT ON TABLE worker.tasks TO catchment_read;
+GRANT SELECT ON TABLE worker.tasks TO catchment_worker;
+GRANT SELECT(id) ON TABLE worker.tasks TO catchment_enqueue;
+GRANT SELECT(command),INSERT(command) ON TABLE worker.tasks TO catchment_enqueue;
+GRANT INSERT(payload) ON TABLE worker.tasks TO catchment_enqueue;
+GRANT SELECT(state) ON TABLE worker.tasks TO catchment_enqueue;
+GRANT INSERT(priority) ON TABLE worker.tasks TO catchment_enqueue;
+GRANT INSERT(parent_id) ON TABLE worker.tasks TO catchment_enqueue;
+GRANT INSERT(lane) ON TABLE worker.tasks TO catchment_enqueue;
+GRANT INSERT(scheduled_at) ON TABLE worker.tasks TO catchment_enqueue;
+GRANT SELECT ON TABLE worker.version TO catchment_read;
+GRANT SELECT ON TABLE worker.version TO catchment_worker;
+GRANT SELECT ON TABLE worker.warning TO catchment_read;
+GRANT SELECT ON TABLE worker.warning TO catchment_worker;
+GRANT SELECT ON TABLE worker.worker TO catchment_read;
+GRANT SELECT ON TABLE worker.worker TO catchment_worker;
