@@ -6,6 +6,8 @@ from enum import StrEnum
 
 
 class TaskState(StrEnum):
+    """Where a task stands. The last three are settled."""
+
     PENDING = "pending"
     PROCESSING = "processing"
     INTERRUPTED = "interrupted"

@@ -36,6 +36,8 @@ comment on column worker.task.late is
 
 -- Children of a task: the scope''s close, trees, retries.
 create index if not exists task_parent on worker.task (parent_id, id) where parent_id is not null;
+-- Follow-ups of a root that is retried.
+create index if not exists task_follows on worker.task (follows_id) where follows_id is not null;
 
 create table if not exists worker.ready (
   queue_id       integer not null,
@@ -101,7 +103,7 @@ create table if not exists worker.running (
         autovacuum_vacuum_cost_delay = 0);
 comment on table worker.running is
   'Attempts in progress. Every write of a worker carries the fence of its attempt. lane is empty text for the top level of a '
-  'serial queue. child_mode is set by the first spawn.';
+  'serial queue. child_mode, on_failure and has_follow_up are written as the attempt ends.';
 
 create table if not exists worker.blocked (
   id             bigint primary key,
@@ -155,6 +157,8 @@ comment on table worker.outcome is 'How each settled task ended. Appended; only 
 
 -- Failures for people: a small share of the table.
 create index if not exists outcome_trouble on worker.outcome (completed_at) where state <> 'completed';
+-- Tasks folded into one that is retried.
+create index if not exists outcome_merged on worker.outcome (merged_into) where merged_into is not null;
 
 create table if not exists worker.attempt (
   task_id     bigint not null,

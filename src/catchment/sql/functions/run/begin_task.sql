@@ -1,7 +1,8 @@
--- begin_task: claim one task with a SQL handler for this backend.
+-- begin_task: claim one task with a SQL handler for this backend. Cancel requests are carried out first, so that nothing
+-- under a cancelled task is claimed here.
 --
 --   pending | interrupted -> processing
---   locks   see claim
+--   locks   see sweep_cancelled, then claim
 create or replace function worker.begin_task(
   p_queue         text,
   p_tier          integer,
@@ -19,6 +20,9 @@ declare
   v_name     text;
   v_call     text;
 begin
+  if exists (select from worker.cancel_request) then
+    perform worker.sweep_cancelled();
+  end if;
   for v_queue_id in
     select q.queue_id from worker.queue_registry as q where p_queue is null or q.queue = p_queue order by q.queue
   loop
@@ -32,8 +36,6 @@ begin
     return null;
   end if;
 
-  -- A claim that a crash forgets is simply claimed again, so its commit need not wait for the disk.
-  perform set_config('synchronous_commit', 'off', true);
   perform set_config('worker.busy', v_claimed.id || '/' || v_claimed.fence, false);
   select c.* into v_command from worker.command_registry as c where c.command = v_claimed.command;
   v_name := case v_claimed.phase when 1 then v_command.join_procedure else v_command.handler_procedure end;

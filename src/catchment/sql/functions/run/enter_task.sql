@@ -9,7 +9,6 @@ create or replace function worker.enter_task(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform set_config('synchronous_commit', 'on', true);
   perform set_config('worker.task_id', p_task_id::text, true), set_config('worker.task_fence', p_fence::text, true);
 end;
 $$;

@@ -1,4 +1,5 @@
--- last_processed: what the last process_tasks call of this session ran: id, command, state, duration, error of each.
+-- last_processed: what the last process_tasks call of this session ran: id, command, state, duration, error of
+-- each, at most the first hundred.
 create or replace function worker.last_processed()
   returns jsonb
   language sql

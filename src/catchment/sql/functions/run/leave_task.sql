@@ -1,6 +1,6 @@
--- leave_task: the handler has returned and its task has moved on.
+-- leave_task: the handler has returned and its task has moved on. Tells whether after hooks are due.
 create or replace function worker.leave_task()
-  returns void
+  returns boolean
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
@@ -8,5 +8,6 @@ as $$
 begin
   perform set_config('worker.task_id', '', true), set_config('worker.task_fence', '', true),
           set_config('worker.busy', '', false);
+  return exists (select from worker.after_call);
 end;
 $$;

@@ -18,12 +18,11 @@ declare
   v_state  text;
   v_error  jsonb;
   v_start  timestamptz;
+  v_hooks  boolean;
 begin
   perform worker.begin_session(p_queue, p_mode);
   loop
     exit when v_count >= p_batch_size or clock_timestamp() >= v_until;
-    perform worker.sweep_cancelled();
-
     v_run := worker.begin_task(p_queue, v_tier, p_max_priority);
     if v_run.id is null then
       exit when v_tier = 1 or p_mode = 'child';
@@ -35,6 +34,8 @@ begin
       call worker.run_hook(v_run.id, 'before', v_run.before_call, v_run.payload);
     end if;
     if p_commits then
+      -- A claim that a crash forgets is simply claimed again, so its commit need not wait for the disk.
+      perform set_config('synchronous_commit', 'off', true);
       commit;
     end if;
 
@@ -47,18 +48,20 @@ begin
         v_state := 'lost';
       end if;
     end if;
-    perform worker.leave_task();
+    v_hooks := worker.leave_task();
     if p_commits then
       commit;
     end if;
 
     v_count := v_count + 1;
-    if v_count <= 1000 then
+    if v_count <= 100 then
       v_done := v_done || jsonb_build_object(
         'id', v_run.id, 'command', v_run.command, 'state', v_state, 'error', v_error ->> 'message',
         'duration_ms', round(extract(epoch from clock_timestamp() - v_start) * 1000, 3));
     end if;
-    call worker.run_after_calls(p_commits);
+    if v_hooks then
+      call worker.run_after_calls(p_commits);
+    end if;
     exit when p_mode is null and v_tier = 1 and v_state = 'waiting';
   end loop;
   call worker.run_after_calls(p_commits);

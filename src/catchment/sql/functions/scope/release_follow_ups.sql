@@ -36,7 +36,8 @@ begin
   )
   insert into worker.outcome (id, state, attempt, completed_at, error)
   select g.id, 'cancelled', 0, v_now,
-         jsonb_build_object('kind', 'cancelled', 'message', format('it follows task %s, which is %s', g.root_id, g.state))
+         jsonb_build_object('kind', 'cancelled', 'message', format('it follows task %s, which is %s', g.root_id, g.state),
+                            'follows', g.root_id)
     from gone as g;
 
   -- Due ones without a lane are ready at once.

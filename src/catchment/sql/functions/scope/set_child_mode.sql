@@ -1,17 +1,20 @@
--- set_child_mode: the first spawn of a running handler fixes the mode and the failure policy of its scope.
+-- set_child_mode: the first spawn of a running handler fixes the mode and the failure policy of its scope. They are noted with
+-- the transaction and written by settle: a handler that spawned and works on can still be cancelled or timed out.
 --
---   locks   the running row of this handler
+--   returns the mode
 --   raises  CM005 when the spawn comes from elsewhere or asks for another mode, CM011 when the task is being cancelled
 create or replace function worker.set_child_mode(
   p_run         worker.running,
   p_child_mode  text,
   p_on_failure  text
 )
-  returns void
+  returns text
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_made jsonb := worker.offspring_noted(p_run.id);
 begin
   if not worker.holds_task(p_run.id, p_run.fence) then
     raise exception using
@@ -27,17 +30,16 @@ begin
       errcode = 'CM005', message = format('failure policy %L is unknown, expected wait or cancel_siblings', p_on_failure);
   end if;
 
-  if p_run.child_mode is null then
-    update worker.running as r
-       set child_mode = coalesce(p_child_mode, 'concurrent'),
-           on_failure = coalesce(p_on_failure, 'wait')
-     where r.id = p_run.id;
-  elsif p_child_mode <> p_run.child_mode or p_on_failure <> p_run.on_failure then
+  if v_made ->> 'child_mode' is null then
+    v_made := worker.note_offspring(p_run.id, jsonb_build_object('child_mode', coalesce(p_child_mode, 'concurrent'),
+                                                                 'on_failure', coalesce(p_on_failure, 'wait')));
+  elsif p_child_mode <> v_made ->> 'child_mode' or p_on_failure <> v_made ->> 'on_failure' then
     raise exception using
       errcode = 'CM005',
-      message = format('the scope of task %s is %s / %s, not %s / %s', p_run.id, p_run.child_mode, p_run.on_failure,
-                       coalesce(p_child_mode, p_run.child_mode), coalesce(p_on_failure, p_run.on_failure)),
+      message = format('the scope of task %s is %s / %s, not %s / %s', p_run.id, v_made ->> 'child_mode', v_made ->> 'on_failure',
+                       coalesce(p_child_mode, v_made ->> 'child_mode'), coalesce(p_on_failure, v_made ->> 'on_failure')),
       hint = 'The first spawn of a handler fixes child mode and failure policy.';
   end if;
+  return v_made ->> 'child_mode';
 end;
 $$;

@@ -2,7 +2,7 @@
 -- transition of the task that spawns. A running task takes children from its own handler alone, so that none is runnable
 -- while that attempt can still fail; an open scope takes more until it closes.
 --
---   locks   the running row of the spawning task (its own) at the first spawn; nothing else
+--   locks   nothing; into an open scope below others: these others, shared
 --   raises  CM005 when the parent takes no children, CM006 when it would be too deep, CM011 when it is being cancelled
 create or replace function worker.spawn_child(
   p_command       text,
@@ -29,6 +29,7 @@ declare
   v_run       worker.running;
   v_scope     worker.scope;
   v_root_id   bigint;
+  v_mode      text;
 begin
   if v_parent_id is null then
     raise exception using
@@ -39,11 +40,10 @@ begin
 
   select r.* into v_run from worker.running as r where r.id = v_parent_id and r.phase = 0;
   if found then
-    perform worker.set_child_mode(v_run, p_child_mode, p_on_failure);
+    v_mode := worker.set_child_mode(v_run, p_child_mode, p_on_failure);
     select coalesce(t.root_id, t.id) into v_root_id from worker.task as t where t.id = v_parent_id;
     return worker.insert_task(p_command, p_payload, p_priority, null, p_scheduled_at, v_parent_id, v_root_id,
-                              (v_run.depth + 1)::smallint, false,
-                              coalesce(v_run.child_mode, p_child_mode, 'concurrent') = 'serial');
+                              (v_run.depth + 1)::smallint, false, v_mode = 'serial');
   end if;
 
   select s.* into v_scope from worker.scope as s where s.id = v_parent_id and s.state = 'waiting' and not s.is_joining;
@@ -62,6 +62,8 @@ begin
       message = format('the scope of task %s is %s / %s, not %s / %s', v_parent_id, v_scope.child_mode, v_scope.on_failure,
                        coalesce(p_child_mode, v_scope.child_mode), coalesce(p_on_failure, v_scope.on_failure));
   end if;
+  -- The scope's own mark is seen again when the child is counted, those above it only here.
+  perform worker.refuse_if_cancelled(v_scope.parent_id);
   select coalesce(t.root_id, t.id) into v_root_id from worker.task as t where t.id = v_parent_id;
   return worker.insert_task(p_command, p_payload, p_priority, null, p_scheduled_at, v_parent_id, v_root_id,
                             (v_scope.depth + 1)::smallint, true, v_scope.child_mode = 'serial');

@@ -1,4 +1,5 @@
--- enter_again: make room for a retried task: its halted lane goes on with it, its open parent counts it again.
+-- enter_again: make room for a retried task: its halted lane goes on with it, its open parent counts it again, and what was
+-- folded into it shares its fate again.
 --
 --   locks   the parent's scope row; the lane row
 --   raises  CM008 when the parent has settled, or another scope holds the lane
@@ -10,13 +11,14 @@ create or replace function worker.enter_again(p_task worker.task)
 as $$
 declare
   v_state text := (select o.state from worker.outcome as o where o.id = p_task.id);
+  v_count integer := 1 + worker.hold_merged(p_task.id);
   v_head  bigint;
 begin
   if p_task.parent_id is not null then
     update worker.scope as s
-       set open_children      = s.open_children + 1,
-           failed_children    = s.failed_children - (v_state = 'failed')::integer,
-           cancelled_children = s.cancelled_children - (v_state = 'cancelled')::integer
+       set open_children      = s.open_children + v_count,
+           failed_children    = s.failed_children - case v_state when 'failed' then v_count else 0 end,
+           cancelled_children = s.cancelled_children - case v_state when 'cancelled' then v_count else 0 end
      where s.id = p_task.parent_id
        and s.state = 'waiting'
        and s.cancel_reason is null

@@ -1,6 +1,7 @@
--- promote_due: scheduled tasks and retries whose time has come move to ready; a scheduled one with a lane enters it now.
+-- promote_due: scheduled tasks and retries whose time has come move to ready; a scheduled one with a lane enters it now, a
+-- scheduled child of a serial scope joins the line of its siblings.
 --
---   locks   blocked rows that are free; then ready
+--   locks   serial scope rows that are free, deepest first, then id; blocked rows that are free; then ready
 create or replace function worker.promote_due(p_limit integer default 1000)
   returns integer
   language plpgsql
@@ -15,16 +16,35 @@ create or replace function worker.promote_due(p_limit integer default 1000)
 as $$
 declare
   v_now    timestamptz := worker.now();
+  v_serial bigint[];
   v_count  integer;
   v_queues integer[];
 begin
+  if exists (select from worker.blocked as b where b.due_at <= v_now and b.reason = 'scheduled' and b.tier = 0) then
+    v_serial := array(
+      select s.id
+        from worker.scope as s
+       where s.id in (select t.parent_id
+                        from worker.blocked as b
+                        join worker.task as t on t.id = b.id
+                       where b.due_at <= v_now and b.reason = 'scheduled' and b.tier = 0)
+         and s.child_mode = 'serial'
+       order by s.depth desc, s.id
+         for no key update skip locked);
+  end if;
+
   with due as (
     select b.ctid
       from worker.blocked as b
      where b.due_at <= v_now
+       and (b.reason = 'retry'
+            or b.tier = 1
+            or not exists (select from worker.task as t
+                             join worker.scope as s on s.id = t.parent_id
+                            where t.id = b.id and s.child_mode = 'serial' and s.id <> all (v_serial)))
      order by b.due_at
      limit p_limit
-       for update skip locked
+       for update of b skip locked
   ),
   gone as (
     delete from worker.blocked as b where b.ctid = any (array(select d.ctid from due as d)) returning b.*
@@ -35,11 +55,10 @@ begin
              when g.reason = 'scheduled' and g.lane is not null then nextval('worker.task_id_seq')
              else g.place
            end as new_place,
-           coalesce(g.reason = 'scheduled' and t.parent_id is not null and p.child_mode = 'serial', false) as is_serial,
+           coalesce(g.reason = 'scheduled' and t.parent_id = any (v_serial), false) as is_serial,
            t.parent_id
       from gone as g
       join worker.task as t on t.id = g.id
-      left join worker.scope as p on p.id = t.parent_id
   ),
   loose as (
     insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, failures, interruptions, since)
@@ -63,6 +82,10 @@ begin
   )
   select count(*), array_agg(distinct d.queue_id) into v_count, v_queues from dest as d;
 
+  if v_serial <> '{}' then
+    -- Where no sibling is at work, nobody else would start the line.
+    perform worker.next_serial(array(select s from unnest(v_serial) as s where not worker.has_active_child(s)));
+  end if;
   if v_count > 0 then
     perform worker.wake(v_queues, t.tier) from generate_series(0, 2) as t (tier);
   end if;

@@ -1,5 +1,5 @@
 -- retry: a task that failed or was cancelled runs again, with its attempts counted on. A parent that failed through its
--- children goes back to waiting and only those children run again; if none is left to run (it was cancelled while the last
+-- children goes back to waiting with its follow-ups, and only those children run again; if none is left to run (it was cancelled while the last
 -- ones completed), it completes. A child comes back only while its scope is open.
 --
 --   failed | cancelled -> pending | waiting | completed
@@ -43,6 +43,7 @@ begin
   perform worker.enter_again(v_task);
   if v_scope.id is not null then
     perform worker.reopen_scope(p_task_id);
+    perform worker.hold_follow_ups(p_task_id);
     with recursive tree as (
       select p_task_id as id
       union all

@@ -36,6 +36,10 @@ begin
       message = format('attempts were asked to be %s, expected completed, failed, cancelled, interrupted or released', p_asked);
   end if;
 
+  if nullif(current_setting('worker.offspring', true), '') is not null then
+    perform worker.write_offspring(p_ids, p_fences);
+  end if;
+
   with input as (
     select u.* from unnest(p_ids, p_fences, p_asked, p_errors, p_infos, p_results) as u (id, fence, asked, error, info, result)
   ),

@@ -1,7 +1,7 @@
--- sweep_cancelled: carry cancel requests out: unstarted descendants settle, running ones are told, waiting ones are marked.
--- A request is done when nothing under it is left to settle or to tell.
+-- sweep_cancelled: carry cancel requests out: running descendants are told, waiting ones are marked, unstarted ones settle, and
+-- so do waiting joins. A request is done when nothing under it is left to settle or to tell.
 --
---   locks   see settle_unstarted; running and scope rows that are free
+--   locks   running rows that are free; scope rows deepest first, then id; then see settle_unstarted
 --   returns how many requests are done
 create or replace function worker.sweep_cancelled()
   returns integer
@@ -21,27 +21,28 @@ declare
   v_done    integer := 0;
 begin
   for v_request in select r.ctid as row_id, r.* from worker.cancel_request as r order by r.task_id for update skip locked loop
-    with recursive tree as (
-      select v_request.task_id as id
-      union all
-      select c.id from tree as p join worker.task as c on c.parent_id = p.id
-    )
-    select array_agg(t.id) into v_tree
-      from tree as t
-     where not exists (select from worker.outcome as o where o.id = t.id);
-    if v_tree is not null then
-      perform worker.settle_unstarted(v_tree, v_request.reason);
-      update worker.scope as s
-         set cancel_reason = v_request.reason
-       where s.ctid = any (array(select x.ctid from worker.scope as x
-                                  where x.id = any (v_tree) and x.state = 'waiting' and x.cancel_reason is null
-                                    for no key update skip locked));
-      update worker.running as r
-         set cancel_reason = v_request.reason
-       where r.ctid = any (array(select x.ctid from worker.running as x
-                                  where x.id = any (v_tree) and x.cancel_reason is null
-                                    for update skip locked));
-    end if;
+    v_tree := worker.unsettled_tree(v_request.task_id);
+    update worker.running as r
+       set cancel_reason = v_request.reason
+     where r.ctid = any (array(select x.ctid from worker.running as x
+                                where x.id = any (v_tree) and x.cancel_reason is null
+                                  for update skip locked));
+    -- The marks come first: a scope that closes because its children are cancelled below must know why.
+    perform s.id
+       from worker.scope as s
+      where s.id = any (v_tree) and s.state = 'waiting'
+      order by s.depth desc, s.id
+        for no key update;
+    update worker.scope as s
+       set cancel_reason = v_request.reason
+     where s.id = any (v_tree)
+       and s.state = 'waiting'
+       and s.cancel_reason is null;
+    perform worker.settle_unstarted(v_tree, v_request.reason);
+    perform worker.cancel_joins(v_tree, v_request.reason);
+
+    -- Look again: a child may have been spawned into a scope of the tree just before that was marked.
+    v_tree := worker.unsettled_tree(v_request.task_id);
     if not exists (select from worker.ready as x where x.id = any (v_tree))
        and not exists (select from worker.blocked as x where x.id = any (v_tree) and x.reason <> 'merged')
        and not exists (select from worker.running as x where x.id = any (v_tree) and x.cancel_reason is null)

@@ -1,0 +1,32 @@
+"""Runs every engine benchmark.
+
+    python -m bench.engine [--quick] [scopes|snapshot|sibling|claims|enqueue|takeover ...]
+"""
+
+from __future__ import annotations
+
+import sys
+
+from bench.engine import claims, scopes, takeover
+from bench.engine.harness import bench_server
+
+
+def main() -> None:
+    quick = "--quick" in sys.argv
+    chosen = [a for a in sys.argv[1:] if not a.startswith("-")]
+    with bench_server() as bench:
+        parts = {
+            "scopes": lambda: scopes.linear(bench, quick=quick),
+            "snapshot": lambda: scopes.held_snapshot(bench, quick=quick),
+            "sibling": lambda: scopes.slow_sibling(bench),
+            "claims": lambda: claims.claim_cost(bench, quick=quick),
+            "enqueue": lambda: claims.enqueue_rates(bench, quick=quick),
+            "takeover": lambda: takeover.takeover(bench),
+        }
+        for name, part in parts.items():
+            if not chosen or name in chosen:
+                part()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""The command line as a person or a script uses it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.fixtures.engine import Engine
+from tests.fixtures.worker import StartWorker, wait_until
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def cli(db: str) -> Run:
+    """Runs ``catchment`` against the test's database."""
+
+    def run(*arguments: str, code: int = 0, dsn: str | None = db) -> subprocess.CompletedProcess[str]:
+        environment = {k: v for k, v in os.environ.items() if k != "CATCHMENT_DSN"}
+        if dsn is not None:
+            environment["CATCHMENT_DSN"] = dsn
+        done = subprocess.run(
+            [sys.executable, "-m", "catchment", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=environment | {"COLUMNS": "200"},
+        )
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        return done
+
+    return run
+
+
+def _json(done: subprocess.CompletedProcess[str]) -> Any:
+    return json.loads(done.stdout)
+
+
+def test_enqueue_prints_the_id_of_the_task(committed: Engine, cli: Run) -> None:
+    task = int(cli("enqueue", "act", '{"note": "hello"}', "--priority", "7").stdout)
+    assert committed.task(task)["payload"] == {"note": "hello"}
+    assert committed.task(task)["priority"] == 7
+    later = _json(cli("enqueue", "act", "--at", "2100-01-01", "--json"))["id"]
+    assert committed.task(later)["waits_for"] == "scheduled"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["enqueue", "nonsense"], "unknown command 'nonsense'"),
+        (["enqueue", "act", "{broken"], "the payload is not JSON"),
+        (["enqueue", "act", "[1]"], "expected an object"),
+        (["enqueue", "act", '{"x": "\\u0000"}'], "unsupported Unicode escape sequence"),
+        (["task", "show", "999999"], "there is no task 999999"),
+        (["task", "tree", "999999"], "there is no task 999999"),
+        (["task", "retry", "999999"], "there is no task 999999"),
+        (["task", "cancel", "999999"], "there is no task 999999"),
+        (["queue", "pause", "nonsense"], "unknown queue 'nonsense'"),
+        (["worker", "--queue", "nonsense"], "unknown queue 'nonsense'"),
+    ],
+)
+def test_refused_requests_say_what_is_wrong(committed: Engine, cli: Run, arguments: list[str], says: str) -> None:
+    done = cli(*arguments, code=1)
+    assert says in done.stderr.replace("\n", " ")
+
+
+def test_wrong_usage_has_its_own_exit_code(committed: Engine, cli: Run) -> None:
+    cli("task", "show", "seventeen", code=2)
+    cli("task", "list", "--state", "asleep", code=2)
+    cli("worker", "--concurrency", "work=none", code=2)
+
+
+def test_no_server_has_its_own_exit_code(cli: Run) -> None:
+    done = cli("task", "list", dsn="host=/nowhere dbname=x", code=3)
+    assert "no connection to PostgreSQL" in done.stderr
+
+
+def test_database_without_schema_is_told_apart(server: str, cli: Run) -> None:
+    done = cli("task", "list", dsn=server, code=1)
+    assert "no Catchment schema" in done.stderr
+    assert "catchment migrate" in done.stderr
+
+
+def test_migrate_is_idempotent(cli: Run) -> None:
+    assert "up to date already" in cli("migrate").stdout
+
+
+def test_task_list_filters_and_never_carries_payloads(committed: Engine, cli: Run) -> None:
+    good = committed.enqueue(note="secret")
+    bad = committed.enqueue(fail="broken")
+    committed.drain()
+    rows = _json(cli("task", "list", "--json", "--state", "failed"))
+    assert [row["id"] for row in rows] == [bad]
+    assert rows[0]["error"] == "broken"
+    table = cli("task", "list").stdout
+    assert str(good) in table
+    assert "secret" not in cli("task", "list", "--json").stdout
+
+
+def test_task_show_has_every_attempt(committed: Engine, cli: Run) -> None:
+    committed.command("flaky", max_attempts=2, retry_delay="0")
+    task = committed.enqueue("flaky", fail="broken")
+    committed.drain()
+    shown = _json(cli("task", "show", str(task), "--json"))
+    assert [a["attempt"] for a in shown["attempts"]] == [1, 2]
+    assert "broken" in cli("task", "show", str(task)).stdout
+
+
+def test_task_tree_shows_parents_and_children(committed: Engine, cli: Run) -> None:
+    parent = committed.enqueue(spawn=[{}, {"fail": "broken"}])
+    committed.drain()
+    rows = _json(cli("task", "tree", str(parent), "--json"))
+    assert [row["depth"] for row in rows] == [0, 1, 1]
+    picture = cli("task", "tree", str(rows[1]["id"])).stdout
+    assert f"act {parent} failed" in picture
+    assert "├── " in picture
+
+
+def test_task_retry_and_cancel(committed: Engine, cli: Run) -> None:
+    task = committed.enqueue(fail="broken")
+    committed.drain()
+    assert _json(cli("task", "retry", str(task), "--json")) == [{"id": task, "state": "pending"}]
+    assert _json(cli("task", "cancel", str(task), "--json")) == [{"id": task, "state": "cancelled"}]
+    assert committed.task(task)["error"] == "cancelled on request"
+    completed = committed.enqueue()
+    committed.drain()
+    done = cli("task", "retry", str(completed), code=1)
+    assert f"task {completed} is completed" in done.stderr
+
+
+def test_paused_queue_stays_paused_through_a_restart(committed: Engine, cli: Run, start_worker: StartWorker) -> None:
+    cli("queue", "pause", "work")
+    task = committed.enqueue()
+    worker = start_worker()
+    wait_until(lambda: committed.value("select count(*) from worker.sleeper") > 0)
+    worker.terminate()
+    worker.wait()
+    start_worker()
+    wait_until(lambda: committed.value("select count(*) from worker.sleeper") > 0)
+    assert committed.state(task) == "pending"
+    rows = _json(cli("queue", "list", "--json"))
+    assert next(row for row in rows if row["queue"] == "work")["is_paused"]
+    cli("queue", "resume", "work")
+    wait_until(lambda: committed.state(task) == "completed")
+
+
+def test_command_list_shows_the_registry(committed: Engine, cli: Run) -> None:
+    rows = _json(cli("command", "list", "--json"))
+    assert {"act", "task_cleanup"} <= {row["command"] for row in rows}
+    assert "probe.act" in cli("command", "list").stdout
+
+
+def test_doctor_finds_nothing_in_a_healthy_database(committed: Engine, cli: Run) -> None:
+    assert _json(cli("doctor", "--json")) == []
+    assert "All is well" in cli("doctor").stdout
+
+
+def test_doctor_names_what_is_wrong_and_what_to_do(committed: Engine, cli: Run) -> None:
+    committed.queue("lanes", mode="concurrent")
+    committed.command("lane_act", "lanes")
+    committed.command("broken", handler_procedure="probe.gone")
+    head = committed.enqueue("lane_act", lane="k", fail="broken")
+    committed.drain("lanes")
+    committed.enqueue()
+    findings = _json(cli("doctor", "--json", code=1))
+    by_subject = {f["subject"]: f for f in findings}
+    assert by_subject["command broken"]["level"] == "error"
+    assert f"catchment task retry {head}" in by_subject["lane k of queue lanes"]["remedy"]
+    assert "no worker serves it" in by_subject["queue work"]["finding"]
+
+
+def test_doctor_reports_a_broken_rule(committed: Engine, cli: Run) -> None:
+    parent = committed.enqueue(spawn=[{}])
+    committed.process()
+    committed.conn.execute("update worker.scope set failed_children = 1 where id = %s", [parent])
+    assert f"task {parent}: counters" in cli("doctor", code=1).stdout
+
+
+def test_help_names_every_command(cli: Run) -> None:
+    text = cli("--help").stdout
+    for name in ("migrate", "worker", "enqueue", "task", "queue", "command", "doctor", "demo"):
+        assert name in text

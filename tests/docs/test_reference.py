@@ -1,0 +1,92 @@
+"""The reference pages name what there is: every routine, column, error code and setting."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from psycopg import Connection
+
+from catchment.store.errors import _BY_SQLSTATE as EXCEPTIONS  # pyright: ignore[reportPrivateUsage] - the table itself
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "catchment"
+ROLES = ["catchment_enqueue", "catchment_worker", "catchment_read"]
+
+ROUTINES = """
+select p.prokind, p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)
+  from pg_proc as p
+ where p.pronamespace = 'worker'::regnamespace
+   and exists (select from unnest(%s::text[]) as r (role) where has_function_privilege(r.role, p.oid, 'execute'))
+"""
+COLUMNS = """
+select a.attname
+  from pg_attribute as a
+ where a.attrelid = %s::regclass and a.attnum > 0 and not a.attisdropped
+"""
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
+
+
+def signature(kind: str, name: str, arguments: str, result: str | None) -> str:
+    """As the reference writes it: short types, and defaults without a cast."""
+    text = re.sub(r"\bIN (?=p_)", "", arguments).replace("timestamp with time zone", "timestamptz")
+    text = re.sub(r" DEFAULT ('[^']*'|\w+)(::[\w\[\]]+)?", lambda m: f" = {m[1].replace('NULL', 'null')}", text)
+    if kind == "p":
+        return f"CALL worker.{name}({text})"
+    return f"worker.{name}({text}) → {(result or '').replace('timestamp with time zone', 'timestamptz')}"
+
+
+def test_the_reference_has_the_signature_of_every_granted_routine(tx: Connection[Any]) -> None:
+    lines = set(page("sql.md").splitlines())
+    expected = {signature(*row) for row in tx.execute(ROUTINES, [ROLES])}
+    assert sorted(expected - lines) == []
+
+
+def test_the_reference_has_no_routine_that_is_gone(tx: Connection[Any]) -> None:
+    written = set(re.findall(r"^(?:CALL )?worker\.\w+\(.*", page("sql.md"), re.MULTILINE))
+    assert sorted(written - {signature(*row) for row in tx.execute(ROUTINES, [ROLES])}) == []
+
+
+@pytest.mark.parametrize("relation", ["tasks", "queues", "lanes", "queue_registry", "command_registry", "schedule"])
+def test_the_reference_names_every_column(relation: str, tx: Connection[Any]) -> None:
+    section = re.split(rf"^### worker\.{relation}$", page("sql.md"), flags=re.MULTILINE)[1]
+    section = re.split(r"^##+ ", section, flags=re.MULTILINE)[0]
+    missing = [name for (name,) in tx.execute(COLUMNS, [f"worker.{relation}"]) if f"`{name}`" not in section]
+    assert missing == []
+
+
+def test_every_error_code_is_explained_with_its_exception() -> None:
+    raised = {code for path in SOURCE.rglob("*.*") for code in re.findall(r"'(CM\d{3})'", path.read_text("utf-8"))}
+    explained = dict(re.findall(r"^\| `(CM\d{3})` \| `(\w+)` \|", page("errors.md"), re.MULTILINE))
+    assert raised <= explained.keys()
+    assert explained == {code: kind.__name__ for code, kind in EXCEPTIONS.items() if code.startswith("CM")}
+
+
+def test_every_session_setting_is_listed() -> None:
+    used = {
+        name
+        for path in (SOURCE / "sql").rglob("*.sql")
+        for name in re.findall(r"(?:current_setting|set_config)\(\s*'(worker\.\w+)'", path.read_text("utf-8"))
+    }
+    assert [name for name in sorted(used) if f"`{name}`" not in page("settings.md")] == []
+
+
+def test_every_environment_variable_is_listed() -> None:
+    named = {n for path in SOURCE.rglob("*.py") for n in re.findall(r'"(CATCHMENT_[A-Z_]+)"', path.read_text("utf-8"))}
+    assert [name for name in sorted(named) if f"`{name}`" not in page("settings.md")] == []
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    broken = [
+        f"{source.relative_to(ROOT)}: {target}"
+        for source in pages
+        for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", source.read_text("utf-8"))
+        if not (source.parent / target).exists()
+    ]
+    assert broken == []
