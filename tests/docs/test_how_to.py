@@ -1,8 +1,9 @@
 """The SQL in the pages runs as it stands there and returns what the pages say.
 
-A page is one transaction, rolled back at its end; its blocks run in order. Below a statement, ``-- returns: a | b`` is a
-row of its result as psql prints it (null for a null), one line per row, and ``-- raises: CM002 text`` the error it ends
-with. ``begin;`` and ``rollback;`` on lines of their own become a savepoint, so that a page can show a rolled-back test.
+A page is one transaction, rolled back at its end; its blocks run in order. Below a statement, ``-- returns: a | b``
+is a row of its result as psql prints it (null for a null), one line per row, and ``-- raises: CM002 text`` the error
+it ends with. ``begin;`` and ``rollback;`` on lines of their own become a savepoint, so that a page can show a
+rolled-back test.
 """
 
 from __future__ import annotations

@@ -74,9 +74,12 @@ begin
   opened as (
     insert into worker.lane (queue_id, lane, head_id, first_place, last_place)
     select i.queue_id, i.lane, i.id, i.place, i.last_place from idle as i
+    on conflict (queue_id, lane) do update -- a retried scope has just taken it
+       set first_place = least(worker.lane.first_place, excluded.first_place),
+           last_place  = greatest(worker.lane.last_place, excluded.last_place)
     returning head_id
   )
-  select array_agg(o.head_id) into v_heads from opened as o;
+  select array_agg(i.id) into v_heads from opened as o join idle as i on i.id = o.head_id;
   perform worker.unblock(v_heads);
   return v_count;
 end;

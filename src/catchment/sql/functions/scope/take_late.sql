@@ -1,4 +1,5 @@
--- take_late: the children that this transaction spawned into open scopes, as changes to those scopes, and forget them.
+-- take_late: the children that this transaction spawned into open scopes, as changes to those scopes, and forget them. A scope
+-- that is gone by now is kept in the list, to be refused.
 create or replace function worker.take_late()
   returns worker.scope_change[]
   language plpgsql
@@ -13,8 +14,8 @@ begin
   end if;
   perform set_config('worker.late', '', true);
   return array(
-    select (s.id, s.depth, 0, 0, 0, l.value::integer, false, false)::worker.scope_change
+    select (l.key::bigint, coalesce(s.depth, 0), 0, 0, 0, l.value::integer, false, false)::worker.scope_change
       from jsonb_each_text(v_late::jsonb) as l
-      join worker.scope as s on s.id = l.key::bigint);
+      left join worker.scope as s on s.id = l.key::bigint);
 end;
 $$;

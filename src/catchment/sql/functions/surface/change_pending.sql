@@ -32,7 +32,8 @@ begin
     perform s.id from worker.scope as s where s.id = v_task.parent_id for no key update;
     perform l.lane
        from worker.lane as l
-      where l.queue_id = v_task.queue_id and l.lane = coalesce(v_task.lane, '') and v_task.parent_id is null
+      where l.queue_id = v_task.queue_id and l.lane in ('', v_task.lane) and v_task.parent_id is null
+      order by l.lane
         for update;
   end if;
 

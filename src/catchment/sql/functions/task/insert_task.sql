@@ -1,6 +1,6 @@
 -- insert_task: write one task and put it where it belongs; every way to make a task ends here, or in enqueue_many.
 --
---   locks   nothing that another transaction waits for; a merge takes the ready row of its twin only if it is free
+--   locks   nothing that another transaction waits for; a merge takes the row of its twin only if it is free
 --   raises  CM002 unknown command, CM004 bad payload
 create or replace function worker.insert_task(
   p_command       text,
@@ -53,9 +53,12 @@ begin
 
   if v_command.dedup is not null and p_follows_id is null then
     v_key := worker.dedup_key(v_command.dedup, p_command, p_lane, p_parent_id, v_payload);
-    v_id := worker.merge_into_pending(v_key, v_command.merge, v_payload, v_priority, p_scheduled_at);
-    if v_id is not null then
-      return v_id;
+    -- In a line, a lane or a serial scope, the twin's row stays free: whoever settles the task in front of it moves it on.
+    if p_lane is null and not p_is_serial then
+      v_id := worker.merge_into_pending(v_key, v_command.merge, v_payload, v_priority, p_scheduled_at);
+      if v_id is not null then
+        return v_id;
+      end if;
     end if;
   end if;
 

@@ -1,7 +1,7 @@
--- merge_into_pending: fold a new payload into a pending task of the same key, if its row is free right now.
+-- merge_into_pending: fold a new payload into a ready or scheduled task of the same key, if its row is free right now.
 --
 --   returns the id of that task, or null: then the caller appends, and the claim folds what has committed
---   locks   the twin's ready or blocked row, only if nobody holds it
+--   locks   the twin's ready or blocked row, only if nobody holds it; a claim steps over it meanwhile
 create or replace function worker.merge_into_pending(
   p_key           text,
   p_rules         jsonb,
@@ -16,7 +16,7 @@ create or replace function worker.merge_into_pending(
 as $$
 declare
   v_id     bigint;
-  v_reason text;
+  v_due_at timestamptz;
 begin
   select k.id into v_id from worker.pending_key as k where k.dedup_key = p_key order by k.id limit 1;
   if v_id is null then
@@ -29,14 +29,14 @@ begin
   if not found then
     update worker.blocked as b
        set band   = least(b.band, p_priority),
-           due_at = case when b.reason = 'scheduled' then least(b.due_at, coalesce(p_scheduled_at, worker.now())) end
+           due_at = least(b.due_at, coalesce(p_scheduled_at, worker.now()))
      where b.ctid = (select t.ctid
                        from worker.blocked as t
                       where t.id = v_id
                         and t.attempt = 0
-                        and t.reason in ('scheduled', 'lane', 'serial')
+                        and t.reason = 'scheduled'
                         for update skip locked)
-    returning b.reason into v_reason;
+    returning b.due_at into v_due_at;
     if not found then
       return null;
     end if;
@@ -45,9 +45,7 @@ begin
   update worker.task as t
      set payload      = worker.merge_payload(p_rules, t.payload, p_payload),
          priority     = least(t.priority, p_priority),
-         scheduled_at = case when v_reason = 'scheduled' then least(t.scheduled_at, coalesce(p_scheduled_at, worker.now()))
-                             else t.scheduled_at
-                        end
+         scheduled_at = coalesce(v_due_at, t.scheduled_at)
    where t.id = v_id;
   return v_id;
 end;

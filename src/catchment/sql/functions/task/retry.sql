@@ -1,6 +1,6 @@
 -- retry: a task that failed or was cancelled runs again, with its attempts counted on. A parent that failed through its
--- children goes back to waiting with its follow-ups, and only those children run again; if none is left to run (it was cancelled while the last
--- ones completed), it completes. A child comes back only while its scope is open.
+-- children goes back to waiting, its follow-ups wait for it again, and only those children run again; if none is left to run
+-- (it was cancelled while the last ones completed), it completes. A child comes back only while its scope is open.
 --
 --   failed | cancelled -> pending | waiting | completed
 --   locks   scope rows deepest first; lane rows by key; then ready rows

@@ -1,7 +1,8 @@
 -- sweep_cancelled: carry cancel requests out: running descendants are told, waiting ones are marked, unstarted ones settle, and
 -- so do waiting joins. A request is done when nothing under it is left to settle or to tell.
 --
---   locks   running rows that are free; scope rows deepest first, then id; then see settle_unstarted
+--   locks   running rows that are free; scope rows deepest first, then id; then see settle_unstarted. Of several requests, those
+--           of all trees before any is carried out
 --   returns how many requests are done
 create or replace function worker.sweep_cancelled()
   returns integer
@@ -16,11 +17,19 @@ create or replace function worker.sweep_cancelled()
   set enable_sort = off
 as $$
 declare
+  v_ids     bigint[];
   v_request record;
   v_tree    bigint[];
   v_done    integer := 0;
 begin
-  for v_request in select r.ctid as row_id, r.* from worker.cancel_request as r order by r.task_id for update skip locked loop
+  v_ids := array(select r.task_id from worker.cancel_request as r);
+  if cardinality(v_ids) > 1 then
+    perform worker.lock_trees(v_ids);
+  end if;
+  for v_request in
+    select r.ctid as row_id, r.* from worker.cancel_request as r where r.task_id = any (v_ids) order by r.task_id
+       for update skip locked
+  loop
     v_tree := worker.unsettled_tree(v_request.task_id);
     update worker.running as r
        set cancel_reason = v_request.reason

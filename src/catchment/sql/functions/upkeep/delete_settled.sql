@@ -1,6 +1,6 @@
 -- delete_settled: remove settled trees, oldest first. Returns the number of roots.
 --
---   locks   the rows it deletes
+--   locks   the outcomes of roots that are free, so that no retry can reach the tree; then the rows it deletes
 create or replace function worker.delete_settled(
   p_completed_before  timestamptz,
   p_failed_before     timestamptz,
@@ -23,7 +23,8 @@ begin
        and o.completed_at < case o.state when 'completed' then p_completed_before else p_failed_before end
        and not exists (select from worker.lane as l where l.head_id = o.id)
      order by o.id
-     limit p_limit);
+     limit p_limit
+       for update of o skip locked);
   with recursive tree as (
     select r.id from unnest(v_roots) as r (id)
     union all
