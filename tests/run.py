@@ -1,6 +1,6 @@
 """Runs the suite: on the embedded PostgreSQL 18, then the parts that depend on the server on Debian's 15 if it is here.
 
-    python tests/run.py [--long] [pytest arguments]
+python tests/run.py [--long] [pytest arguments]
 """
 
 from __future__ import annotations

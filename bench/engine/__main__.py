@@ -1,6 +1,6 @@
 """Runs every engine benchmark.
 
-    python -m bench.engine [--quick] [scopes|snapshot|sibling|claims|enqueue|takeover ...]
+python -m bench.engine [--quick] [scopes|snapshot|sibling|claims|enqueue|takeover ...]
 """
 
 from __future__ import annotations

@@ -79,7 +79,8 @@ def enqueue_rates(bench: Bench, *, quick: bool) -> None:
         def plain_inserts() -> None:
             for n in range(singles):
                 conn.execute(
-                    "insert into worker.tasks (command, payload) values ('nothing', jsonb_build_object('n', %s::int))", [n]
+                    "insert into worker.tasks (command, payload) values ('nothing', jsonb_build_object('n', %s::int))",
+                    [n],
                 )
 
         def many() -> None:

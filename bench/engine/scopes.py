@@ -60,7 +60,9 @@ def slow_sibling(bench: Bench) -> None:
         conn.execute("select worker.enqueue('fan_out_slow', jsonb_build_object('n', %s::int, 'seconds', 5))", [size])
         conn.execute("call worker.process_tasks(p_queue => 'bench', p_mode => 'top', p_batch_size => 1)")
         slow = threading.Thread(
-            target=lambda: conn.execute("call worker.process_tasks(p_queue => 'bench', p_mode => 'child', p_batch_size => 1)")
+            target=lambda: conn.execute(
+                "call worker.process_tasks(p_queue => 'bench', p_mode => 'child', p_batch_size => 1)"
+            )
         )
         slow.start()
         while watch.execute("select count(*) from worker.running").fetchone() != (1,):

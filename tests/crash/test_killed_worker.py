@@ -48,7 +48,7 @@ def test_another_worker_takes_over_from_a_killed_one(committed: Engine, start_wo
     heir = start_worker("--queue", "work")
     wait_until(lambda: committed.value("select count(*) from worker.worker") == 2)
 
-    committed.conn.execute("update worker.task set payload = '{\"note\": \"quick\"}' where id = %s", [task])
+    committed.conn.execute('update worker.task set payload = \'{"note": "quick"}\' where id = %s', [task])
     victim.send_signal(signal.SIGKILL)
     wait_until(lambda: committed.state(task) == "completed", seconds=8)
     assert committed.task(task)["attempt"] == 2
@@ -64,7 +64,7 @@ def test_a_hanging_backend_of_a_dead_worker_is_ended(committed: Engine, start_wo
     wait_until(lambda: committed.state(task) == "processing")
     backend = committed.task(task)["worker_pid"]
     victim.send_signal(signal.SIGSTOP)
-    committed.conn.execute("update worker.task set payload = '{\"note\": \"quick\"}' where id = %s", [task])
+    committed.conn.execute('update worker.task set payload = \'{"note": "quick"}\' where id = %s', [task])
     committed.conn.execute("update worker.worker set lease_until = clock_timestamp() - interval '1 second'")
 
     start_worker("--queue", "work")

@@ -28,6 +28,7 @@ class Task:
     attempt: int
     fence: int | None
     waits_for: str | None
+    follows_id: int | None
     merged_into: int | None
     ids: list[int] | None
 
@@ -48,7 +49,8 @@ def look(conn: Connection[Any]) -> Look:
     """Every task as it is now."""
     with conn.cursor(row_factory=class_row(Task)) as cursor:
         rows = cursor.execute(
-            "select id, state, parent_id, queue, lane, attempt, fence, waits_for, merged_into, payload -> 'ids' as ids"
+            "select id, state, parent_id, queue, lane, attempt, fence, waits_for, follows_id, merged_into,"
+            "       payload -> 'ids' as ids"
             "  from worker.tasks order by id"
         )
         return {task.id: task for task in rows}
@@ -59,17 +61,21 @@ def clear(conn: Connection[Any]) -> None:
     conn.execute("truncate " + ", ".join(f"worker.{table.strip()}" for table in DATA.split(",")))
 
 
-def subtree(tasks: Look, root_id: int) -> set[int]:
-    found = {root_id}
-    for task in tasks.values():  # by id, so a parent comes before its children
+def reach_of_retry(tasks: Look, retried: Task) -> set[int]:
+    """What a retry may take out of its settled state: the subtree, what was folded into it, and its root's follow-ups."""
+    found = {retried.id}
+    for task in tasks.values():  # by id: parents come before their children
         if task.parent_id in found:
             found.add(task.id)
+    found |= {task.id for task in tasks.values() if task.merged_into in found or task.follows_id == retried.id}
     return found
 
 
-def assert_settled_stay_settled(before: Look, after: Look, retried: Iterable[int], *, may_vanish: bool = False) -> None:
+def assert_settled_stay_settled(
+    before: Look, after: Look, reopened: Iterable[int], *, may_vanish: bool = False
+) -> None:
     for task in before.values():
-        if task.is_settled and task.id not in retried:
+        if task.is_settled and task.id not in reopened:
             now = after.get(task.id)
             if now is None:
                 assert may_vanish, f"{task} vanished"

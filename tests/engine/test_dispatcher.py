@@ -137,7 +137,9 @@ def test_schedule_fires_whatever_became_of_the_last_run(committed: Engine, start
         " values ('tick', 'act', '{\"fail\": \"always\"}', '1 second', clock_timestamp())"
     )
     start_worker()
-    wait_until(lambda: committed.value("select count(*) from worker.tasks where command = 'act' and state = 'failed'") >= 2)
+    wait_until(
+        lambda: committed.value("select count(*) from worker.tasks where command = 'act' and state = 'failed'") >= 2
+    )
 
 
 def test_worker_logs_each_task(committed: Engine, start_worker: StartWorker, tmp_path: Path) -> None:

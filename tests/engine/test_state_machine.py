@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -34,6 +34,48 @@ LOCK_TIMEOUT = "set lock_timeout = '300ms'"
 OPEN_SLOTS = 2
 WORKERS = 2
 
+LATE_VERBS = {
+    "complete": "select worker.complete_task(%s, %s)",
+    "spawn": """select worker.complete_task(%s, %s, p_spawns => '[{"command": "work", "payload": {}}]')""",
+    "fail": "select worker.fail_task(%s, %s, '{}')",
+    "release": "select worker.release_task(%s, %s)",
+    "progress": "select worker.report_progress(%s, %s, '{}')",
+}
+UPKEEP = {
+    "promote_due": "select worker.promote_due()",
+    "admit_arrivals": "select worker.admit_arrivals()",
+    "age_ready": "select worker.age_ready()",
+    "sweep_cancelled": "select worker.sweep_cancelled()",
+    "skip_halted": "select worker.skip_halted(queue, lane) from worker.lanes where halted_at is not null",
+    "delete_settled": "select worker.delete_settled(worker.now(), worker.now() - interval '5 minutes', 2)",
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    command: str
+    lane: str | None
+    key: int
+    priority: int | None
+    delay: int
+
+
+@dataclass(frozen=True)
+class Spawn:
+    command: str
+    key: int
+    delay: int
+    is_sibling: bool
+
+
+@dataclass(frozen=True)
+class Offspring:
+    spawns: list[Spawn]
+    child_mode: str
+    on_failure: str
+    follow_ups: list[Request]
+
+
 QUEUES = {"line": {"mode": "serial"}, "flow": {"mode": "concurrent", "max_depth": 3}}
 COMMANDS: dict[str, dict[str, Any]] = {
     "step": {"queue": "line", "max_attempts": 2},
@@ -48,11 +90,22 @@ COMMANDS: dict[str, dict[str, Any]] = {
 
 index = st.integers(0, 10_000)
 command = st.sampled_from(sorted(COMMANDS))
-lane = st.sampled_from([None, "a", "b"])
+queue = st.sampled_from(["flow", "flow", "line"])
+lane = st.sampled_from([None, None, "a", "b"])
+key = st.integers(0, 1)
 minutes = st.sampled_from([0, 0, 0, 5])
-spawn = st.fixed_dictionaries(
-    {"command": command, "key": st.integers(0, 1), "is_sibling": st.sampled_from([False, False, True]), "delay": minutes}
+worker = st.integers(0, WORKERS - 1)
+
+request = st.builds(Request, command, lane, key, st.sampled_from([None, None, 10]), minutes)
+spawn = st.builds(Spawn, command, key, minutes, st.sampled_from([False, False, True]))
+offspring = st.builds(
+    Offspring,
+    st.lists(spawn, max_size=4),
+    st.sampled_from(["concurrent", "concurrent", "serial"]),
+    st.sampled_from(["wait", "wait", "cancel_siblings"]),
+    st.lists(request, max_size=2),
 )
+fate = st.one_of(offspring, offspring, st.sampled_from(["complete", "complete", "fail", "give up", "release"]))
 
 
 class Histories(RuleBasedStateMachine):
@@ -66,7 +119,7 @@ class Histories(RuleBasedStateMachine):
         self.held: dict[int, int] = {}
         self.owner: dict[int, int] = {}
         self.lost: list[tuple[int, int]] = []
-        self.retried: set[int] = set()
+        self.reopened: set[int] = set()
         self.seen: Look = {}
         self.must_not_change = False
         self.may_vanish = False
@@ -75,45 +128,50 @@ class Histories(RuleBasedStateMachine):
 
     # Callers
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(requests=st.lists(request, min_size=2, max_size=6))
+    def begin(self, requests: list[Request]) -> None:
         history.clear(self.conn)
         self.set_clock()
         self.workers = [self.register() for _ in self.worker_conns]
+        self.enqueue(requests)
 
-    @rule(command=command, lane=lane, key=st.integers(0, 1), priority=st.sampled_from([None, 10]), delay=minutes)
-    def enqueue(self, command: str, lane: str | None, key: int, priority: int | None, delay: int) -> None:
-        self.make(self.conn, command, lane, key, priority, delay)
+    @rule(requests=st.lists(request, min_size=1, max_size=3))
+    def enqueue(self, requests: list[Request]) -> None:
+        for asked in requests:
+            self.make(self.conn, asked)
 
-    @rule(slot=st.integers(0, OPEN_SLOTS - 1), command=command, lane=lane, key=st.integers(0, 1))
-    def enqueue_and_stay_open(self, slot: int, command: str, lane: str | None, key: int) -> None:
-        conn = self.begun(slot)
-        self.make(conn, command, lane, key, None, 0)
+    @rule(slot=st.integers(0, OPEN_SLOTS - 1), requests=st.lists(request, min_size=1, max_size=2))
+    def enqueue_and_stay_open(self, slot: int, requests: list[Request]) -> None:
+        for asked in requests:
+            self.make(self.begun(slot), asked)
 
     @precondition(lambda self: self.in_state("waiting"))
-    @rule(which=index, command=command, key=st.integers(0, 1), slot=st.sampled_from([None, *range(OPEN_SLOTS)]), delay=minutes)
-    def spawn_late(self, which: int, command: str, key: int, slot: int | None, delay: int) -> None:
+    @rule(which=index, child=spawn, slot=st.sampled_from([None, *range(OPEN_SLOTS)]))
+    def spawn_late(self, which: int, child: Spawn, slot: int | None) -> None:
         conn = self.conn if slot is None else self.begun(slot)
         parent = self.choose(self.in_state("waiting"), which)
-        self.ask(
-            conn,
-            "select worker.spawn_child(%s, %s, %s, p_scheduled_at => %s)",
-            command,
-            self.payload(key),
-            parent.id,
-            self.due(delay),
-        )
+        arguments = child.command, self.payload(child.key), parent.id, self.due(child.delay)
+        self.ask(conn, "select worker.spawn_child(%s, %s, %s, p_scheduled_at => %s)", *arguments)
 
-    @precondition(lambda self: any(self.is_open(c) for c in self.open_conns))
-    @rule(slot=index, commits=st.sampled_from([True, True, False]))
-    def close(self, slot: int, commits: bool) -> None:
-        conn = self.choose([c for c in self.open_conns if self.is_open(c)], slot)
+    @precondition(lambda self: self.has_open)
+    @rule(which=index, commits=st.sampled_from([True, True, False]))
+    def close(self, which: int, commits: bool) -> None:
+        conn = self.choose([c for c in self.open_conns if self.is_open(c)], which)
         self.ask(conn, "commit" if commits else "rollback")
         self.set_clock()
 
     # Workers
 
-    @rule(worker=st.integers(0, WORKERS - 1), queue=st.sampled_from(["flow", "flow", "line"]), limit=st.integers(1, 5))
+    @rule(worker=worker, queue=queue, limit=st.integers(1, 5), fates=st.lists(fate, min_size=1, max_size=5))
+    def take_turn(self, worker: int, queue: str, limit: int, fates: list[Offspring | str]) -> None:
+        """Claim, and end what is held, one after the other."""
+        self.claim(worker, queue, limit)
+        self.rules_hold()
+        for task_id, fate in zip(sorted(self.held), fates, strict=False):
+            self.end(task_id, fate)
+            self.rules_hold()
+
+    @rule(worker=worker, queue=queue, limit=st.integers(1, 5))
     def claim(self, worker: int, queue: str, limit: int) -> None:
         rows = self.worker_conns[worker].execute(
             "select id, fence from worker.claim_tasks(%s, %s, %s)", [self.workers[worker], queue, limit]
@@ -125,70 +183,20 @@ class Histories(RuleBasedStateMachine):
             self.owner[task_id] = worker
 
     @precondition(lambda self: self.held)
-    @rule(which=index, key=st.integers(0, 1))
-    def complete(self, which: int, key: int) -> None:
-        task_id = self.choose(sorted(self.held), which)
-        if self.end(task_id, "complete_task", Jsonb({"n": key})) is not None:
-            self.drop(task_id)
-
-    @precondition(lambda self: self.held)
-    @rule(
-        which=index,
-        spawns=st.lists(spawn, max_size=3),
-        follow_ups=st.lists(st.tuples(command, lane), max_size=2),
-        mode=st.sampled_from(["concurrent", "serial"]),
-        on_failure=st.sampled_from(["wait", "cancel_siblings"]),
-    )
-    def complete_with_offspring(
-        self, which: int, spawns: list[dict[str, Any]], follow_ups: list[tuple[str, str | None]], mode: str, on_failure: str
-    ) -> None:
-        task_id = self.choose(sorted(self.held), which)
-        made = [
-            {
-                "command": s["command"],
-                "payload": self.payload(s["key"]).obj,
-                "is_sibling": s["is_sibling"] and self.seen[task_id].parent_id is not None,
-                "scheduled_at": due.isoformat() if (due := self.due(s["delay"])) else None,
-            }
-            for s in spawns
-        ]
-        after = [
-            {"command": c, "payload": self.payload(0).obj, "lane": where} for c, where in follow_ups
-        ]
-        if self.end(task_id, "complete_task", None, None, Jsonb(made), mode, on_failure, Jsonb(after)) is not None:
-            self.drop(task_id)
-
-    @precondition(lambda self: self.held)
-    @rule(which=index, is_retryable=st.booleans())
-    def fail(self, which: int, is_retryable: bool) -> None:
-        task_id = self.choose(sorted(self.held), which)
-        error = {"kind": "probe", "message": "failed", "retryable": is_retryable}
-        assert self.end(task_id, "fail_task", Jsonb(error)) is not None
-        self.drop(task_id)
-
-    @precondition(lambda self: self.held)
-    @rule(which=index)
-    def release(self, which: int) -> None:
-        task_id = self.choose(sorted(self.held), which)
-        assert self.end(task_id, "release_task") is not None
-        self.drop(task_id)
+    @rule(which=index, fate=fate)
+    def end_one(self, which: int, fate: Offspring | str) -> None:
+        self.end(self.choose(sorted(self.held), which), fate)
 
     @precondition(lambda self: self.lost)
-    @rule(which=index, verb=st.sampled_from(["complete_task", "spawning complete_task", "fail_task", "release_task"]))
+    @rule(which=index, verb=st.sampled_from(sorted(LATE_VERBS)))
     def act_under_a_lost_fence(self, which: int, verb: str) -> None:
-        task_id, fence = self.choose(self.lost, which)
-        arguments = {
-            "complete_task": "",
-            "spawning complete_task": """, p_spawns => '[{"command": "work", "payload": {}}]'""",
-            "fail_task": ", '{}'",
-            "release_task": "",
-        }
         with pytest.raises(Error) as raised:
-            self.conn.execute(f"select worker.{verb.split()[-1]}({task_id}, {fence}{arguments[verb]})")
+            self.conn.execute(LATE_VERBS[verb], self.choose(self.lost, which))
         assert raised.value.sqlstate == "CM001"
         self.must_not_change = True
 
-    @rule(worker=st.integers(0, WORKERS - 1))
+    @precondition(lambda self: self.held)
+    @rule(worker=worker)
     def crash(self, worker: int) -> None:
         self.conn.execute("select worker.interrupt_abandoned(array[%s]::bigint[])", [self.workers[worker]])
         for task_id in [t for t, owner in self.owner.items() if owner == worker]:
@@ -202,38 +210,24 @@ class Histories(RuleBasedStateMachine):
     def cancel(self, which: int, sweeps: bool) -> None:
         task = self.choose(list(self.seen.values()), which)
         # An open enqueue may hold the row of the task it merged into; only cancel waits for it.
-        self.ask(self.conn, "select worker.cancel(%s)", task.id, also={"55P03"} if self.seen_open() else set())
+        self.ask(self.conn, "select worker.cancel(%s)", task.id, also={"55P03"} if self.has_open else set())
+        self.rules_hold()
         if sweeps:
             self.conn.execute("select worker.sweep_cancelled()")
-
-    @rule()
-    def sweep(self) -> None:
-        self.conn.execute("select worker.sweep_cancelled()")
 
     @precondition(lambda self: self.in_state("failed", "cancelled"))
     @rule(which=index)
     def retry(self, which: int) -> None:
         task = self.choose(self.in_state("failed", "cancelled"), which)
-        self.retried = history.subtree(self.seen, task.id)
+        self.reopened = history.reach_of_retry(self.seen, task)
         self.ask(self.conn, "select worker.retry(%s)", task.id)
 
-    @rule(queue=st.sampled_from(["line", "flow"]), lane=st.sampled_from(["a", "b", ""]))
-    def skip_halted(self, queue: str, lane: str) -> None:
-        self.ask(self.conn, "select worker.skip_halted(%s, %s)", queue, lane, also={"CM009"})
-
-    @rule(minutes=st.sampled_from([1, 10]))
-    def move_the_clock(self, minutes: int) -> None:
+    @rule(verb=st.sampled_from(sorted(UPKEEP)), minutes=st.sampled_from([0, 1, 10]))
+    def upkeep(self, verb: str, minutes: int) -> None:
         self.clock += timedelta(minutes=minutes)
         self.set_clock()
-
-    @rule(verb=st.sampled_from(["promote_due", "admit_arrivals", "age_ready"]))
-    def upkeep(self, verb: str) -> None:
-        self.conn.execute(f"select worker.{verb}()")
-
-    @rule()
-    def delete_settled(self) -> None:
-        self.conn.execute("select worker.delete_settled(worker.now(), worker.now() - interval '5 minutes', 2)")
-        self.may_vanish = True
+        self.may_vanish = verb == "delete_settled"
+        self.conn.execute(UPKEEP[verb])
 
     # What holds after every step
 
@@ -241,14 +235,14 @@ class Histories(RuleBasedStateMachine):
     def rules_hold(self) -> None:
         before, self.seen = self.seen, history.look(self.conn)
         assert self.conn.execute("select * from worker.check_invariants()").fetchall() == []
-        history.assert_settled_stay_settled(before, self.seen, self.retried, may_vanish=self.may_vanish)
+        history.assert_settled_stay_settled(before, self.seen, self.reopened, may_vanish=self.may_vanish)
         history.assert_held_as_claimed(self.seen, self.held)
         history.assert_lanes_are_exclusive(self.seen, serial_queue="line")
         history.assert_parents_outlive_children(self.seen)
         history.assert_folded_work_is_done(self.seen)
         if self.must_not_change:
             assert self.seen == before
-        self.retried, self.must_not_change, self.may_vanish = set(), False, False
+        self.reopened, self.must_not_change, self.may_vanish = set(), False, False
         self.is_sound = True
 
     def teardown(self) -> None:
@@ -264,11 +258,8 @@ class Histories(RuleBasedStateMachine):
             for queue in QUEUES:
                 self.claim(0, queue, 50)
             for task_id in list(self.held):
-                if self.end(task_id, "complete_task") is not None:
-                    self.drop(task_id)
-            self.conn.execute(
-                "select worker.skip_halted(queue, lane) from worker.lanes where halted_at is not null"
-            )
+                self.end(task_id, "complete")
+            self.conn.execute(UPKEEP["skip_halted"])
             self.rules_hold()
             if all(task.is_settled for task in self.seen.values()):
                 break
@@ -294,18 +285,9 @@ class Histories(RuleBasedStateMachine):
     def due(self, delay: int) -> datetime | None:
         return self.clock + timedelta(minutes=delay) if delay else None
 
-    def make(
-        self, conn: Connection[Any], command: str, lane: str | None, key: int, priority: int | None, delay: int
-    ) -> None:
-        self.ask(
-            conn,
-            "select worker.enqueue(%s, %s, %s, %s, %s)",
-            command,
-            self.payload(key),
-            priority,
-            lane,
-            self.due(delay),
-        )
+    def make(self, conn: Connection[Any], asked: Request) -> None:
+        arguments = asked.command, self.payload(asked.key), asked.priority, asked.lane, self.due(asked.delay)
+        self.ask(conn, "select worker.enqueue(%s, %s, %s, %s, %s)", *arguments)
 
     def ask(self, conn: Connection[Any], sql: str, *arguments: Any, also: set[str] = frozenset()) -> Any:  # type: ignore[assignment]
         """Run one statement. The engine may refuse it; then nothing may have changed."""
@@ -322,10 +304,42 @@ class Histories(RuleBasedStateMachine):
             return None
         return row[0] if cursor.description and (row := cursor.fetchone()) else None
 
-    def end(self, task_id: int, verb: str, *arguments: Any) -> str | None:
-        marks = ", %s" * len(arguments)
+    def end(self, task_id: int, fate: Offspring | str) -> None:
+        arguments: tuple[Any, ...] = ()
+        match fate:
+            case Offspring():
+                verb, arguments = "complete_task", (None, None, *self.recorded(task_id, fate))
+            case "complete":
+                verb, arguments = "complete_task", (Jsonb({"n": 1}),)
+            case "fail" | "give up":
+                verb, arguments = "fail_task", (Jsonb({"kind": "probe", "message": fate, "retryable": fate == "fail"}),)
+            case "release":
+                verb = "release_task"
+            case _:
+                raise AssertionError(fate)
+        statement = f"select worker.{verb}(%s, %s{', %s' * len(arguments)})"
         conn = self.worker_conns[self.owner[task_id]]
-        return self.ask(conn, f"select worker.{verb}(%s, %s{marks})", task_id, self.held[task_id], *arguments)
+        if self.ask(conn, statement, task_id, self.held[task_id], *arguments) is not None:
+            self.drop(task_id)
+        else:
+            assert isinstance(fate, Offspring), f"{verb} was refused to the holder of task {task_id}"
+
+    def recorded(self, task_id: int, made: Offspring) -> tuple[Jsonb, str, str, Jsonb]:
+        """Offspring as a worker hands it over."""
+        has_parent = self.seen[task_id].parent_id is not None
+        spawns = [
+            {
+                "command": child.command,
+                "payload": self.payload(child.key).obj,
+                "is_sibling": child.is_sibling and has_parent,
+                "scheduled_at": due.isoformat() if (due := self.due(child.delay)) else None,
+            }
+            for child in made.spawns
+        ]
+        follow_ups = [
+            {"command": f.command, "payload": self.payload(f.key).obj, "lane": f.lane} for f in made.follow_ups
+        ]
+        return Jsonb(spawns), made.child_mode, made.on_failure, Jsonb(follow_ups)
 
     def drop(self, task_id: int) -> None:
         self.lost.append((task_id, self.held.pop(task_id)))
@@ -340,7 +354,8 @@ class Histories(RuleBasedStateMachine):
     def is_open(conn: Connection[Any]) -> bool:
         return conn.info.transaction_status != TransactionStatus.IDLE
 
-    def seen_open(self) -> bool:
+    @property
+    def has_open(self) -> bool:
         return any(self.is_open(conn) for conn in self.open_conns)
 
     def begun(self, slot: int) -> Connection[Any]:
@@ -381,7 +396,7 @@ def run(conns: list[Connection[Any]], *, examples: int, steps: int) -> None:
 
 @pytest.mark.timeout(600)
 def test_rules_hold_after_every_step_of_random_histories(conns: list[Connection[Any]]) -> None:
-    run(conns, examples=300, steps=60)
+    run(conns, examples=100, steps=40)
 
 
 @pytest.mark.long

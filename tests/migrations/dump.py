@@ -1,6 +1,6 @@
 """Writes the schema as one file, for review.
 
-    python -m tests.migrations.dump
+python -m tests.migrations.dump
 """
 
 from __future__ import annotations

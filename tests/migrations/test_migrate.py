@@ -89,7 +89,9 @@ def test_older_code_refuses_a_schema_it_does_not_fit(db: str) -> None:
         newest = loader.migrations()[-1].number
         conn.execute("insert into worker.migration (number, name) values (%s, 'of the future')", [newest + 1])
         check_version(conn)
-        with pytest.raises(SchemaMismatch, match=f"has migration {newest + 1}, this version of Catchment knows {newest}"):
+        with pytest.raises(
+            SchemaMismatch, match=f"has migration {newest + 1}, this version of Catchment knows {newest}"
+        ):
             migrate(conn)
         conn.execute("update worker.version set compatible_from = %s", [newest + 1])
         with pytest.raises(SchemaMismatch, match="Catchment knows"):

@@ -68,7 +68,8 @@ def enqueue_in(engine: Engine, delay: str, command: str = "act", lane: str | Non
 def attempts(engine: Engine, task_id: int) -> list[dict[str, Any]]:
     """The recorded attempts of a task that did not complete."""
     return engine.value(
-        "select coalesce(jsonb_agg(to_jsonb(a) order by attempt), '[]') from worker.attempt as a where task_id = %s", task_id
+        "select coalesce(jsonb_agg(to_jsonb(a) order by attempt), '[]') from worker.attempt as a where task_id = %s",
+        task_id,
     )
 
 
@@ -95,7 +96,8 @@ class Hand:
 
     def claim(self, limit: int = 1, queue: str = "work") -> list[Claim]:
         rows = self.engine.conn.execute(
-            "select id, fence, payload, attempt, phase from worker.claim_tasks(%s, %s, %s)", [self.worker_id, queue, limit]
+            "select id, fence, payload, attempt, phase from worker.claim_tasks(%s, %s, %s)",
+            [self.worker_id, queue, limit],
         )
         return [Claim(*row) for row in rows]
 
@@ -119,7 +121,9 @@ class Hand:
 
     def interrupt(self, claim: Claim) -> str:
         return self.engine.value(
-            "select state from worker.settle(array[%s::bigint], array[%s::bigint], array['interrupted'])", claim.id, claim.fence
+            "select state from worker.settle(array[%s::bigint], array[%s::bigint], array['interrupted'])",
+            claim.id,
+            claim.fence,
         )
 
     def release(self, claim: Claim) -> str:

@@ -13,7 +13,8 @@ def _ready(engine: Engine, parent: int) -> list[int]:
     return [
         row[0]
         for row in engine.conn.execute(
-            "select id from worker.tasks where parent_id = %s and state = 'pending' and waits_for is null order by id", [parent]
+            "select id from worker.tasks where parent_id = %s and state = 'pending' and waits_for is null order by id",
+            [parent],
         )
     ]
 
@@ -147,7 +148,9 @@ def test_scheduled_serial_child_runs_when_it_is_due_and_alone(engine: Engine) ->
 def test_due_time_of_the_active_serial_child_lets_the_next_go(engine: Engine) -> None:
     hand = python_work(engine)
     parent, (first, second) = _serial_scope(hand, {}, {})
-    engine.conn.execute("update worker.tasks set scheduled_at = worker.now() + interval '1 hour' where id = %s", [first])
+    engine.conn.execute(
+        "update worker.tasks set scheduled_at = worker.now() + interval '1 hour' where id = %s", [first]
+    )
     assert _ready(engine, parent) == [second]
     engine.check()
 
@@ -199,4 +202,19 @@ def test_unknown_child_mode_and_policy_are_refused(engine: Engine) -> None:
         row = engine.task(task)
         assert row["error_detail"]["kind"] == "CM005"
         assert "is unknown, expected" in row["error"]
+    engine.check()
+
+
+def test_retried_serial_scope_reopens_its_child_scopes_one_after_another(engine: Engine) -> None:
+    engine.conn.execute("update worker.queue_registry set max_depth = 3 where queue = 'work'")
+    broken = {"note": "inner", "spawn": [{"note": "leaf", "fail": "broken"}]}
+    root = engine.enqueue(child_mode="serial", spawn=[broken, {"note": "plain", "fail": "broken"}, broken])
+    engine.drain()
+    assert engine.state(root) == "failed"
+    engine.conn.execute("update worker.task set payload = payload - 'fail'")
+    assert engine.value("select worker.retry(%s)", root) == "waiting"
+    engine.check()
+    assert [engine.state(child) for child in engine.children(root)] == ["waiting", "pending", "pending"]
+    engine.drain()
+    assert set(engine.states().values()) == {"completed"}
     engine.check()

@@ -130,7 +130,9 @@ def test_scheduled_duplicate_of_a_ready_task_runs_with_it(hand: Hand) -> None:
 def test_children_merge_within_their_scope_only(engine: Engine) -> None:
     engine.command("batch", dedup=[], merge=RULES)
     top = engine.enqueue("batch", ids=[0])
-    parents = [engine.enqueue(spawn=[{"command": "batch", "ids": [n]}, {"command": "batch", "ids": [n + 1]}]) for n in (1, 5)]
+    parents = [
+        engine.enqueue(spawn=[{"command": "batch", "ids": [n]}, {"command": "batch", "ids": [n + 1]}]) for n in (1, 5)
+    ]
     engine.drain()
     assert engine.task(top)["payload"] == {"ids": [0]}
     for parent, first in zip(parents, (1, 5), strict=True):
@@ -172,7 +174,9 @@ def test_value_that_does_not_fit_its_rule_is_refused_at_once(hand: Hand) -> None
     hand.engine.check()
 
 
-def _from_open_transactions(engine: Engine, connect: Connect, *payloads: dict[str, Any], lane: str | None = None) -> list[int]:
+def _from_open_transactions(
+    engine: Engine, connect: Connect, *payloads: dict[str, Any], lane: str | None = None
+) -> list[int]:
     """Enqueue each payload from a transaction of its own, all open at once, then commit them in turn."""
     others = [Engine(connect(autocommit=False)) for _ in payloads]
     for other in others:
@@ -186,7 +190,9 @@ def _from_open_transactions(engine: Engine, connect: Connect, *payloads: dict[st
 
 def test_open_transactions_append_without_waiting_and_the_claim_folds(committed: Engine, connect: Connect) -> None:
     hand = _declare(committed)
-    tasks = _from_open_transactions(committed, connect, {"ids": [1], "n": 1}, {"ids": [2], "n": 1}, {"ids": [3], "n": 1})
+    tasks = _from_open_transactions(
+        committed, connect, {"ids": [1], "n": 1}, {"ids": [2], "n": 1}, {"ids": [3], "n": 1}
+    )
     claim = hand.claim_one()
     assert claim.payload == {"ids": [1, 2, 3], "n": 3}
     assert committed.state(claim.id) == "processing"

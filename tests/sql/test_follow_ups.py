@@ -107,7 +107,8 @@ def test_follow_up_made_by_a_child_waits_for_the_whole_scope(engine: Engine) -> 
 def test_follow_up_is_cancelled_and_says_why_if_the_root_fails(engine: Engine, maker: str) -> None:
     after = [{"note": "after"}]
     root = engine.enqueue(
-        spawn=[{"follow_up": after if maker == "child" else []}, {"fail": "no"}], follow_up=after if maker == "root" else []
+        spawn=[{"follow_up": after if maker == "child" else []}, {"fail": "no"}],
+        follow_up=after if maker == "root" else [],
     )
     engine.drain()
     follower = engine.task(engine.value("select id from worker.tasks where follows_id = %s", root))

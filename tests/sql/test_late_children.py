@@ -11,7 +11,9 @@ from psycopg import Connection
 from tests.fixtures.engine import Engine
 from tests.sql.support import hint, message, python_work, refused
 
-INSERT = """insert into worker.tasks (command, parent_id, payload) values ('act', %s, '{"note": "late"}') returning id"""
+INSERT = (
+    """insert into worker.tasks (command, parent_id, payload) values ('act', %s, '{"note": "late"}') returning id"""
+)
 
 
 def _open_scope(engine: Engine, **options: object) -> int:

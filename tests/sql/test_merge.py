@@ -23,7 +23,9 @@ LAWS = {
 SET_LAWS = ["associative", "commutative", "idempotent"]
 
 numbers = st.integers(-(10**12), 10**12) | st.decimals(-1000, 1000, places=3, allow_nan=False).map(float)
-scalars = st.none() | st.booleans() | numbers | st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=3)
+scalars = (
+    st.none() | st.booleans() | numbers | st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=3)
+)
 days = st.integers(0, 4000).map(lambda n: str(date(2020, 1, 1) + timedelta(days=n)))
 instants = st.tuples(days, st.integers(0, 23), st.sampled_from(["Z", "+00:00", "+02:00", "-05"])).map(
     lambda t: f"{t[0]}T{t[1]:02}:00:00{t[2]}"

@@ -124,7 +124,9 @@ def test_retried_attempt_spawns_its_children_once(engine: Engine) -> None:
         """create procedure probe.spawn_then_flaky(payload jsonb, inout info jsonb) language plpgsql as $$
            begin call worker.spawn('act'); call probe.flaky(payload, info); end; $$"""
     )
-    engine.conn.execute("update worker.command_registry set handler_procedure = 'probe.spawn_then_flaky' where command = 'flaky'")
+    engine.conn.execute(
+        "update worker.command_registry set handler_procedure = 'probe.spawn_then_flaky' where command = 'flaky'"
+    )
     parent = engine.enqueue("flaky", fail_times=2)
     for _ in range(3):
         engine.drain()

@@ -167,7 +167,9 @@ def test_due_time_of_a_lanes_head_lets_the_lane_go_on(engine: Engine) -> None:
     engine.check()
     claim = hand.claim_one()
     assert claim.id == second
-    engine.conn.execute("update worker.tasks set scheduled_at = worker.now() + interval '1 hour' where id = %s", [third])
+    engine.conn.execute(
+        "update worker.tasks set scheduled_at = worker.now() + interval '1 hour' where id = %s", [third]
+    )
     hand.complete(claim)
     assert hand.claim() == []
     engine.check()

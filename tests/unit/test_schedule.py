@@ -23,7 +23,9 @@ def test_interval_keeps_its_phase_and_skips_what_was_missed() -> None:
 
 
 @given(now=TIMES, minutes=st.integers(1, 10_000), behind=st.integers(0, 10**7))
-def test_next_time_of_an_interval_is_after_now_and_within_one_interval(now: datetime, minutes: int, behind: int) -> None:
+def test_next_time_of_an_interval_is_after_now_and_within_one_interval(
+    now: datetime, minutes: int, behind: int
+) -> None:
     every = timedelta(minutes=minutes)
     found = next_time(now, every=every, previous=now - timedelta(seconds=behind))
     assert now < found <= now + every

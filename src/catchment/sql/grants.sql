@@ -22,6 +22,7 @@ grant execute on function
   worker.now()
    to catchment_enqueue;
 
+grant update (payload, priority, scheduled_at, state) on worker.tasks to catchment_worker;
 grant execute on function
   worker.current_task_id(), worker.current_parent_id(),
   worker.spawn_child(text, jsonb, bigint, integer, text, text, timestamptz),

@@ -121,6 +121,7 @@ create table if not exists worker.blocked (
   attempt        integer not null default 0,
   failures       integer not null default 0,
   interruptions  integer not null default 0,
+  constraint blocked_phase_is_known  check (phase in (0, 1, 2)),
   constraint blocked_reason_is_known check (reason in ('scheduled', 'retry', 'lane', 'serial', 'follow_up', 'merged')),
   constraint blocked_until_due       check ((due_at is not null) = (reason in ('scheduled', 'retry'))),
   constraint blocked_behind_task     check ((wait_id is not null) = (reason in ('serial', 'follow_up', 'merged'))),
@@ -129,7 +130,7 @@ create table if not exists worker.blocked (
         autovacuum_vacuum_cost_delay = 0);
 comment on table worker.blocked is
   'Unsettled tasks that cannot start yet, each with its reason: not due, its lane is busy, its serial sibling is at work, its '
-  'root has not completed, or it was folded into another task.';
+  'root has not completed, or it was folded into another task. phase 1: a join, 2: a scope to be reopened.';
 
 -- promote_due: what has become due.
 create index if not exists blocked_due on worker.blocked (due_at) where due_at is not null;

@@ -20,7 +20,7 @@ select t.id, t.command, t.payload, p.state, t.priority, t.parent_id, t.depth, p.
     select b.id, 'pending', null, b.attempt, null, null, null, null, null, null,
            case when b.reason = 'merged' then b.wait_id end, null, b.reason, b.due_at, null, null
       from worker.blocked as b
-     where b.phase = 0
+     where b.phase <> 1
     union all
     select r.id, 'processing', r.child_mode, r.attempt, r.started_at, null, null, r.worker_pid, null, null, null, r.fence, null,
            r.deadline_at, r.progress, null

@@ -9,7 +9,7 @@ as $$
   with found_at as (
     select r.id, 'ready' as at from worker.ready as r where r.phase = 0
     union all
-    select b.id, 'blocked' from worker.blocked as b where b.phase = 0
+    select b.id, 'blocked' from worker.blocked as b where b.phase <> 1
     union all
     select r.id, 'running' from worker.running as r where r.phase = 0
     union all

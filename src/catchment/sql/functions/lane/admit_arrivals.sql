@@ -7,6 +7,7 @@ create or replace function worker.admit_arrivals(p_limit integer default 5000)
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off

@@ -10,6 +10,7 @@ create or replace function worker.begin_session(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off

@@ -14,6 +14,7 @@ declare
   v_twins    bigint[];
   v_scope    worker.scope;
   v_child    bigint;
+  v_later    bigint[];
 begin
   v_children := array(
     select c.id
@@ -22,8 +23,15 @@ begin
      where c.parent_id = p_task_id
        and o.state <> 'completed'
        and o.merged_into is null);
+  -- Under a serial parent, child scopes with work left open one after another, as their turn comes.
+  v_later := array(
+    select s.id
+      from worker.scope as s
+     where s.id = any (v_children)
+       and s.failed_children + s.cancelled_children > 0
+       and (select p.child_mode = 'serial' from worker.scope as p where p.id = p_task_id));
   foreach v_child in array v_children loop
-    if exists (select from worker.scope as s where s.id = v_child) then
+    if v_child <> all (v_later) and exists (select from worker.scope as s where s.id = v_child) then
       perform worker.reopen_scope(v_child);
     end if;
   end loop;
@@ -73,11 +81,12 @@ begin
   with again as (
     delete from worker.outcome as o
      where o.id = any (v_children)
-       and not exists (select from worker.scope as s where s.id = o.id)
+       and (o.id = any (v_later) or not exists (select from worker.scope as s where s.id = o.id))
     returning o.id, o.attempt
   )
-  insert into worker.blocked (id, reason, wait_id, queue_id, kind, tier, band, rank, place, attempt)
-  select t.id, 'serial', p_task_id, t.queue_id, t.kind, 0, t.priority, 1, t.place, a.attempt
+  insert into worker.blocked (id, reason, wait_id, queue_id, kind, tier, band, rank, place, phase, attempt)
+  select t.id, 'serial', p_task_id, t.queue_id, t.kind, 0, t.priority, 1, t.place,
+         case when t.id = any (v_later) then 2 else 0 end, a.attempt
     from again as a
     join worker.task as t on t.id = a.id;
   if v_scope.child_mode = 'serial' then

@@ -10,6 +10,7 @@ create or replace function worker.settle_unstarted(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
@@ -44,7 +45,7 @@ begin
   unblocked as (
     delete from worker.blocked as b
      where b.ctid = any (array(select x.ctid from worker.blocked as x
-                                where x.id = any (p_ids) and x.phase = 0 and x.reason <> 'merged'
+                                where x.id = any (p_ids) and x.phase <> 1 and x.reason <> 'merged'
                                   for update skip locked))
     returning b.id, b.attempt, b.place, b.reason = 'retry' as was_active
   ),
