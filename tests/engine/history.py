@@ -1,4 +1,4 @@
-"""What a history of tasks must look like, told by a plain model: two looks at ``worker.tasks`` and what was done between."""
+"""What a history of tasks must look like: a plain model over two looks at ``worker.tasks`` and what came between."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from psycopg.rows import class_row
 
 SETTLED = frozenset({"completed", "failed", "cancelled"})
 # Everything a run can write; the registries stay.
-DATA = (
-    "task, ready, running, blocked, outcome, attempt, pending_key, scope, cancel_request, after_call, warning, lane, arrival, "
-    "worker, sleeper"
-)
+DATA = [
+    *("task", "ready", "running", "blocked", "scope", "outcome", "attempt", "pending_key", "cancel_request"),
+    *("after_call", "warning", "lane", "arrival", "worker", "sleeper"),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,11 @@ def look(conn: Connection[Any]) -> Look:
 
 def clear(conn: Connection[Any]) -> None:
     """Forget every task, worker and lane."""
-    conn.execute("truncate " + ", ".join(f"worker.{table.strip()}" for table in DATA.split(",")))
+    conn.execute("truncate " + ", ".join(f"worker.{table}" for table in DATA))
 
 
 def reach_of_retry(tasks: Look, retried: Task) -> set[int]:
-    """What a retry may take out of its settled state: the subtree, what was folded into it, and its root's follow-ups."""
+    """What a retry may take out of its settled state: the subtree, what was folded into it, and its follow-ups."""
     found = {retried.id}
     for task in tasks.values():  # by id: parents come before their children
         if task.parent_id in found:

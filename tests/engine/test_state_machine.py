@@ -13,7 +13,6 @@ from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
     invariant,
-    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -145,20 +144,19 @@ class Histories(RuleBasedStateMachine):
         for asked in requests:
             self.make(self.begun(slot), asked)
 
-    @precondition(lambda self: self.in_state("waiting"))
     @rule(which=index, child=spawn, slot=st.sampled_from([None, *range(OPEN_SLOTS)]))
     def spawn_late(self, which: int, child: Spawn, slot: int | None) -> None:
+        if (parent := self.choose(self.in_state("waiting"), which)) is None:
+            return
         conn = self.conn if slot is None else self.begun(slot)
-        parent = self.choose(self.in_state("waiting"), which)
         arguments = child.command, self.payload(child.key), parent.id, self.due(child.delay)
         self.ask(conn, "select worker.spawn_child(%s, %s, %s, p_scheduled_at => %s)", *arguments)
 
-    @precondition(lambda self: self.has_open)
     @rule(which=index, commits=st.sampled_from([True, True, False]))
     def close(self, which: int, commits: bool) -> None:
-        conn = self.choose([c for c in self.open_conns if self.is_open(c)], which)
-        self.ask(conn, "commit" if commits else "rollback")
-        self.set_clock()
+        if conn := self.choose([c for c in self.open_conns if self.is_open(c)], which):
+            self.ask(conn, "commit" if commits else "rollback")
+            self.set_clock()
 
     # Workers
 
@@ -171,6 +169,15 @@ class Histories(RuleBasedStateMachine):
             self.end(task_id, fate)
             self.rules_hold()
 
+    @rule(
+        worker=worker, requests=st.lists(request, min_size=1, max_size=4), fates=st.lists(fate, min_size=2, max_size=6)
+    )
+    def enqueue_and_take_turns(self, worker: int, requests: list[Request], fates: list[Offspring | str]) -> None:
+        self.enqueue(requests)
+        self.rules_hold()
+        for queue in QUEUES:
+            self.take_turn(worker, queue, 5, fates)
+
     @rule(worker=worker, queue=queue, limit=st.integers(1, 5))
     def claim(self, worker: int, queue: str, limit: int) -> None:
         rows = self.worker_conns[worker].execute(
@@ -182,20 +189,20 @@ class Histories(RuleBasedStateMachine):
             self.held[task_id] = fence
             self.owner[task_id] = worker
 
-    @precondition(lambda self: self.held)
     @rule(which=index, fate=fate)
     def end_one(self, which: int, fate: Offspring | str) -> None:
-        self.end(self.choose(sorted(self.held), which), fate)
+        if task_id := self.choose(sorted(self.held), which):
+            self.end(task_id, fate)
 
-    @precondition(lambda self: self.lost)
     @rule(which=index, verb=st.sampled_from(sorted(LATE_VERBS)))
     def act_under_a_lost_fence(self, which: int, verb: str) -> None:
+        if (claim := self.choose(self.lost, which)) is None:
+            return
         with pytest.raises(Error) as raised:
-            self.conn.execute(LATE_VERBS[verb], self.choose(self.lost, which))
+            self.conn.execute(LATE_VERBS[verb], claim)
         assert raised.value.sqlstate == "CM001"
         self.must_not_change = True
 
-    @precondition(lambda self: self.held)
     @rule(worker=worker)
     def crash(self, worker: int) -> None:
         self.conn.execute("select worker.interrupt_abandoned(array[%s]::bigint[])", [self.workers[worker]])
@@ -205,22 +212,21 @@ class Histories(RuleBasedStateMachine):
 
     # Operators and upkeep
 
-    @precondition(lambda self: self.seen)
     @rule(which=index, sweeps=st.booleans())
     def cancel(self, which: int, sweeps: bool) -> None:
-        task = self.choose(list(self.seen.values()), which)
+        if (task := self.choose(list(self.seen.values()), which)) is None:
+            return
         # An open enqueue may hold the row of the task it merged into; only cancel waits for it.
         self.ask(self.conn, "select worker.cancel(%s)", task.id, also={"55P03"} if self.has_open else set())
         self.rules_hold()
         if sweeps:
             self.conn.execute("select worker.sweep_cancelled()")
 
-    @precondition(lambda self: self.in_state("failed", "cancelled"))
     @rule(which=index)
     def retry(self, which: int) -> None:
-        task = self.choose(self.in_state("failed", "cancelled"), which)
-        self.reopened = history.reach_of_retry(self.seen, task)
-        self.ask(self.conn, "select worker.retry(%s)", task.id)
+        if task := self.choose(self.in_state("failed", "cancelled"), which):
+            self.reopened = history.reach_of_retry(self.seen, task)
+            self.ask(self.conn, "select worker.retry(%s)", task.id)
 
     @rule(verb=st.sampled_from(sorted(UPKEEP)), minutes=st.sampled_from([0, 1, 10]))
     def upkeep(self, verb: str, minutes: int) -> None:
@@ -275,8 +281,9 @@ class Histories(RuleBasedStateMachine):
         return [task for task in self.seen.values() if task.state in states]
 
     @staticmethod
-    def choose(items: list[T], number: int) -> T:
-        return items[number % len(items)]
+    def choose(items: list[T], number: int) -> T | None:
+        """One of them, or none. A rule without an object does nothing: what is drawn never depends on the database."""
+        return items[number % len(items)] if items else None
 
     def payload(self, key: int) -> Jsonb:
         self.number += 1
@@ -374,7 +381,7 @@ def conns(committed: Engine, connect: Connect) -> list[Connection[Any]]:
     for queue, options in QUEUES.items():
         committed.queue(queue, **options)
     for name, options in COMMANDS.items():
-        committed.command(name, handler_kind="python", retry_delay="1 minute", **options)
+        committed.command(name, handler_kind="python", retry_delay="1 minute", retry_jitter=0, **options)
     opened = [committed.conn, *(connect() for _ in range(OPEN_SLOTS + WORKERS))]
     for conn in opened:
         conn.execute(LOCK_TIMEOUT)

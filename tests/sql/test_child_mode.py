@@ -117,7 +117,7 @@ def test_serial_sibling_spawned_by_the_last_child_runs(engine: Engine) -> None:
 def test_scheduled_serial_child_does_not_hold_up_the_others(engine: Engine) -> None:
     hand = python_work(engine)
     later = engine.value("select worker.now() + interval '1 hour'").isoformat()
-    parent, (scheduled, other) = _serial_scope(hand, {"scheduled_at": later}, {})
+    _, (scheduled, other) = _serial_scope(hand, {"scheduled_at": later}, {})
     engine.check()
     claim = hand.claim_one()
     assert claim.id == other
@@ -132,7 +132,7 @@ def test_scheduled_serial_child_does_not_hold_up_the_others(engine: Engine) -> N
 def test_scheduled_serial_child_runs_when_it_is_due_and_alone(engine: Engine) -> None:
     hand = python_work(engine)
     later = engine.value("select worker.now() + interval '1 hour'").isoformat()
-    parent, (first, second) = _serial_scope(hand, {"scheduled_at": later}, {"scheduled_at": later})
+    parent, (first, _) = _serial_scope(hand, {"scheduled_at": later}, {"scheduled_at": later})
     assert hand.claim(2) == []
     engine.check()
     advance_clock(engine, "2 hours")

@@ -78,9 +78,11 @@ def test_a_folded_task_is_cancelled_with_a_survivor_that_waits_for_its_retry(fla
     flaky.check()
 
 
-def test_a_payload_that_does_not_fit_its_rule_runs_by_itself(flaky: Engine, connect: Connect) -> None:
+def test_a_payload_that_does_not_fit_a_rule_made_later_runs_by_itself(flaky: Engine, connect: Connect) -> None:
     repair(flaky)
+    flaky.conn.execute("update worker.command_registry set merge = '{}' where command = 'once'")
     survivor, odd = enqueue_twins(flaky, connect, {"n": 1}, {"n": "many"})
+    flaky.conn.execute("""update worker.command_registry set merge = '{"n": "add"}' where command = 'once'""")
     flaky.drain()
     assert (flaky.state(survivor), flaky.state(odd)) == ("completed", "completed")
     assert flaky.task(odd)["merged_into"] is None

@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from psycopg import Connection
 from psycopg.types.json import Jsonb
@@ -18,7 +18,8 @@ from psycopg.types.json import Jsonb
 LAWS = {
     "associative": "m(m(a, b), c) = m(a, m(b, c))",
     "commutative": "m(a, b) = m(b, a)",
-    "idempotent": "m(m(a, b), b) = m(a, b) and m(m(a, b), a) = m(a, b)",
+    # Before it is merged, a payload may spell its set in many ways; n is merged.
+    "idempotent": "m(n, n) = n and m(n, a) = n and m(n, b) = n",
 }
 SET_LAWS = ["associative", "commutative", "idempotent"]
 
@@ -73,7 +74,12 @@ def _payloads(values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any
 def _broken(conn: Connection[Any], rules: dict[str, Any], law: str, triples: list[Any]) -> list[Any]:
     condition = LAWS[law].replace("m(", "pg_temp.m(%(rules)s, ")
     return conn.execute(
-        f"select a, b, c from jsonb_to_recordset(%(triples)s) as t (a jsonb, b jsonb, c jsonb) where ({condition}) is not true",  # type: ignore[arg-type]
+        f"""select a, b, c
+              from jsonb_to_recordset(%(triples)s) as t (a jsonb, b jsonb, c jsonb)
+             cross join lateral (
+               select pg_temp.m(%(rules)s, pg_temp.m(%(rules)s, a, a), pg_temp.m(%(rules)s, b, b)) as n
+               offset 0) as merged
+             where ({condition}) is not true""",  # type: ignore[arg-type]
         {"rules": Jsonb(rules), "triples": Jsonb([{"a": a, "b": b, "c": c} for a, b, c in triples])},
     ).fetchall()
 
@@ -83,7 +89,10 @@ def test_rule_keeps_its_laws(conn: Connection[Any], case: str) -> None:
     rule, values, laws = CASES[case]
     payload = _payloads(values)
 
-    @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+    # No shrinking: the server names the triples that break a law, so a smaller batch says no more.
+    @settings(
+        max_examples=6, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+    )
     @given(st.lists(st.tuples(payload, payload, payload), min_size=20, max_size=60))
     def check(triples: list[Any]) -> None:
         for law in laws:
@@ -109,6 +118,7 @@ def _merge(conn: Connection[Any], rule: Any, old: Any, new: Any) -> Any:
         ("min", 10, 9, 9),
         ("max", 10, 9, 10),
         ("min", "b", "a", "a"),
+        ("min", "10", "9", "10"),
         ({"op": "min", "type": "numeric"}, "10", "9", "9"),
         ({"op": "max", "type": "date"}, "2024-02-01", "2024-01-15", "2024-02-01"),
         ("add", 1.25, 2, 3.25),

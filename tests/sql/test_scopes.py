@@ -152,8 +152,9 @@ def test_trigger_refuses_a_grandchild_whoever_inserts_it(engine: Engine) -> None
     _, (child,) = _open_scope(engine, {})
     with refused(engine, "CM006"):
         engine.conn.execute(
-            "insert into worker.task (command, queue_id, kind, payload, priority, parent_id, root_id, depth, place, max_attempts,"
-            " created_at) select command, queue_id, kind, '{}', 1, id, root_id, 2, 1, 1, now() from worker.task where id = %s",
+            "insert into worker.task (command, queue_id, kind, payload, priority, parent_id, root_id, depth, place,"
+            " max_attempts, created_at)"
+            " select command, queue_id, kind, '{}', 1, id, root_id, 2, 1, 1, now() from worker.task where id = %s",
             [child],
         )
 
@@ -168,8 +169,10 @@ def test_deeper_trees_settle_bottom_up_where_the_queue_allows_them(engine: Engin
     assert set(engine.states().values()) == {"completed"}
     order = engine.conn.execute("select depth from worker.tasks order by completed_at").fetchall()
     assert order[-1] == (0,)
-    early = "select count(*) from worker.tasks c join worker.tasks p on p.id = c.parent_id where p.completed_at < c.completed_at"
-    assert engine.value(early) == 0
+    assert not engine.value(
+        "select exists (select from worker.tasks as c join worker.tasks as p on p.id = c.parent_id"
+        " where p.completed_at < c.completed_at)"
+    )
     assert engine.value("select max(depth) from worker.tasks where root_id = %s", root) == 3
     engine.check()
 
@@ -288,7 +291,8 @@ def test_spawn_under_a_running_task_from_elsewhere_is_refused(engine: Engine) ->
 def test_current_task_is_known_inside_a_handler_only(engine: Engine) -> None:
     engine.conn.execute(
         """create procedure probe.who(payload jsonb) language sql as $$
-           insert into probe.effect (note) values (worker.current_task_id() || ' under ' || worker.current_parent_id()) $$"""
+           insert into probe.effect (note)
+           values (worker.current_task_id() || ' under ' || worker.current_parent_id()) $$"""
     )
     engine.command("who", handler_procedure="probe.who")
     parent, (child,) = _open_scope(engine, {"command": "who"})

@@ -19,6 +19,7 @@ declare
   v_command  worker.command_registry;
   v_name     text;
   v_call     text;
+  v_before   text;
 begin
   if exists (select from worker.cancel_request) then
     perform worker.sweep_cancelled();
@@ -40,7 +41,13 @@ begin
   select c.* into v_command from worker.command_registry as c where c.command = v_claimed.command;
   v_name := case v_claimed.phase when 1 then v_command.join_procedure else v_command.handler_procedure end;
   v_call := worker.call_text(v_name, 2);
+  if v_claimed.phase = 0 and v_command.before_procedure is not null then
+    v_before := worker.call_text(v_command.before_procedure, 1);
+    if v_before is null then
+      perform worker.record_warning(v_claimed.id, 'before', format('procedure %s does not exist', v_command.before_procedure));
+    end if;
+  end if;
   return (v_claimed.id, v_claimed.fence, v_claimed.command, v_claimed.payload, v_call, v_name, v_call like '%, $2)',
-          case when v_claimed.phase = 0 then worker.call_text(v_command.before_procedure, 1) end)::worker.sql_run;
+          v_before)::worker.sql_run;
 end;
 $$;

@@ -7,7 +7,8 @@ declare
 begin
   select p.filler into v_probe from worker.commit_probe as p; -- as in process_tasks
   loop
-    call worker.run_tasks(pg_column_size(v_probe) > octet_length(v_probe), null, null, p_queue, null, null);
+    call worker.run_tasks(pg_catalog.pg_column_size(v_probe) > pg_catalog.octet_length(v_probe), null, null, p_queue, null,
+                          null);
     exit when worker.last_processed() = '[]';
   end loop;
 end;

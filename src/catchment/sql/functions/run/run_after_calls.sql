@@ -9,7 +9,8 @@ begin
     select * into v_call from worker.take_after_call();
     exit when not found;
     if v_call.call_text is null then
-      perform worker.record_warning(v_call.task_id, 'after', format('procedure %s does not exist', v_call.procedure_name));
+      perform worker.record_warning(v_call.task_id, 'after',
+                                    pg_catalog.format('procedure %s does not exist', v_call.procedure_name));
     else
       call worker.run_hook(v_call.task_id, 'after', v_call.call_text, v_call.payload);
     end if;

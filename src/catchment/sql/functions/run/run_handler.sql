@@ -11,7 +11,6 @@ as $$
 declare
   c_tries  constant integer := 3;
   v_info   jsonb;
-  v_error  record;
   v_sqlstate text;
   v_message  text;
   v_detail   text;
@@ -24,7 +23,8 @@ begin
       if p_run.handler_call is null then
         raise exception using
           errcode = 'CM012',
-          message = format('the handler %s of %s does not exist', p_run.handler_name, p_run.command),
+          message = coalesce('the handler ' || p_run.handler_name || ' of ' || p_run.command || ' does not exist',
+                             'the registry has no handler of ' || p_run.command || ' any more'),
           hint = 'Create a procedure that takes (payload jsonb) or (payload jsonb, inout info jsonb), then retry the task.';
       elsif p_run.returns_info then
         execute p_run.handler_call into v_info using p_run.payload, null::jsonb;
@@ -42,12 +42,12 @@ begin
       when query_canceled or assert_failure or others then
         get stacked diagnostics v_sqlstate = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                                 v_hint = pg_exception_hint, v_context = pg_exception_context;
-        p_error := jsonb_strip_nulls(jsonb_build_object(
+        p_error := pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
           'kind', v_sqlstate, 'message', v_message, 'detail', nullif(v_detail, ''), 'hint', nullif(v_hint, ''),
           'context', nullif(v_context, '')));
     end;
-    exit when v_sqlstate not in ('40001', '40P01');
-    perform pg_sleep(0.1 * 2 ^ v_try + random() * 0.05);
+    exit when v_sqlstate not in ('40001', '40P01') or v_try = c_tries;
+    perform pg_catalog.pg_sleep(0.1 * 2 ^ v_try + pg_catalog.random() * 0.05);
   end loop;
 end;
 $$;

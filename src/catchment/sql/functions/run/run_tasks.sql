@@ -10,7 +10,7 @@ create or replace procedure worker.run_tasks(
   language plpgsql
 as $$
 declare
-  v_until  timestamptz := clock_timestamp() + p_max_runtime_ms * interval '1 millisecond';
+  v_until  timestamptz := pg_catalog.clock_timestamp() + p_max_runtime_ms * interval '1 millisecond';
   v_tier   integer := case p_mode when 'top' then 1 else 0 end;
   v_done   jsonb := '[]';
   v_count  integer := 0;
@@ -22,20 +22,20 @@ declare
 begin
   perform worker.begin_session(p_queue, p_mode);
   loop
-    exit when v_count >= p_batch_size or clock_timestamp() >= v_until;
+    exit when v_count >= p_batch_size or pg_catalog.clock_timestamp() >= v_until;
     v_run := worker.begin_task(p_queue, v_tier, p_max_priority);
     if v_run.id is null then
       exit when v_tier = 1 or p_mode = 'child';
       v_tier := 1;
       continue;
     end if;
-    v_start := clock_timestamp();
+    v_start := pg_catalog.clock_timestamp();
     if v_run.before_call is not null then
       call worker.run_hook(v_run.id, 'before', v_run.before_call, v_run.payload);
     end if;
     if p_commits then
       -- A claim that a crash forgets is simply claimed again, so its commit need not wait for the disk.
-      perform set_config('synchronous_commit', 'off', true);
+      perform pg_catalog.set_config('synchronous_commit', 'off', true);
       commit;
     end if;
 
@@ -55,9 +55,9 @@ begin
 
     v_count := v_count + 1;
     if v_count <= 100 then
-      v_done := v_done || jsonb_build_object(
+      v_done := v_done || pg_catalog.jsonb_build_object(
         'id', v_run.id, 'command', v_run.command, 'state', v_state, 'error', v_error ->> 'message',
-        'duration_ms', round(extract(epoch from clock_timestamp() - v_start) * 1000, 3));
+        'duration_ms', pg_catalog.round(extract(epoch from pg_catalog.clock_timestamp() - v_start) * 1000, 3));
     end if;
     if v_hooks then
       call worker.run_after_calls(p_commits);
@@ -65,6 +65,6 @@ begin
     exit when p_mode is null and v_tier = 1 and v_state = 'waiting';
   end loop;
   call worker.run_after_calls(p_commits);
-  perform set_config('worker.processed', v_done::text, false);
+  perform pg_catalog.set_config('worker.processed', v_done::text, false);
 end;
 $$;

@@ -54,6 +54,10 @@ begin
 
   if v_command.dedup is not null and p_follows_id is null then
     v_key := worker.dedup_key(v_command.dedup, p_command, p_lane, p_parent_id, v_payload);
+    if v_command.merge <> '{}' then
+      -- Merged with itself, a payload shows whether its values fit the rules: refuse it here, not the next one to meet it.
+      perform worker.merge_payload(v_command.merge, v_payload, v_payload);
+    end if;
     -- In a line, a lane or a serial scope, the twin's row stays free: whoever settles the task in front of it moves it on.
     if p_lane is null and not p_is_serial then
       v_id := worker.merge_into_pending(v_key, v_command.merge, v_payload, v_priority, p_scheduled_at);

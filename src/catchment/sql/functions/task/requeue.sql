@@ -15,7 +15,7 @@ begin
   insert into worker.blocked (id, reason, due_at, queue_id, kind, tier, band, rank, place, lane, phase, attempt, failures,
                               interruptions)
   select (e.run).id, 'retry',
-         v_now + coalesce((e.error ->> 'retry_after')::interval,
+         v_now + coalesce(worker.retry_after(e.error),
                           worker.retry_delay((e.run).failures + 1, c.retry_delay, c.retry_factor, c.retry_max_delay,
                                              c.retry_jitter),
                           interval '1 second'),

@@ -58,7 +58,7 @@ begin
            case
              when g.asked = 'completed' and (g.run).child_mode is not null then 'waiting'
              when g.asked = 'failed' and (g.run).failures + 1 < (g.run).max_attempts
-                  and coalesce((g.error ->> 'retryable')::boolean, true) then 'retry'
+                  and coalesce(g.error ->> 'retryable' <> 'false', true) then 'retry'
              when g.asked = 'interrupted' and (g.run).interruptions + 1 >= c_max_interruptions then 'failed'
              else g.asked
            end as fate

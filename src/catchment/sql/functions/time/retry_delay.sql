@@ -1,4 +1,5 @@
--- retry_delay: how long a task waits after its n-th failure, with jitter around the exponential curve.
+-- retry_delay: how long a task waits after its n-th failure, with jitter around the exponential curve. The curve ends at a factor
+-- of e^20 (about 5e8), so that it cannot leave the range of its type.
 create or replace function worker.retry_delay(
   p_failures   integer,
   p_delay      interval,
@@ -9,5 +10,8 @@ create or replace function worker.retry_delay(
   returns interval
   language sql
   volatile
-return least(p_delay * least(power(p_factor, p_failures - 1), 1e6), p_max_delay)
+return make_interval(secs => least(
+         extract(epoch from p_delay)::double precision
+           * case when ln(p_factor) * (p_failures - 1) < 20 then power(p_factor, p_failures - 1) else exp(20) end,
+         extract(epoch from p_max_delay)::double precision))
        * (1 + p_jitter * (2 * random() - 1));
