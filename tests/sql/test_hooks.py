@@ -159,6 +159,24 @@ def test_hook_that_commits_is_a_recorded_warning(committed: Engine, hook: str) -
     committed.check()
 
 
+@pytest.mark.parametrize("hook", ["before", "after"])
+def test_hook_that_violates_a_deferred_constraint_is_a_recorded_warning(committed: Engine, hook: str) -> None:
+    committed.conn.execute(
+        """create table probe.parent (id int primary key);
+           create table probe.child (id int references probe.parent deferrable initially deferred);
+           create procedure probe.rash(payload jsonb) language sql as $$ insert into probe.child values (1) $$"""
+    )
+    committed.command("hooked", **{f"{hook}_procedure": "probe.rash"})
+    task = committed.enqueue("hooked", note="ran")
+    committed.enqueue(note="next")
+    committed.process()
+    assert committed.notes() == ["ran", "next"]
+    ((warned, source, text),) = _warnings(committed)
+    assert (warned, source) == (task, hook)
+    assert "violates foreign key constraint" in text
+    committed.check()
+
+
 def test_join_has_no_before_hook_of_its_own(engine: Engine) -> None:
     engine.conn.execute(
         """create procedure probe.join(payload jsonb) language sql as $$

@@ -43,6 +43,21 @@ def test_tasks_of_a_lane_run_in_order_one_at_a_time(hand: Hand) -> None:
     hand.engine.check()
 
 
+def test_lane_says_what_it_is_doing(hand: Hand) -> None:
+    hand.engine.enqueue(lane="a")
+    hand.engine.enqueue(lane="a")
+    assert _lane_state(hand.engine) is None
+    claim = hand.claim_one()
+    assert _lane_state(hand.engine) == "leased"
+    hand.release(claim)
+    assert _lane_state(hand.engine) == "ready"
+    hand.complete(hand.claim_one(), p_spawns=[{"command": "act"}])
+    assert _lane_state(hand.engine) == "held"
+    hand.fail(hand.claim_one(), retryable=False)
+    assert _lane_state(hand.engine) == "halted"
+    hand.engine.check()
+
+
 def test_lanes_do_not_wait_for_each_other(hand: Hand) -> None:
     firsts = [hand.engine.enqueue(lane=lane) for lane in "abc"]
     seconds = [hand.engine.enqueue(lane=lane) for lane in "abc"]

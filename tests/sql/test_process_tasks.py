@@ -276,22 +276,26 @@ def test_call_inside_a_function_never_commits(committed: Engine) -> None:
     committed.check()
 
 
-def test_call_broken_off_is_given_back_by_the_next_call_of_the_session(committed: Engine) -> None:
-    committed.conn.execute(
-        """create table probe.parent (id int primary key);
-           create table probe.child (id int references probe.parent deferrable initially deferred);
-           create procedure probe.rash(payload jsonb) language sql as $$ insert into probe.child values (1) $$"""
-    )
-    committed.command("hooked", after_procedure="probe.rash")
-    task = committed.enqueue("hooked", note="ran")
-    with pytest.raises(psycopg.errors.ForeignKeyViolation):
-        committed.process()
-    assert committed.state(task) == "completed"
-    committed.conn.execute("update worker.command_registry set after_procedure = null where command = 'hooked'")
-    committed.enqueue(note="next")
+def test_claim_of_a_call_that_was_broken_off_is_given_back_by_the_next_call_of_the_session(committed: Engine) -> None:
+    task = committed.enqueue(note="ran")
+    committed.conn.execute("select worker.begin_session('work', null)")
+    committed.conn.execute("select worker.begin_task('work', 1, null)")
+    assert committed.state(task) == "processing"
     committed.process()
-    assert committed.notes() == ["ran", "next"]
+    assert committed.notes() == ["ran"]
+    assert committed.task(task)["attempt"] == 2
     committed.check()
+
+
+def test_session_that_gave_up_its_locks_proves_its_life_again_at_the_next_call(
+    committed: Engine, connect: Connect
+) -> None:
+    committed.process()
+    committed.conn.execute("select pg_advisory_unlock_all()")
+    committed.enqueue()
+    committed.conn.execute("select worker.begin_session('work', null)")
+    committed.conn.execute("select worker.begin_task('work', 1, null)")
+    assert Engine(connect()).value("select worker.reset_abandoned_processing_tasks()") == 0
 
 
 def test_queue_is_served_by_name(engine: Engine) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.fixtures.engine import Engine
-from tests.sql.support import hint, message, python_work, refused
+from tests.sql.support import advance_clock, enqueue_in, hint, message, python_work, refused
 
 
 def _repair(engine: Engine) -> None:
@@ -153,6 +153,32 @@ def test_child_of_an_open_scope_runs_again_alone(engine: Engine) -> None:
     engine.check()
     engine.drain()
     assert engine.state(parent) == "completed"
+    engine.check()
+
+
+def test_task_cancelled_before_it_was_due_waits_for_its_time_again(engine: Engine) -> None:
+    hand = python_work(engine)
+    tasks = [enqueue_in(engine, "1 hour"), enqueue_in(engine, "1 hour", lane="a")]
+    for task in tasks:
+        engine.value("select worker.cancel(%s)", task)
+        assert engine.value("select worker.retry(%s)", task) == "pending"
+    assert hand.claim(5) == []
+    engine.check()
+    advance_clock(engine, "2 hours")
+    assert {claim.id for claim in hand.claim(5)} == set(tasks)
+    engine.check()
+
+
+def test_follow_up_cancelled_by_hand_waits_for_its_root_again(engine: Engine) -> None:
+    root = engine.enqueue(spawn=[{"note": "child"}], follow_up=[{"note": "after"}])
+    engine.process()
+    follower = engine.value("select id from worker.tasks where follows_id = %s", root)
+    engine.value("select worker.cancel(%s)", follower)
+    engine.value("select worker.retry(%s)", follower)
+    assert engine.task(follower)["waits_for"] == "follow_up"
+    engine.check()
+    engine.drain()
+    assert engine.notes() == ["child", "after"]
     engine.check()
 
 

@@ -102,6 +102,18 @@ def test_child_spawns_siblings_and_the_parent_waits_for_them(engine: Engine) -> 
     engine.check()
 
 
+def test_children_may_run_on_another_queue(engine: Engine) -> None:
+    engine.queue("other")
+    engine.command("elsewhere", "other")
+    parent = engine.enqueue(spawn=[{"command": "elsewhere", "note": "away"}, {"note": "at home"}])
+    engine.drain()
+    assert engine.state(parent) == "waiting"
+    assert engine.notes() == ["at home"]
+    engine.drain("other")
+    assert engine.state(parent) == "completed"
+    engine.check()
+
+
 def test_failed_attempt_leaves_no_children(engine: Engine) -> None:
     parent = engine.enqueue(spawn=[{}, {}], fail="after spawning")
     engine.drain()

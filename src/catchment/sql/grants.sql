@@ -50,6 +50,6 @@ grant execute on procedure
   worker.spawn(text, jsonb, bigint, integer, text, text, timestamptz),
   worker.process_tasks(integer, integer, text, integer, text), worker.drain(text),
   worker.run_tasks(boolean, integer, integer, text, integer, text),
-  worker.run_handler(worker.sql_run, boolean, text, jsonb), worker.run_hook(bigint, text, text, jsonb),
+  worker.run_handler(worker.sql_run, boolean, text, jsonb), worker.run_hook(bigint, text, text, jsonb, boolean),
   worker.run_after_calls(boolean), worker.task_cleanup(jsonb, jsonb)
    to catchment_worker;

@@ -1,5 +1,6 @@
 -- hold_backend_lock: this backend's proof of life: a session lock with a key that no other session ever had or will have.
--- It ends with the backend, and pg_locks tells anybody which backend that is, so a reused pid is never mistaken for it.
+-- It ends with the backend, and pg_locks tells anybody which backend that is, so a reused pid is never mistaken for it. A
+-- handler may have given up all advisory locks of its session, so each call takes it again.
 create or replace function worker.hold_backend_lock()
   returns bigint
   language plpgsql
@@ -11,9 +12,9 @@ declare
 begin
   if v_key is null then
     v_key := hashtextextended('worker.backend/' || nextval('worker.backend'), 0);
-    perform pg_advisory_lock(v_key);
     perform set_config('worker.backend_key', v_key::text, false);
   end if;
+  perform pg_advisory_lock(v_key);
   return v_key;
 end;
 $$;

@@ -12,7 +12,7 @@ begin
       perform worker.record_warning(v_call.task_id, 'after',
                                     pg_catalog.format('procedure %s does not exist', v_call.procedure_name));
     else
-      call worker.run_hook(v_call.task_id, 'after', v_call.call_text, v_call.payload);
+      call worker.run_hook(v_call.task_id, 'after', v_call.call_text, v_call.payload, p_commits);
     end if;
     if p_commits then
       commit;

@@ -1,14 +1,19 @@
--- run_hook: call a before or after procedure. One that raises is a recorded warning and changes nothing else.
+-- run_hook: call a before or after procedure. One that raises is a recorded warning and changes nothing else; so is a deferred
+-- constraint that the coming commit would find violated.
 create or replace procedure worker.run_hook(
   p_task_id  bigint,
   p_source   text,
   p_call     text,
-  p_payload  jsonb
+  p_payload  jsonb,
+  p_commits  boolean
 )
   language plpgsql
 as $$
 begin
   execute p_call using p_payload;
+  if p_commits then
+    set constraints all immediate;
+  end if;
 exception
   when query_canceled or assert_failure or others then
     perform worker.record_warning(p_task_id, p_source, sqlerrm);

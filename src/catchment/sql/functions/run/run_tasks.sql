@@ -31,7 +31,7 @@ begin
     end if;
     v_start := pg_catalog.clock_timestamp();
     if v_run.before_call is not null then
-      call worker.run_hook(v_run.id, 'before', v_run.before_call, v_run.payload);
+      call worker.run_hook(v_run.id, 'before', v_run.before_call, v_run.payload, p_commits);
     end if;
     if p_commits then
       -- A claim that a crash forgets is simply claimed again, so its commit need not wait for the disk.

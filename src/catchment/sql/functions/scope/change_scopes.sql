@@ -12,14 +12,15 @@ create or replace function worker.change_scopes(p_changes worker.scope_change[])
 as $$
 declare
   c_sibling_failed constant text := 'a sibling failed';
+  c_large          constant integer := 500;
+  v_rows    tid[];
+  v_place   text;
   v_changed worker.scope[];
   v_serial  bigint[];
   v_missing bigint;
 begin
-  if cardinality(p_changes) > 1 then
-    perform s.id from worker.scope as s
-      where s.id in (select c.scope_id from unnest(p_changes) as c) order by s.id for no key update;
-  end if;
+  v_rows := array(
+    select worker.lock_scope(c.scope_id) from (select distinct x.scope_id from unnest(p_changes) as x order by 1) as c);
 
   with change as (
     select c.scope_id, sum(c.settled)::integer as settled, sum(c.failed)::integer as failed,
@@ -41,11 +42,12 @@ begin
                                   else s.cancel_reason
                                 end
       from change as c
-     where s.id = c.scope_id
+     where s.ctid = any (v_rows)
+       and s.id = c.scope_id
        and s.state = 'waiting'
        and not s.is_joining
        and (c.spawned = 0 or s.cancel_reason is null)
-    returning s as scope, c.advances, c.failed
+    returning s as scope, s.ctid as row_id, c.advances, c.failed
   ),
   stopped as (
     insert into worker.cancel_request (task_id, reason, requested_at)
@@ -59,8 +61,9 @@ begin
   select array_agg(c.scope), array_agg((c.scope).id) filter (where (c.scope).child_mode = 'serial'
                                                                and (c.scope).open_children > 0
                                                                and (c.scope).cancel_reason is null
-                                                               and c.advances)
-    into v_changed, v_serial
+                                                               and c.advances),
+         max((c.scope).id || '/' || c.row_id) filter (where (c.scope).total_children > c_large)
+    into v_changed, v_serial, v_place
     from changed as c;
 
   select c.scope_id into v_missing
@@ -74,6 +77,9 @@ begin
       hint = 'Spawn from the handler of the task or of one of its running children.';
   end if;
 
+  if v_place is not null then
+    perform set_config('worker.scope_at', v_place, false);
+  end if;
   perform worker.next_serial(v_serial);
   return worker.close_scopes(array(select s from unnest(v_changed) as s where s.open_children = 0));
 end;

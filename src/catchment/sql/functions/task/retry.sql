@@ -1,6 +1,7 @@
 -- retry: a task that failed or was cancelled runs again, with its attempts counted on. A parent that failed through its
 -- children goes back to waiting, its follow-ups wait for it again, and only those children run again; if none is left to run
--- (it was cancelled while the last ones completed), it completes. A child comes back only while its scope is open.
+-- (it was cancelled while the last ones completed), it completes. A child comes back only while its scope is open. A task that
+-- was cancelled before it was due, or before its root completed, waits for that again.
 --
 --   failed | cancelled -> pending | waiting | completed
 --   locks   scope rows deepest first; lane rows by key; then ready rows
@@ -63,7 +64,12 @@ begin
   end if;
 
   delete from worker.outcome as o where o.id = p_task_id;
-  if v_task.lane is null
+  perform s.id from worker.scope as s where s.id = v_task.follows_id and s.state = 'waiting' for no key update;
+  if found then
+    perform worker.hold_again(v_task, 'follow_up', v_outcome.attempt);
+  elsif v_task.scheduled_at > worker.now() then
+    perform worker.hold_again(v_task, 'scheduled', v_outcome.attempt);
+  elsif v_task.lane is null
      or exists (select from worker.lane as l where l.queue_id = v_task.queue_id and l.lane = v_task.lane
                                                and l.head_id = p_task_id) then
     insert into worker.ready (queue_id, kind, tier, band, rank, place, id, attempt, since)
