@@ -232,6 +232,7 @@ CREATE TABLE worker.blocked (
     interruptions integer DEFAULT 0 NOT NULL,
     CONSTRAINT blocked_behind_task CHECK (((wait_id IS NOT NULL) = (reason = ANY (ARRAY['serial'::text, 'follow_up'::text, 'merged'::text])))),
     CONSTRAINT blocked_in_lane CHECK (((reason <> 'lane'::text) OR (lane IS NOT NULL))),
+    CONSTRAINT blocked_phase_is_known CHECK ((phase = ANY (ARRAY[0, 1, 2]))),
     CONSTRAINT blocked_reason_is_known CHECK ((reason = ANY (ARRAY['scheduled'::text, 'retry'::text, 'lane'::text, 'serial'::text, 'follow_up'::text, 'merged'::text]))),
     CONSTRAINT blocked_until_due CHECK (((due_at IS NOT NULL) = (reason = ANY (ARRAY['scheduled'::text, 'retry'::text]))))
 )
@@ -517,7 +518,7 @@ CREATE VIEW worker.tasks AS
             NULL::jsonb,
             NULL::jsonb
            FROM worker.blocked b
-          WHERE (b.phase = 0)
+          WHERE (b.phase <> 1)
         UNION ALL
          SELECT r.id,
             'processing'::text,
@@ -659,9 +660,10 @@ CREATE INDEX attempt_task ON worker.attempt USING btree (task_id, attempt);
 CREATE INDEX blocked_due ON worker.blocked USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX blocked_lane ON worker.blocked USING btree (queue_id, lane, place, id) WHERE (reason = 'lane'::text);
 CREATE INDEX blocked_wait ON worker.blocked USING btree (wait_id, band, place, id) WHERE (wait_id IS NOT NULL);
+CREATE INDEX outcome_merged ON worker.outcome USING btree (merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX outcome_trouble ON worker.outcome USING btree (completed_at) WHERE (state <> 'completed'::text);
 CREATE UNIQUE INDEX ready_id ON worker.ready USING btree (id);
-CREATE INDEX scope_waiting ON worker.scope USING btree (queue_id, id) WHERE (state = 'waiting'::text);
+CREATE INDEX task_follows ON worker.task USING btree (follows_id) WHERE (follows_id IS NOT NULL);
 CREATE INDEX task_parent ON worker.task USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX warning_task ON worker.warning USING btree (task_id);
 CREATE TRIGGER announce_queue AFTER INSERT OR UPDATE ON worker.queue_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();
@@ -694,6 +696,7 @@ REVOKE ALL ON FUNCTION worker.call_text(p_name text, p_args integer) FROM PUBLIC
 GRANT ALL ON FUNCTION worker.call_text(p_name text, p_args integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.cancel(p_task_id bigint, p_reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.cancel(p_task_id bigint, p_reason text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.cancel_joins(p_ids bigint[], p_reason text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.cancel_rest(p_head_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.change_pending(p_task_id bigint, p_payload jsonb, p_priority integer, p_scheduled_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.change_scopes(p_changes worker.scope_change[]) FROM PUBLIC;
@@ -739,7 +742,7 @@ REVOKE ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_erro
 GRANT ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.fire_schedule(p_name text, p_next_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.fire_schedule(p_name text, p_next_at timestamp with time zone) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.fold_pending(p_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.fold_pending(p_id bigint, p_claimed bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.follow_through(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone) TO catchment_worker;
@@ -747,6 +750,7 @@ REVOKE ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_ti
 GRANT ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_tiers integer[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.hanging_backends(p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.hanging_backends(p_dead bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.has_active_child(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) TO catchment_read;
 GRANT ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) TO catchment_worker;
@@ -755,7 +759,10 @@ GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_r
 GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.hold_again(p_task worker.task, p_reason text, p_attempt integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_backend_lock() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.hold_follow_ups(p_root_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.hold_merged(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.holds_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.insert_task(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_parent_id bigint, p_root_id bigint, p_depth smallint, p_late boolean, p_is_serial boolean, p_follows_id bigint, p_place bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[]) FROM PUBLIC;
@@ -767,8 +774,10 @@ REVOKE ALL ON FUNCTION worker.leave_task() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.leave_task() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.lock_scope(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.lock_signalled() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.lock_signalled() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.lock_trees(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.make_offspring(p_task_id bigint, p_fence bigint, p_spawns jsonb, p_child_mode text, p_on_failure text, p_follow_ups jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.mark_dead_workers(p_grace interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.mark_dead_workers(p_grace interval) TO catchment_worker;
@@ -776,10 +785,12 @@ REVOKE ALL ON FUNCTION worker.merge_into_pending(p_key text, p_rules jsonb, p_pa
 REVOKE ALL ON FUNCTION worker.merge_payload(p_rules jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_value(p_key text, p_rule jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.next_serial(p_scope_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.note_offspring(p_task_id bigint, p_note jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.now() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.now() TO catchment_read;
 GRANT ALL ON FUNCTION worker.now() TO catchment_worker;
 GRANT ALL ON FUNCTION worker.now() TO catchment_enqueue;
+REVOKE ALL ON FUNCTION worker.offspring_noted(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_scopes(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) TO catchment_worker;
@@ -813,13 +824,14 @@ REVOKE ALL ON FUNCTION worker.resume_queue(p_queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.resume_queue(p_queue text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.retry(p_task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry(p_task_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.retry_after(p_error jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.retry_delay(p_failures integer, p_delay interval, p_factor double precision, p_max_delay interval, p_jitter double precision) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) TO catchment_worker;
-REVOKE ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb) FROM PUBLIC;
-GRANT ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb, IN p_commits boolean) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb, IN p_commits boolean) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.set_child_mode(p_run worker.running, p_child_mode text, p_on_failure text) FROM PUBLIC;
@@ -849,11 +861,13 @@ REVOKE ALL ON FUNCTION worker.tasks_update() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.unblock(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.unsettled_tree(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.upkeep() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.upkeep() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.wake(p_queue_ids integer[], p_tier integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.write_offspring(p_ids bigint[], p_fences bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.write_outcomes(p_ended worker.ended[]) FROM PUBLIC;
 GRANT SELECT ON TABLE worker.attempt TO catchment_read;
 GRANT SELECT ON TABLE worker.attempt TO catchment_worker;
@@ -873,11 +887,15 @@ GRANT SELECT ON TABLE worker.tasks TO catchment_worker;
 GRANT SELECT(id) ON TABLE worker.tasks TO catchment_enqueue;
 GRANT SELECT(command),INSERT(command) ON TABLE worker.tasks TO catchment_enqueue;
 GRANT INSERT(payload) ON TABLE worker.tasks TO catchment_enqueue;
+GRANT UPDATE(payload) ON TABLE worker.tasks TO catchment_worker;
 GRANT SELECT(state) ON TABLE worker.tasks TO catchment_enqueue;
+GRANT UPDATE(state) ON TABLE worker.tasks TO catchment_worker;
 GRANT INSERT(priority) ON TABLE worker.tasks TO catchment_enqueue;
+GRANT UPDATE(priority) ON TABLE worker.tasks TO catchment_worker;
 GRANT INSERT(parent_id) ON TABLE worker.tasks TO catchment_enqueue;
 GRANT INSERT(lane) ON TABLE worker.tasks TO catchment_enqueue;
 GRANT INSERT(scheduled_at) ON TABLE worker.tasks TO catchment_enqueue;
+GRANT UPDATE(scheduled_at) ON TABLE worker.tasks TO catchment_worker;
 GRANT SELECT ON TABLE worker.version TO catchment_read;
 GRANT SELECT ON TABLE worker.version TO catchment_worker;
 GRANT SELECT ON TABLE worker.warning TO catchment_read;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +28,10 @@ begin
   call probe.act(payload, info);
 end; $$;
 """
+
+
+# Stops the backends of SQL handlers that are cancelled or past their deadline, as upkeep does.
+SIGNAL = "select pg_cancel_backend(pid) from unnest(worker.lock_signalled()) as pid"
 
 
 @contextmanager
@@ -63,6 +69,21 @@ def enqueue_in(engine: Engine, delay: str, command: str = "act", lane: str | Non
         lane,
         delay,
     )
+
+
+def wait_until(engine: Engine, condition: str, *parameters: object) -> None:
+    """Ask the server until it says yes."""
+    deadline = time.monotonic() + 10
+    while not engine.value(condition, *parameters):
+        assert time.monotonic() < deadline, condition
+        time.sleep(0.005)
+
+
+def start_work(conn: Connection[Any]) -> threading.Thread:
+    """One process_tasks call on this connection, in a thread of its own."""
+    thread = threading.Thread(target=lambda: Engine(conn).process())
+    thread.start()
+    return thread
 
 
 def attempts(engine: Engine, task_id: int) -> list[dict[str, Any]]:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
 from psycopg import Connection
 
 from tests.fixtures.engine import Engine
-from tests.sql.support import Hand, advance_clock, attempts, enqueue_in, message, python_work, refused
+from tests.sql.support import (
+    SIGNAL,
+    Hand,
+    advance_clock,
+    attempts,
+    enqueue_in,
+    message,
+    python_work,
+    refused,
+    start_work,
+    wait_until,
+)
 
 Connect = Callable[..., Connection]
 CANCEL = "select worker.cancel(%s, 'not needed')"
@@ -228,29 +238,11 @@ def test_cancel_waits_for_a_claim_that_has_not_committed(committed: Engine, conn
         thread = threading.Thread(target=lambda: answers.append(Engine(other).value(CANCEL, task)))
         thread.start()
         waits = "select exists (select from pg_stat_activity where pid = %s and wait_event_type = 'Lock')"
-        _wait_until(committed, waits, other.info.backend_pid)
+        wait_until(committed, waits, other.info.backend_pid)
     thread.join()
     assert answers == ["cancelling"]
     assert hand.fail(claim) == "cancelled"
     committed.check()
-
-
-def _wait_until(engine: Engine, condition: str, *parameters: object) -> None:
-    deadline = time.monotonic() + 10
-    while not engine.value(condition, *parameters):
-        assert time.monotonic() < deadline, condition
-        time.sleep(0.005)
-
-
-def _start(connect: Connect) -> threading.Thread:
-    """Work off the queue on a connection and a thread of its own."""
-    conn = connect()
-    thread = threading.Thread(target=lambda: Engine(conn).process())
-    thread.start()
-    return thread
-
-
-SIGNAL = "select pg_cancel_backend(pid) from unnest(worker.lock_signalled()) as pid"
 
 
 @pytest.mark.parametrize("spawn", [[], [{"note": "child"}]], ids=["plain", "that has spawned"])
@@ -259,8 +251,8 @@ def test_running_sql_handler_is_stopped_through_its_backend(
 ) -> None:
     task = committed.enqueue(spawn=spawn, follow_up=spawn, sleep=30)
     after = committed.enqueue(note="next")
-    thread = _start(connect)
-    _wait_until(committed, "select exists (select from pg_stat_activity where wait_event = 'PgSleep')")
+    thread = start_work(connect())
+    wait_until(committed, "select exists (select from pg_stat_activity where wait_event = 'PgSleep')")
     committed.conn.execute("set lock_timeout = '1s'")
     assert committed.value(CANCEL, task) == "cancelling"
     committed.value(SIGNAL)
@@ -268,43 +260,3 @@ def test_running_sql_handler_is_stopped_through_its_backend(
     assert committed.task(task)["error"] == "not needed"
     assert committed.states() == {task: "cancelled", after: "completed"}
     committed.check()
-
-
-@pytest.mark.parametrize("spawn", [[], [{"note": "child"}]], ids=["plain", "that has spawned"])
-def test_sql_handler_past_its_timeout_fails(committed: Engine, connect: Connect, spawn: list[object]) -> None:
-    committed.command("slow", timeout="50 milliseconds")
-    task = committed.enqueue("slow", spawn=spawn, sleep=30)
-    thread = _start(connect)
-    _wait_until(committed, "select worker.expire_deadlines() > 0")
-    _wait_until(committed, "select exists (select from pg_stat_activity where wait_event = 'PgSleep')")
-    committed.value(SIGNAL)
-    thread.join()
-    row = committed.task(task)
-    assert (row["state"], row["error"], row["error_detail"]["kind"]) == (
-        "failed",
-        "timed out after 00:00:00.05",
-        "timeout",
-    )
-    committed.check()
-
-
-def test_deadline_that_has_not_passed_is_left_alone(engine: Engine) -> None:
-    hand = python_work(engine, timeout="1 minute")
-    task = engine.enqueue()
-    hand.claim_one()
-    assert engine.value("select worker.expire_deadlines()") == 0
-    assert engine.task(task)["due_at"] is not None
-    advance_clock(engine, "2 minutes")
-    assert engine.value("select worker.expire_deadlines()") == 1
-    assert engine.value("select worker.expire_deadlines()") == 0
-
-
-def test_attempt_that_timed_out_is_tried_again_where_declared(engine: Engine) -> None:
-    hand = python_work(engine, timeout="1 minute", max_attempts=2)
-    task = engine.enqueue()
-    claim = hand.claim_one()
-    advance_clock(engine, "2 minutes")
-    engine.value("select worker.expire_deadlines()")
-    assert hand.fail(claim) == "pending"
-    assert attempts(engine, task)[0]["error"]["kind"] == "timeout"
-    engine.check()

@@ -38,9 +38,6 @@ comment on table worker.scope is
   'One row per task that spawned children, made when its handler returned and kept for history. Its counter is written once '
   'per settled batch; the state cannot leave waiting while a child is open.';
 
--- Waiting scopes of a queue, for screens and sweeps.
-create index if not exists scope_waiting on worker.scope (queue_id, id) where state = 'waiting';
-
 create table if not exists worker.cancel_request (
   task_id       bigint not null,
   reason        text not null,

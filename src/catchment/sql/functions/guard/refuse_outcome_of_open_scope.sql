@@ -8,7 +8,10 @@ as $$
 declare
   v_id bigint;
 begin
-  select n.id into v_id from new_rows as n join worker.scope as s on s.id = n.id where s.state = 'waiting' limit 1;
+  select n.id into v_id
+    from new_rows as n
+   where (select s.state from worker.scope as s where s.id = n.id) = 'waiting'
+   limit 1;
   if found then
     raise exception using errcode = 'CM005', message = format('task %s waits for its children: it cannot settle', v_id);
   end if;

@@ -13,21 +13,23 @@ as $$
 declare
   c_sibling_failed constant text := 'a sibling failed';
   c_large          constant integer := 500;
+  v_ids     bigint[];
   v_rows    tid[];
   v_place   text;
   v_changed worker.scope[];
   v_serial  bigint[];
   v_missing bigint;
 begin
-  v_rows := array(
-    select worker.lock_scope(c.scope_id) from (select distinct x.scope_id from unnest(p_changes) as x order by 1) as c);
+  v_ids := array(select distinct c.scope_id from unnest(p_changes) as c order by 1);
+  v_rows := array(select worker.lock_scope(i.id) from unnest(v_ids) as i (id));
 
   with change as (
-    select c.scope_id, sum(c.settled)::integer as settled, sum(c.failed)::integer as failed,
+    select r.row_id, sum(c.settled)::integer as settled, sum(c.failed)::integer as failed,
            sum(c.cancelled)::integer as cancelled, sum(c.spawned)::integer as spawned, bool_or(c.has_info) as has_info,
            bool_or(c.advances) as advances
       from unnest(p_changes) as c
-     group by c.scope_id
+      join unnest(v_ids, v_rows) as r (id, row_id) on r.id = c.scope_id
+     group by r.row_id
   ),
   changed as (
     update worker.scope as s
@@ -42,8 +44,7 @@ begin
                                   else s.cancel_reason
                                 end
       from change as c
-     where s.ctid = any (v_rows)
-       and s.id = c.scope_id
+     where s.ctid = c.row_id
        and s.state = 'waiting'
        and not s.is_joining
        and (c.spawned = 0 or s.cancel_reason is null)
