@@ -61,12 +61,17 @@ def clear(conn: Connection[Any]) -> None:
     conn.execute("truncate " + ", ".join(f"worker.{table}" for table in DATA))
 
 
-def reach_of_retry(tasks: Look, retried: Task) -> set[int]:
-    """What a retry may take out of its settled state: the subtree, what was folded into it, and its follow-ups."""
-    found = {retried.id}
+def subtree(tasks: Look, root_id: int) -> set[int]:
+    found = {root_id}
     for task in tasks.values():  # by id: parents come before their children
         if task.parent_id in found:
             found.add(task.id)
+    return found
+
+
+def reach_of_retry(tasks: Look, retried: Task) -> set[int]:
+    """What a retry may take out of its settled state: the subtree, what was folded into it, and its follow-ups."""
+    found = subtree(tasks, retried.id)
     found |= {task.id for task in tasks.values() if task.merged_into in found or task.follows_id == retried.id}
     return found
 
@@ -103,6 +108,13 @@ def assert_parents_outlive_children(tasks: Look) -> None:
         if task.parent_id is not None and not task.is_settled:
             parent = tasks[task.parent_id]
             assert parent.state == "waiting", f"{task} under {parent}"
+
+
+def assert_nothing_can_start_below(tasks: Look, cancelled_id: int) -> None:
+    """After a cancel and its sweep the rest of the tree runs, waits, or has settled."""
+    for task_id in subtree(tasks, cancelled_id):
+        task = tasks[task_id]
+        assert task.is_settled or task.state in ("processing", "waiting") or task.merged_into, f"{task} is left"
 
 
 def assert_folded_work_is_done(tasks: Look) -> None:

@@ -196,7 +196,8 @@ class Histories(RuleBasedStateMachine):
 
     @rule(which=index, verb=st.sampled_from(sorted(LATE_VERBS)))
     def act_under_a_lost_fence(self, which: int, verb: str) -> None:
-        if (claim := self.choose(self.lost, which)) is None:
+        again = [claim for claim in self.lost if claim[0] in self.held]  # where another attempt could be hit
+        if (claim := self.choose(again or self.lost, which)) is None:
             return
         with pytest.raises(Error) as raised:
             self.conn.execute(LATE_VERBS[verb], claim)
@@ -221,10 +222,14 @@ class Histories(RuleBasedStateMachine):
         self.rules_hold()
         if sweeps:
             self.conn.execute("select worker.sweep_cancelled()")
+            self.rules_hold()
+            if not self.has_open:
+                history.assert_nothing_can_start_below(self.seen, task.id)
 
-    @rule(which=index)
-    def retry(self, which: int) -> None:
-        if task := self.choose(self.in_state("failed", "cancelled"), which):
+    @rule(which=index, prefers_failed=st.booleans())
+    def retry(self, which: int, prefers_failed: bool) -> None:
+        tasks = self.in_state("failed") if prefers_failed else []
+        if task := self.choose(tasks or self.in_state("failed", "cancelled"), which):
             self.reopened = history.reach_of_retry(self.seen, task)
             self.ask(self.conn, "select worker.retry(%s)", task.id)
 

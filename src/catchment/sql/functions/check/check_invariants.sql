@@ -90,8 +90,8 @@ as $$
   select 'lanes', l.head_id, format('heads lane %L and is not there', l.lane)
     from worker.lane as l
    where l.head_id is not null
-     and l.halted_at is null
-     and exists (select from worker.outcome as o where o.id = l.head_id)
+     and (not exists (select from worker.task as t where t.id = l.head_id)
+          or l.halted_at is null and exists (select from worker.outcome as o where o.id = l.head_id))
   union all
   select 'lanes', p.id, format('is %s in lane %L and does not head it', p.at, p.lane)
     from placed as p
