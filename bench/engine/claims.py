@@ -27,11 +27,13 @@ def fill_finished(conn: Connection[Any], count: int) -> None:
 def fill_blocked(conn: Connection[Any], count: int) -> None:
     """Half behind one lane, a quarter not due, and as many again of another queue."""
     conn.execute(
-        "select worker.enqueue_many('nothing', array_fill('{}'::jsonb, array[%s]), p_lanes => array_fill('hot'::text, array[%s]))",
+        "select worker.enqueue_many('nothing', array_fill('{}'::jsonb, array[%s]),"
+        " p_lanes => array_fill('hot'::text, array[%s]))",
         [count // 2, count // 2],
     )
     conn.execute(
-        "select worker.enqueue_many('nothing', array_fill('{}'::jsonb, array[%s]), p_scheduled_at => now() + interval '1 day')",
+        "select worker.enqueue_many('nothing', array_fill('{}'::jsonb, array[%s]),"
+        " p_scheduled_at => now() + interval '1 day')",
         [count // 4],
     )
     conn.execute("select worker.enqueue_many('foreign', array_fill('{}'::jsonb, array[%s]))", [count // 4])
@@ -40,7 +42,8 @@ def fill_blocked(conn: Connection[Any], count: int) -> None:
     conn.execute("update worker.task set max_attempts = 2 where lane = 'hot'")
     conn.execute(
         "select worker.settle(array[c.id], array[c.fence], array['failed'])"
-        "  from worker.queue_registry as q, worker.claim(q.queue_id, 's', 1, 1, null, 1, 1) as c where q.queue = 'bench'"
+        " from worker.queue_registry as q, worker.claim(q.queue_id, 's', 1, 1, null, 1, 1) as c"
+        " where q.queue = 'bench'"
     )
 
 

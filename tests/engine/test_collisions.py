@@ -37,72 +37,80 @@ create trigger linger before update or delete on worker.scope for each row execu
 create trigger linger before update or delete on worker.lane for each row execute function probe.linger();
 create trigger linger before delete on worker.outcome for each row execute function probe.linger();
 """
-MEETINGS_PER_WORLD = 3
+MEETINGS_PER_WORLD = 4
 
 Claim = tuple[int, int]
 
 
 class World:
-    """Two like trees, their lanes and what stands behind them. Each side has a worker and claims of its own in both."""
+    """Two like trees, their lanes and what stands behind them. Each side holds claims in both trees."""
 
     def __init__(self, conn: Connection[Any]) -> None:
         self.conn = conn
         history.clear(conn)
-        self.workers = [self.register(conn) for _ in range(2)]
+        self.worker_id = self.value("select worker_id from worker.register_worker('probe')")
         self.held: list[list[Claim]] = [[], []]
-        # A lane that halted on a failed scope and was skipped, so that it has no row any more; one task arrives there.
+        self.crossing: list[list[Claim]] = [[], []]
+        self.build_failures()
+        self.build_trees()
+        self.build_lines()
+
+    def build_failures(self) -> None:
+        # A lane that halted on a failed scope and was skipped, so that it has no row any more.
         self.failed_scope = self.enqueue("work", lane="c")
         self.complete(self.claim_all()[0], spawns=1)
         self.fail(self.claim_all()[0])
-        conn.execute("select worker.skip_halted('flow', 'c')")
+        self.conn.execute("select worker.skip_halted('flow', 'c')")
         self.failed_root = self.enqueue("work")
         self.fail(self.claim_all()[0])
 
+    def build_trees(self) -> None:
+        """In each tree a child has failed, one waits for two grandchildren, one is held, one is ready."""
         self.roots = [self.enqueue("work", lane=lane) for lane in "ab"]
         for claim in self.claim_all():
             self.complete(claim, spawns=4)
-        self.failed_children, self.ready_children, parents = [], [], []
         children = self.claim_all()
-        for side, (failed, parent, held, ready) in enumerate([children[:4], children[4:]]):
+        trees = [children[:4], children[4:]]
+        self.failed_children = [failed[0] for failed, *_ in trees]
+        self.ready_children = [ready[0] for *_, ready in trees]
+        for side, (failed, parent, held, _) in enumerate(trees):
             self.fail(failed)
             self.complete(parent, spawns=2)
-            self.release(ready)
             self.held[side].append(held)
-            self.failed_children.append(failed[0])
-            self.ready_children.append(ready[0])
-            parents.append(parent[0])
-        grandchildren = [claim for claim in self.claim_all() if claim[0] not in self.ready_children]
-        for claim in self.claims_of(self.ready_children):
-            self.release(claim)
+        grandchildren = self.claim_all()
+        for *_, ready in trees:
+            self.release(ready)
         for n, claim in enumerate(grandchildren):
             self.held[n % 2].append(claim)
+        # A child of one tree with a grandchild of the other: the deeper scope comes first, though its tree is the second.
+        self.crossing = [[self.held[0][0], grandchildren[2]], [self.held[1][0], grandchildren[1]]]
 
+    def build_lines(self) -> None:
+        """Tasks that wait in both queues, in the lanes of the trees, and for their time."""
         self.enqueue("step")
         self.held[0] += self.claim_all("line")
         for command, lane in [("step", None), ("line_twin", None), ("work", "a"), ("work", "b"), ("twin", None)]:
             self.enqueue(command, lane=lane)
-        conn.execute("select worker.admit_arrivals()")
+        self.conn.execute("select worker.admit_arrivals()")
         for lane in "abc":
             self.enqueue("work", lane=lane)
-        conn.execute("select worker.enqueue('work', p_scheduled_at => worker.now() + interval '5 minutes')")
+        self.conn.execute("select worker.enqueue('work', p_scheduled_at => worker.now() + interval '5 minutes')")
 
-    def register(self, conn: Connection[Any]) -> int:
-        return self.value(conn, "select worker_id from worker.register_worker('probe')")
+    def forget_ended_claims(self) -> None:
+        running = set(self.conn.execute("select id, fence from worker.running").fetchall())
+        for claims in (*self.held, *self.crossing):
+            claims[:] = [claim for claim in claims if claim in running]
 
-    @staticmethod
-    def value(conn: Connection[Any], sql: str, *arguments: Any) -> Any:
-        row = conn.execute(sql, arguments).fetchone()  # type: ignore[arg-type]
+    def value(self, sql: str, *arguments: Any) -> Any:
+        row = self.conn.execute(sql, arguments).fetchone()  # type: ignore[arg-type]
         return None if row is None else row[0]
 
     def enqueue(self, command: str, *, lane: str | None = None) -> int:
-        return self.value(self.conn, "select worker.enqueue(%s, p_lane => %s)", command, lane)
+        return self.value("select worker.enqueue(%s, p_lane => %s)", command, lane)
 
     def claim_all(self, queue: str = "flow") -> list[Claim]:
         sql = "select id, fence from worker.claim_tasks(%s, %s, 100) order by id"
-        return self.conn.execute(sql, [self.workers[0], queue]).fetchall()
-
-    def claims_of(self, ids: list[int]) -> list[Claim]:
-        return self.conn.execute("select id, fence from worker.running where id = any (%s)", [ids]).fetchall()
+        return self.conn.execute(sql, [self.worker_id, queue]).fetchall()
 
     def complete(self, claim: Claim, *, spawns: int) -> None:
         sql = "select worker.complete_task(%s, %s, p_spawns => %s)"
@@ -143,48 +151,61 @@ statement("clean_up", "select worker.delete_settled(worker.now(), worker.now(), 
 
 @verb
 def complete(conn: Connection[Any], world: World, side: int) -> None:
-    if world.held[side]:
-        conn.execute("select worker.complete_task(%s, %s)", world.held[side].pop())
+    for claim in world.held[side][-1:]:
+        conn.execute("select worker.complete_task(%s, %s)", claim)
 
 
 @verb
 def complete_spawning(conn: Connection[Any], world: World, side: int) -> None:
-    if world.held[side]:
+    for claim in world.held[side][-1:]:
         offspring = Jsonb([CHILD, CHILD | {"is_sibling": True}]), Jsonb([CHILD])
         sql = "select worker.complete_task(%s, %s, p_spawns => %s, p_follow_ups => %s)"
-        conn.execute(sql, [*world.held[side][0], *offspring])
+        conn.execute(sql, [*claim, *offspring])
 
 
 @verb
 def complete_batch(conn: Connection[Any], world: World, side: int) -> None:
-    ids, fences = [list(column) for column in zip(*reversed(world.held[side]), strict=True)] or ([], [])
-    asked = ["completed"] * len(ids)
+    settle(conn, world.held[side][::-1])
+
+
+@verb
+def complete_crosswise(conn: Connection[Any], world: World, side: int) -> None:
+    settle(conn, world.crossing[side])
+
+
+def settle(conn: Connection[Any], claims: list[Claim]) -> None:
+    ids, fences = [task_id for task_id, _ in claims], [fence for _, fence in claims]
+    asked = ["completed"] * len(claims)
     conn.execute("select worker.settle(%s::bigint[], %s::bigint[], %s::text[])", [ids, fences, asked])
 
 
 @verb
 def fail(conn: Connection[Any], world: World, side: int) -> None:
-    if world.held[side]:
-        conn.execute("select worker.fail_task(%s, %s, %s)", [*world.held[side].pop(), FAILED])
+    for claim in world.held[side][-1:]:
+        conn.execute("select worker.fail_task(%s, %s, %s)", [*claim, FAILED])
 
 
 @verb
 def release(conn: Connection[Any], world: World, side: int) -> None:
-    if world.held[side]:
-        conn.execute("select worker.release_task(%s, %s)", world.held[side].pop())
+    for claim in world.held[side][-1:]:
+        conn.execute("select worker.release_task(%s, %s)", claim)
 
 
 @verb
 def claim(conn: Connection[Any], world: World, side: int) -> None:
     for queue in ("flow", "line"):
         sql = "select id, fence from worker.claim_tasks(%s, %s, 5)"
-        world.held[side] += conn.execute(sql, [world.workers[side], queue]).fetchall()
+        world.held[side] += conn.execute(sql, [world.worker_id, queue]).fetchall()
 
 
 @verb
 def reap(conn: Connection[Any], world: World, side: int) -> None:
-    conn.execute("select worker.interrupt_abandoned(array[%s]::bigint[])", [world.workers[side]])
-    world.workers[side] = world.register(conn)
+    conn.execute("select worker.interrupt_abandoned(array[%s]::bigint[])", [world.worker_id])
+
+
+@verb
+def unregister(conn: Connection[Any], world: World, side: int) -> None:
+    conn.execute("select worker.unregister_worker(%s)", [world.worker_id])
 
 
 @verb
@@ -207,7 +228,7 @@ def cancel_both_trees(conn: Connection[Any], world: World, side: int) -> None:
 
 @verb
 def cancel_running(conn: Connection[Any], world: World, side: int) -> None:
-    for task_id, _ in list(world.held[1 - side])[-1:]:
+    for task_id, _ in world.held[1 - side][-1:]:
         conn.execute("select worker.cancel(%s)", [task_id])
 
 
@@ -286,6 +307,7 @@ def collide_all(builder: Engine, collider: Collider, seed: int) -> None:
             collider.meet(world, names)
             problems = builder.conn.execute("select * from worker.check_invariants()").fetchall()
             assert problems == [], f"after {names} (seed {seed})"
+            world.forget_ended_claims()
 
 
 @pytest.mark.parametrize("seed", [1, 2])

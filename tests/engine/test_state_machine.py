@@ -226,10 +226,12 @@ class Histories(RuleBasedStateMachine):
             if not self.has_open:
                 history.assert_nothing_can_start_below(self.seen, task.id)
 
-    @rule(which=index, prefers_failed=st.booleans())
-    def retry(self, which: int, prefers_failed: bool) -> None:
-        tasks = self.in_state("failed") if prefers_failed else []
-        if task := self.choose(tasks or self.in_state("failed", "cancelled"), which):
+    @rule(which=index, prefers_scopes=st.booleans())
+    def retry(self, which: int, prefers_scopes: bool) -> None:
+        tasks = self.in_state("failed") or self.in_state("cancelled")
+        parents = {task.parent_id for task in self.seen.values()}
+        scopes = [task for task in tasks if task.id in parents]
+        if task := self.choose((prefers_scopes and scopes) or tasks, which):
             self.reopened = history.reach_of_retry(self.seen, task)
             self.ask(self.conn, "select worker.retry(%s)", task.id)
 

@@ -111,7 +111,7 @@ def _tell(conn: Connection[Any], parent_id: int, killed: dict[str, Any]) -> None
         raise CatchmentError(f"the parent is {result['state']}, {violations} rules are violated")
     console.print(
         f"[green]Done in {killed['took']:.1f} s.[/] Worker 1 was killed at {killed['at']:.1f} s with "
-        f"{result['interrupted']} tasks in its hands; worker 2 took them over. Child {result['retried_id']} failed once "
-        f"(“{result['retried_error']}”) and was retried. Each of the {result['children']} children took effect exactly "
-        f"once ({result['effects']} rows); only then did the parent complete."
+        f"{result['interrupted']} tasks in its hands; worker 2 took them over. Child {result['retried_id']} failed "
+        f"once (“{result['retried_error']}”) and was retried. Each of the {result['children']} children took effect "
+        f"exactly once ({result['effects']} rows); only then did the parent complete."
     )
