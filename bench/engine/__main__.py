@@ -1,6 +1,6 @@
 """Runs every engine benchmark.
 
-python -m bench.engine [--quick] [scopes|snapshot|sibling|claims|enqueue|takeover ...]
+python -m bench.engine [--quick] [scopes|snapshot|sibling|claims|enqueue|open|takeover ...]
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ def main() -> None:
             "sibling": lambda: scopes.slow_sibling(bench),
             "claims": lambda: claims.claim_cost(bench, quick=quick),
             "enqueue": lambda: claims.enqueue_rates(bench, quick=quick),
+            "open": lambda: claims.open_transaction(bench, quick=quick),
             "takeover": lambda: takeover.takeover(bench),
         }
         for name, part in parts.items():

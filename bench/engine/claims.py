@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from psycopg import Connection
@@ -99,3 +100,30 @@ def enqueue_rates(bench: Bench, *, quick: bool) -> None:
         report("plain INSERT INTO worker.tasks, one commit per task", f"{singles / seconds(plain_inserts):.0f} /s")
         report("enqueue_many, 1000 per call", f"{bulk / seconds(many):.0f} /s")
         report("COPY worker.tasks", f"{bulk // 10 / seconds(copied):.0f} /s")
+
+
+def open_transaction(bench: Bench, *, quick: bool) -> None:
+    """Someone enqueues to a lane and to a dedup key and does not commit for a while; nobody else notices."""
+    with bench.database() as connect, connect() as idler, connect() as conn:
+        conn.execute(
+            "insert into worker.command_registry (command, queue, handler_procedure, dedup, merge)"
+            " values ('merged', 'bench', 'bench.nothing', '{}', '{\"ids\": \"union\"}')"
+        )
+        idler.execute("begin")
+        idler.execute("select worker.enqueue('nothing', p_lane => 'hot'), worker.enqueue('merged', '{\"ids\": [1]}')")
+        worst = 0.0
+        done = 0
+        began = time.perf_counter()
+        while time.perf_counter() - began < (2 if quick else 10):
+            for sql in (
+                "select worker.enqueue('nothing', p_lane => 'hot')",
+                "select worker.enqueue('merged', '{\"ids\": [2]}')",
+            ):
+                worst = max(worst, seconds(lambda sql=sql: conn.execute(sql)))
+            conn.execute("call worker.process_tasks(p_queue => 'bench')")
+            done += 2
+        row = conn.execute("select count(*) from worker.tasks where state = 'completed'").fetchone()
+        assert row == (done,), (row, done)
+        idler.execute("commit")
+    report("slowest enqueue beside an open one to the same lane and key", f"{worst * 1e3:.1f} ms", bar="< 10 ms")
+    report("  tasks of that lane and key completed meanwhile", f"{done} of {done}")
