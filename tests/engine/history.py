@@ -58,7 +58,9 @@ def look(conn: Connection[Any]) -> Look:
 
 def clear(conn: Connection[Any]) -> None:
     """Forget every task, worker and lane."""
-    conn.execute("truncate " + ", ".join(f"worker.{table}" for table in DATA))
+    with conn.transaction():
+        conn.execute("set local lock_timeout = 0")  # a vacuum may be about
+        conn.execute("truncate " + ", ".join(f"worker.{table}" for table in DATA))
 
 
 def subtree(tasks: Look, root_id: int) -> set[int]:

@@ -35,6 +35,7 @@ $$;
 create trigger linger before update or delete on worker.running for each row execute function probe.linger();
 create trigger linger before update or delete on worker.scope for each row execute function probe.linger();
 create trigger linger before update or delete on worker.lane for each row execute function probe.linger();
+create trigger linger before delete on worker.blocked for each row execute function probe.linger();
 create trigger linger before delete on worker.outcome for each row execute function probe.linger();
 """
 MEETINGS_PER_WORLD = 4
@@ -92,8 +93,7 @@ class World:
         for command, lane in [("step", None), ("line_twin", None), ("work", "a"), ("work", "b"), ("twin", None)]:
             self.enqueue(command, lane=lane)
         self.conn.execute("select worker.admit_arrivals()")
-        for lane in "abc":
-            self.enqueue("work", lane=lane)
+        self.arrived = [self.enqueue("work", lane=lane) for lane in "abc"]
         self.conn.execute("select worker.enqueue('work', p_scheduled_at => worker.now() + interval '5 minutes')")
 
     def forget_ended_claims(self) -> None:
@@ -238,6 +238,11 @@ def cancel_ready(conn: Connection[Any], world: World, side: int) -> None:
 
 
 @verb
+def cancel_arrived(conn: Connection[Any], world: World, side: int) -> None:
+    conn.execute("select worker.cancel(%s)", [world.arrived[-1]])
+
+
+@verb
 def retry_child(conn: Connection[Any], world: World, side: int) -> None:
     conn.execute("select worker.retry(%s)", [world.failed_children[0]])
 
@@ -258,6 +263,7 @@ CLOSE_PAIRS = [
     ("complete_crosswise", "cancel_both_trees"),
     ("complete_batch", "unregister"),
     ("retry_scope", "admit_arrivals"),
+    ("cancel_arrived", "admit_arrivals"),
     ("retry_scope", "clean_up"),
 ]
 

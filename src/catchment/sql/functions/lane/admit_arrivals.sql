@@ -48,37 +48,53 @@ begin
      join unnest(v_lanes) as a on a.queue_id = l.queue_id and a.lane = l.lane
     order by l.queue_id, l.lane
       for update of l;
-  update worker.lane as l
-     set first_place = least(l.first_place, a.first_place),
-         last_place  = greatest(l.last_place, a.last_place)
-    from unnest(v_lanes) as a
-   where a.queue_id = l.queue_id
-     and a.lane = l.lane;
-
-  -- Idle lanes get a head, unless a finished neighbour took it with it already.
-  with idle as (
-    select a.queue_id, a.lane, a.last_place, h.id, h.place
+  with learned as (
+    update worker.lane as l
+       set first_place = least(l.first_place, a.first_place),
+           last_place  = greatest(l.last_place, a.last_place)
       from unnest(v_lanes) as a
-     cross join lateral (
-       select b.id, b.place
-         from worker.blocked as b
-        where b.reason = 'lane'
-          and b.queue_id = a.queue_id
-          and b.lane = a.lane
-          and b.place between a.first_place and a.last_place
-        order by b.place, b.id
-        limit 1
-     ) as h
-     where not exists (select from worker.lane as l where l.queue_id = a.queue_id and l.lane = a.lane)
-     order by a.queue_id, a.lane
+     where a.queue_id = l.queue_id
+       and a.lane = l.lane
+    returning l.queue_id, l.lane
+  )
+  select coalesce(array_agg(a order by a.queue_id, a.lane), '{}') into v_lanes
+    from unnest(v_lanes) as a
+   where not exists (select from learned as l where l.queue_id = a.queue_id and l.lane = a.lane);
+
+  -- Idle lanes get a head, unless a finished neighbour took it with it already. It is locked, or a cancel could take it from
+  -- under the new lane; where somebody else holds it, the arrival stays: the first one is not passed over.
+  with idle as materialized (
+    select a.queue_id, a.lane, a.first_place, a.last_place, h.id
+      from unnest(v_lanes) as a
+      left join lateral (
+        select b.id
+          from worker.blocked as b
+         where b.reason = 'lane'
+           and b.queue_id = a.queue_id
+           and b.lane = a.lane
+           and b.place between a.first_place and a.last_place
+         order by b.place, b.id
+         limit 1
+      ) as f on true
+      left join lateral (
+        select b.id from worker.blocked as b where b.id = f.id for update skip locked
+      ) as h on true
   ),
   opened as (
     insert into worker.lane (queue_id, lane, head_id, first_place, last_place)
-    select i.queue_id, i.lane, i.id, i.place, i.last_place from idle as i
+    select i.queue_id, i.lane, i.id, i.first_place, i.last_place from idle as i where i.id is not null
     on conflict (queue_id, lane) do update -- a retried scope has just taken it
        set first_place = least(worker.lane.first_place, excluded.first_place),
            last_place  = greatest(worker.lane.last_place, excluded.last_place)
     returning head_id
+  ),
+  kept as (
+    insert into worker.arrival (queue_id, lane, first_place, last_place)
+    select i.queue_id, i.lane, i.first_place, i.last_place
+      from idle as i
+     where i.id is null
+       and exists (select from worker.blocked as b where b.reason = 'lane' and b.queue_id = i.queue_id and b.lane = i.lane
+                                                     and b.place between i.first_place and i.last_place)
   )
   select array_agg(i.id) into v_heads from opened as o join idle as i on i.id = o.head_id;
   perform worker.unblock(v_heads);
