@@ -43,7 +43,7 @@ class Histories(RuleBasedStateMachine):
         self.held: dict[int, int] = {}
         self.owner: dict[int, int] = {}
         self.lost: list[tuple[int, int]] = []
-        self.reopened: set[int] = set()
+        self.retries: dict[int, set[int]] = {}
         self.seen: Look = {}
         self.must_not_change = False
         self.may_vanish = False
@@ -163,7 +163,7 @@ class Histories(RuleBasedStateMachine):
         parents = {task.parent_id for task in self.seen.values()}
         scopes = [task for task in tasks if task.id in parents]
         if task := self.choose((prefers_scopes and scopes) or tasks, which):
-            self.reopened = history.reach_of_retry(self.seen, task)
+            self.retries[task.id] = history.reach_of_retry(self.seen, task)
             self.ask(self.conn, "select worker.retry(%s)", task.id)
 
     @rule(verb=st.sampled_from(sorted(UPKEEP)), minutes=st.sampled_from([0, 1, 10]))
@@ -181,14 +181,18 @@ class Histories(RuleBasedStateMachine):
             return  # nothing has been done since
         before, self.seen = self.seen, history.look(self.conn)
         assert self.conn.execute("select * from worker.check_invariants()").fetchall() == []
-        history.assert_settled_stay_settled(before, self.seen, self.reopened, may_vanish=self.may_vanish)
+        history.assert_settled_stay_settled(
+            before, self.seen, set().union(*self.retries.values()), may_vanish=self.may_vanish
+        )
         history.assert_held_as_claimed(self.seen, self.held)
         history.assert_lanes_are_exclusive(self.seen, serial_queue="line")
         history.assert_parents_outlive_children(self.seen)
         history.assert_folded_work_is_done(self.seen)
         if self.must_not_change:
             assert self.seen == before
-        self.reopened, self.must_not_change, self.may_vanish = set(), False, False
+        # A serial scope opens its retried child scopes in turn, so a retry reaches its tasks until its own has settled.
+        self.retries = {i: reach for i, reach in self.retries.items() if i in self.seen and not self.seen[i].is_settled}
+        self.must_not_change = self.may_vanish = False
         self.is_sound = True
 
     def teardown(self) -> None:
