@@ -8,13 +8,7 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from psycopg import Connection, Error
 from psycopg.pq import TransactionStatus
 from psycopg.types.json import Jsonb
@@ -181,9 +175,8 @@ class Histories(RuleBasedStateMachine):
             return  # nothing has been done since
         before, self.seen = self.seen, history.look(self.conn)
         assert self.conn.execute("select * from worker.check_invariants()").fetchall() == []
-        history.assert_settled_stay_settled(
-            before, self.seen, set().union(*self.retries.values()), may_vanish=self.may_vanish
-        )
+        reopened = set().union(*self.retries.values())
+        history.assert_settled_stay_settled(before, self.seen, reopened, may_vanish=self.may_vanish)
         history.assert_held_as_claimed(self.seen, self.held)
         history.assert_lanes_are_exclusive(self.seen, serial_queue="line")
         history.assert_parents_outlive_children(self.seen)

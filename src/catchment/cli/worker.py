@@ -8,6 +8,7 @@ import signal
 from typing import Annotated, Literal
 
 import typer
+import uvloop
 from rich.logging import RichHandler
 
 from catchment.cli.database import Dsn, open_database
@@ -46,7 +47,7 @@ def worker(
     with open_database(where if dsn else None):
         pass
     try:
-        asyncio.run(_run(where, options))
+        uvloop.run(_run(where, options))
     except* CatchmentError as group:
         raise group.exceptions[0] from None
 

@@ -87,7 +87,9 @@ class Dispatcher:
             loop.call_soon_threadsafe(self._declared_dead)
 
         heartbeat = Heartbeat(self._dsn, identity, self._options.lease, on_dead=declare_dead)
+        upkeep = Upkeep(self._dsn, self._options.upkeep_interval, self._events)
         await asyncio.to_thread(heartbeat.start)
+        upkeep.start()
         self._events.emit(
             "worker.started",
             f"worker {identity.worker_id} serves {', '.join(q.name for q in queues) or 'no queue yet'}",
@@ -96,6 +98,7 @@ class Dispatcher:
         try:
             await self._serve(identity)
         finally:
+            await asyncio.to_thread(upkeep.stop)
             await asyncio.to_thread(heartbeat.stop)
             with suppress(psycopg.OperationalError, ServerUnavailable):
                 async with await connect_async(self._dsn) as farewell:
@@ -115,18 +118,16 @@ class Dispatcher:
         self._states = {}
         halted = asyncio.Event()
         listener = Listener(self._dsn, on_queue=self._heard, on_connect=self._ring_all, events=self._events)
-        upkeep = Upkeep(self._dsn, self._options.upkeep_interval, self._events)
         shared = Shared(
             self._dsn,
             identity,
             self._options,
             self._events,
             halted,
-            lambda: self._options.poll_interval if listener.is_hearing else self._options.poll_interval_deaf,
+            lambda: listener.is_hearing,
         )
         async with asyncio.TaskGroup() as background, asyncio.TaskGroup() as fibers:
             ears = background.create_task(listener.run(halted))
-            background.create_task(upkeep.run(halted))
             idle_rounds = 0
             while not self._stopping.is_set() and not self._is_dead.is_set():
                 self._queue_news.clear()

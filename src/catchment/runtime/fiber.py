@@ -64,7 +64,7 @@ class Shared:
     options: WorkerOptions
     events: Events
     stopping: asyncio.Event
-    poll_interval: Callable[[], timedelta]
+    is_hearing: Callable[[], bool]
 
 
 class Fiber:
@@ -97,10 +97,22 @@ class Fiber:
         while not self._shared.stopping.is_set():
             if await self._process(conn):
                 continue
-            rung = self._state.bell.listen()
             async with self._asleep(conn):
-                if not await self._process(conn):
-                    await wait_for(rung, self._shared.poll_interval())
+                await self._doze(conn)
+
+    async def _doze(self, conn: AsyncConnection[Any]) -> None:
+        """Wait for the bell; look every now and then, ever more rarely while the listener hears."""
+        options = self._shared.options
+        pause = options.poll_interval
+        while not self._shared.stopping.is_set():
+            rung = self._state.bell.listen()
+            if await self._process(conn):
+                return
+            hears = self._shared.is_hearing()
+            jitter = random.uniform(0.8, 1.0)  # noqa: S311 - jitter
+            if await wait_for(rung, (pause if hears else options.poll_interval_deaf) * jitter):
+                return
+            pause = min(pause * 2, options.poll_interval_idle) if hears else options.poll_interval
 
     async def _become_top(self, conn: AsyncConnection[Any]) -> None:
         """Wait for the fleet's lock on the top level of this queue."""

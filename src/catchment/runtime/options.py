@@ -22,6 +22,7 @@ class WorkerOptions:
     stops_when_idle: bool = False
     name: str = field(default_factory=socket.gethostname)
     poll_interval: timedelta = timedelta(seconds=2)
+    poll_interval_idle: timedelta = timedelta(seconds=30)
     poll_interval_deaf: timedelta = timedelta(milliseconds=100)
     lease: timedelta = timedelta(seconds=15)
     upkeep_interval: timedelta = timedelta(seconds=1)

@@ -1,22 +1,21 @@
-"""The upkeep loop: what must happen although nobody calls for it. Never in the way of a claim."""
+"""Upkeep: what must happen although nobody calls for it, in a thread of its own: never in the way of a claim."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import random
+import threading
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
-from psycopg import AsyncConnection
+from psycopg import Connection
 
 from catchment.errors import RequestRefused, ServerUnavailable
 from catchment.model.schedule import next_time
-from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
 from catchment.store import worker as store
-from catchment.store.connect import connect_async
+from catchment.store.connect import connect
 
 AGE_EVERY_ROUNDS = 10
 
@@ -27,22 +26,31 @@ class Upkeep:
         self._interval = interval
         self._events = events
         self._round = 0
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="catchment-upkeep", daemon=True)
 
-    async def run(self, stopping: asyncio.Event) -> None:
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the round under way."""
+        self._stopping.set()
+        self._thread.join(timeout=10)
+
+    def _run(self) -> None:
         """One round per interval until stopped; a lost connection is made again."""
-        while not stopping.is_set():
+        while not self._stopping.is_set():
             try:
-                conn = await connect_async(self._dsn, name="catchment upkeep")
-                async with conn:
-                    while not stopping.is_set():
-                        await self.run_round(conn)
-                        await wait_for(stopping, self._interval * random.uniform(0.9, 1.1))  # noqa: S311 - jitter
+                with connect(self._dsn, name="catchment upkeep") as conn:
+                    while not self._stopping.is_set():
+                        self.run_round(conn)
+                        self._stopping.wait(self._interval.total_seconds() * random.uniform(0.9, 1.1))  # noqa: S311 - jitter
             except (psycopg.OperationalError, psycopg.InterfaceError, ServerUnavailable) as error:
                 self._events.emit("upkeep.disconnected", f"upkeep: {error}", level=logging.WARNING)
-                await wait_for(stopping, timedelta(milliseconds=200))
+                self._stopping.wait(0.2)
 
-    async def run_round(self, conn: AsyncConnection[Any]) -> None:
-        done = await store.upkeep(conn)
+    def run_round(self, conn: Connection[Any]) -> None:
+        done = store.upkeep(conn)
         if done.get("interrupted"):
             self._events.emit(
                 "tasks.interrupted",
@@ -51,13 +59,13 @@ class Upkeep:
                 count=done["interrupted"],
             )
         if done.get("schedules_due"):
-            await self._fire_schedules(conn)
+            self._fire_schedules(conn)
         self._round += 1
         if done and self._round % AGE_EVERY_ROUNDS == 0:
-            await store.age_ready(conn)
+            store.age_ready(conn)
 
-    async def _fire_schedules(self, conn: AsyncConnection[Any]) -> None:
-        for schedule in await store.due_schedules(conn):
+    def _fire_schedules(self, conn: Connection[Any]) -> None:
+        for schedule in store.due_schedules(conn):
             try:
                 following = next_time(
                     datetime.now(UTC),
@@ -66,7 +74,7 @@ class Upkeep:
                     timezone=schedule.timezone,
                     previous=schedule.next_at,
                 )
-                task_id = await store.fire_schedule(conn, schedule.name, following)
+                task_id = store.fire_schedule(conn, schedule.name, following)
             except (RequestRefused, psycopg.errors.RaiseException) as error:
                 self._events.emit(
                     "schedule.broken",

@@ -9,7 +9,7 @@ from typing import Any
 from psycopg import AsyncConnection, Connection
 
 from catchment.store.errors import translated
-from catchment.store.fetch import fetch_value_async
+from catchment.store.fetch import fetch_value, fetch_value_async
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,23 +113,23 @@ async def try_top_lock(conn: AsyncConnection[Any], queue: str) -> bool:
     return bool(row and row[0])
 
 
-async def upkeep(conn: AsyncConnection[Any]) -> dict[str, Any]:
+def upkeep(conn: Connection[Any]) -> dict[str, Any]:
     """Dead workers, cancelled subtrees, deadlines, due tasks."""
-    return await fetch_value_async(conn, "select worker.upkeep()")
+    return fetch_value(conn, "select worker.upkeep()")
 
 
-async def age_ready(conn: AsyncConnection[Any]) -> int:
-    return await fetch_value_async(conn, "select worker.age_ready()")
+def age_ready(conn: Connection[Any]) -> int:
+    return fetch_value(conn, "select worker.age_ready()")
 
 
-async def due_schedules(conn: AsyncConnection[Any]) -> list[DueSchedule]:
-    cursor = await conn.execute("select name, every, cron, timezone, next_at from worker.due_schedules()")
-    return [DueSchedule(*row) for row in await cursor.fetchall()]
+def due_schedules(conn: Connection[Any]) -> list[DueSchedule]:
+    cursor = conn.execute("select name, every, cron, timezone, next_at from worker.due_schedules()")
+    return [DueSchedule(*row) for row in cursor.fetchall()]
 
 
-async def fire_schedule(conn: AsyncConnection[Any], name: str, next_at: datetime) -> int | None:
+def fire_schedule(conn: Connection[Any], name: str, next_at: datetime) -> int | None:
     """Enqueue the task of a due schedule and set its next time, unless another worker just did."""
-    return await fetch_value_async(conn, "select worker.fire_schedule(%s, %s)", name, next_at)
+    return fetch_value(conn, "select worker.fire_schedule(%s, %s)", name, next_at)
 
 
 async def is_idle(conn: AsyncConnection[Any], queues: list[str]) -> bool:

@@ -28,13 +28,12 @@ declare
   v_marked   bigint;
   v_survivor bigint;
 begin
-  if not exists (select from worker.task as t where t.id = p_task_id) then
-    raise exception using errcode = 'CM009', message = format('there is no task %s', p_task_id);
-  end if;
-
   -- It may move between two looks, so look until it is found. No round keeps a lock from the one before: those on rows of a
   -- task that has moved on are given back with their subtransaction.
   loop
+    if not exists (select from worker.task as t where t.id = p_task_id) then
+      raise exception using errcode = 'CM009', message = format('there is no task %s', p_task_id);
+    end if;
     update worker.running as r
        set cancel_reason = coalesce(r.cancel_reason, p_reason)
      where r.id = p_task_id
