@@ -109,7 +109,7 @@ class World:
         return self.value("select worker.enqueue(%s, p_lane => %s)", command, lane)
 
     def claim_all(self, queue: str = "flow") -> list[Claim]:
-        sql = "select id, fence from worker.claim_tasks(%s, %s, 100) order by id"
+        sql = "select id, fence from worker.claim_tasks(%s, array[%s], 100) order by id"
         return self.conn.execute(sql, [self.worker_id, queue]).fetchall()
 
     def complete(self, claim: Claim, *, spawns: int) -> None:
@@ -194,7 +194,7 @@ def release(conn: Connection[Any], world: World, side: int) -> None:
 @verb
 def claim(conn: Connection[Any], world: World, side: int) -> None:
     for queue in ("flow", "line"):
-        sql = "select id, fence from worker.claim_tasks(%s, %s, 5)"
+        sql = "select id, fence from worker.claim_tasks(%s, array[%s], 5)"
         world.held[side] += conn.execute(sql, [world.worker_id, queue]).fetchall()
 
 

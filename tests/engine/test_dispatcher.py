@@ -66,7 +66,7 @@ def test_enqueues_notify_only_sleepers_and_once_per_transaction(committed: Engin
         committed.enqueue()
     assert [n.payload for n in ear.notifies(timeout=0.2)] == []
     committed.conn.execute(
-        "insert into worker.sleeper select 1, queue_id, 1 from worker.queue_registry where queue = 'work'"
+        "insert into worker.sleeper select 1, queue_id, 1, 's' from worker.queue_registry where queue = 'work'"
     )
     with committed.conn.transaction():
         for _ in range(3):

@@ -53,7 +53,7 @@ def flow(committed: Engine) -> Engine:
 def claim(engine: Engine, worker_id: int, limit: int) -> dict[int, list[Claim]]:
     """Claims by the id of their parent."""
     rows = engine.conn.execute(
-        "select id, fence, parent_id from worker.claim_tasks(%s, 'flow', %s)", [worker_id, limit]
+        "select id, fence, parent_id from worker.claim_tasks(%s, '{flow}', %s)", [worker_id, limit]
     )
     claims: dict[int, list[Claim]] = {}
     for task_id, fence, parent_id in rows:

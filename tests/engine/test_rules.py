@@ -85,7 +85,13 @@ RULES = [
     Rule(
         6,
         scopes.lost_claim_changes_nothing,
-        {"the fence is not compared": (Swap("settle", "and r.fence = i.fence", ""),)},
+        {
+            "the fence is not compared": (
+                Swap("take_attempts", "and r.fence = u.fence for update", "for update"),
+                Swap("take_attempts", "and r.fence = i.fence limit 1", "limit 1"),
+            ),
+            "the fence is not compared on the fast way": (Swap("finish_plain", "and x.fence = u.fence", ""),),
+        },
     ),
     Rule(
         7,
@@ -110,8 +116,9 @@ RULES = [
         {
             "the lane moves on at the claim": (
                 trigger(
-                    "insert on worker.running for each row when (new.lane <> '')",
-                    "perform worker.unblock(array(select id from worker.blocked where lane = new.lane limit 1))",
+                    "insert on worker.running for each row",
+                    "perform worker.unblock(array(select b.id from worker.blocked as b join worker.task as t"
+                    " on t.lane = b.lane where t.id = new.id limit 1))",
                 ),
             ),
             "completions need not reach the disk": (

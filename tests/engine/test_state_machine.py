@@ -106,7 +106,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(worker=choices.worker, queue=choices.queue, limit=st.integers(1, 5))
     def claim(self, worker: int, queue: str, limit: int) -> None:
-        sql = "select id, fence from worker.claim_tasks(%s, %s, %s)"
+        sql = "select id, fence from worker.claim_tasks(%s, array[%s], %s)"
         rows = self.execute(sql, self.workers[worker], queue, limit, conn=self.worker_conns[worker])
         for task_id, fence in rows:
             assert task_id not in self.held, f"task {task_id} was claimed twice"

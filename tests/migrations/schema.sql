@@ -11,52 +11,60 @@ CREATE TYPE worker.claimed AS (
 	depth smallint,
 	lane text,
 	queue_id integer,
-	deadline_at timestamp with time zone
+	timeout interval,
+	failures integer,
+	max_attempts integer,
+	is_plain boolean,
+	has_twins boolean
 );
 ALTER TYPE worker.claimed OWNER TO catchment_owner;
-CREATE TABLE worker.running (
-    id bigint NOT NULL,
-    fence bigint NOT NULL,
-    worker_id bigint,
-    worker_pid integer,
-    backend_key bigint,
-    command text NOT NULL,
-    queue_id integer NOT NULL,
-    kind "char" NOT NULL,
-    band integer NOT NULL,
-    place bigint NOT NULL,
-    parent_id bigint,
-    depth smallint NOT NULL,
-    lane text,
-    phase smallint NOT NULL,
-    attempt integer NOT NULL,
-    failures integer NOT NULL,
-    interruptions integer NOT NULL,
-    max_attempts integer NOT NULL,
-    started_at timestamp with time zone NOT NULL,
-    deadline_at timestamp with time zone,
-    child_mode text,
-    on_failure text,
-    has_after boolean NOT NULL,
-    has_merged boolean DEFAULT false NOT NULL,
-    has_follow_up boolean DEFAULT false NOT NULL,
-    cancel_reason text,
-    expired_at timestamp with time zone,
-    progress jsonb,
-    CONSTRAINT running_child_mode_is_known CHECK ((child_mode = ANY (ARRAY['concurrent'::text, 'serial'::text]))),
-    CONSTRAINT running_has_owner CHECK (((worker_id IS NOT NULL) OR (backend_key IS NOT NULL))),
-    CONSTRAINT running_on_failure_is_known CHECK ((on_failure = ANY (ARRAY['wait'::text, 'cancel_siblings'::text])))
-)
-WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE worker.running OWNER TO catchment_owner;
+CREATE TYPE worker.run AS (
+	id bigint,
+	command text,
+	queue_id integer,
+	kind "char",
+	tier smallint,
+	band integer,
+	place bigint,
+	parent_id bigint,
+	depth smallint,
+	lane text,
+	phase smallint,
+	attempt integer,
+	failures integer,
+	interruptions integer,
+	max_attempts integer,
+	worker_pid integer,
+	started_at timestamp with time zone,
+	deadline_at timestamp with time zone,
+	child_mode text,
+	on_failure text,
+	has_after boolean,
+	has_merged boolean,
+	has_follow_up boolean,
+	cancel_reason text,
+	expired_at timestamp with time zone
+);
+ALTER TYPE worker.run OWNER TO catchment_owner;
 CREATE TYPE worker.ended AS (
-	run worker.running,
+	run worker.run,
+	asked text,
 	fate text,
 	error jsonb,
 	info jsonb,
 	result jsonb
 );
 ALTER TYPE worker.ended OWNER TO catchment_owner;
+CREATE TYPE worker.held_lane AS (
+	row_id tid,
+	queue_id integer,
+	lane text,
+	first_place bigint,
+	last_place bigint,
+	head_id bigint,
+	policy text
+);
+ALTER TYPE worker.held_lane OWNER TO catchment_owner;
 CREATE TYPE worker.scope_change AS (
 	scope_id bigint,
 	depth smallint,
@@ -174,6 +182,34 @@ CREATE TABLE worker.task (
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1');
 ALTER TABLE worker.task OWNER TO catchment_owner;
+CREATE TABLE worker.running (
+    id bigint NOT NULL,
+    fence bigint NOT NULL,
+    worker_id bigint,
+    worker_pid integer,
+    backend_key bigint,
+    queue_id integer NOT NULL,
+    tier smallint NOT NULL,
+    band integer NOT NULL,
+    phase smallint NOT NULL,
+    attempt integer NOT NULL,
+    failures integer NOT NULL,
+    interruptions integer NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    deadline_at timestamp with time zone,
+    is_plain boolean NOT NULL,
+    has_lane boolean NOT NULL,
+    child_mode text,
+    on_failure text,
+    has_merged boolean DEFAULT false NOT NULL,
+    has_follow_up boolean DEFAULT false NOT NULL,
+    cancel_reason text,
+    expired_at timestamp with time zone,
+    progress jsonb,
+    CONSTRAINT running_has_owner CHECK (((worker_id IS NOT NULL) OR (backend_key IS NOT NULL)))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE worker.running OWNER TO catchment_owner;
 CREATE TABLE worker.after_call (
     task_id bigint NOT NULL,
     command text NOT NULL
@@ -332,10 +368,7 @@ CREATE TABLE worker.ready (
     attempt integer DEFAULT 0 NOT NULL,
     failures integer DEFAULT 0 NOT NULL,
     interruptions integer DEFAULT 0 NOT NULL,
-    since timestamp with time zone NOT NULL,
-    CONSTRAINT ready_phase_is_known CHECK ((phase = ANY (ARRAY[0, 1]))),
-    CONSTRAINT ready_rank_is_known CHECK ((rank = ANY (ARRAY[0, 1]))),
-    CONSTRAINT ready_tier_is_known CHECK ((tier = ANY (ARRAY[0, 1])))
+    since timestamp with time zone NOT NULL
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_threshold='1000');
 ALTER TABLE worker.ready OWNER TO catchment_owner;
@@ -429,7 +462,8 @@ ALTER VIEW worker.queues OWNER TO catchment_owner;
 CREATE UNLOGGED TABLE worker.sleeper (
     worker_id bigint NOT NULL,
     queue_id integer NOT NULL,
-    tier smallint NOT NULL
+    tier smallint NOT NULL,
+    kind "char" NOT NULL
 );
 ALTER TABLE worker.sleeper OWNER TO catchment_owner;
 ALTER TABLE worker.task ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -649,7 +683,7 @@ ALTER TABLE ONLY worker.schedule
 ALTER TABLE ONLY worker.scope
     ADD CONSTRAINT scope_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY worker.sleeper
-    ADD CONSTRAINT sleeper_pkey PRIMARY KEY (queue_id, tier, worker_id);
+    ADD CONSTRAINT sleeper_pkey PRIMARY KEY (queue_id, tier, worker_id, kind);
 ALTER TABLE ONLY worker.task
     ADD CONSTRAINT task_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY worker.version
@@ -666,6 +700,7 @@ CREATE UNIQUE INDEX ready_id ON worker.ready USING btree (id);
 CREATE INDEX task_follows ON worker.task USING btree (follows_id) WHERE (follows_id IS NOT NULL);
 CREATE INDEX task_parent ON worker.task USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX warning_task ON worker.warning USING btree (task_id);
+CREATE TRIGGER announce_command AFTER INSERT OR UPDATE OF queue, handler_kind ON worker.command_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();
 CREATE TRIGGER announce_queue AFTER INSERT OR UPDATE ON worker.queue_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();
 CREATE CONSTRAINT TRIGGER count_late_children AFTER INSERT ON worker.task DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.late) EXECUTE FUNCTION worker.count_late_children();
 CREATE TRIGGER enforce_no_grandchildren BEFORE INSERT ON worker.task FOR EACH ROW WHEN ((new.depth > 1)) EXECUTE FUNCTION worker.enforce_no_grandchildren();
@@ -688,6 +723,8 @@ REVOKE ALL ON FUNCTION worker.advance_lanes(p_items worker.settled[]) FROM PUBLI
 REVOKE ALL ON FUNCTION worker.age_ready(p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.age_ready(p_limit integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.announce_queue() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_attempt integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_attempt integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer) FROM PUBLIC;
@@ -705,14 +742,19 @@ GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_read;
 GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.check_payload(p_command text, p_payload jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_info(p_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.children_of(p_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.children_of(p_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.claim(p_queue_id integer, p_kind "char", p_tier integer, p_limit integer, p_max_priority integer, p_worker_id bigint, p_backend_key bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.claim_tasks(p_worker_id bigint, p_queue text, p_limit integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.claim_tasks(p_worker_id bigint, p_queue text, p_limit integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.claim_tasks(p_worker_id bigint, p_queues text[], p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.claim_tasks(p_worker_id bigint, p_queues text[], p_limit integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.close_scopes(p_scopes worker.scope[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.complete_parent_if_ready(child_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.complete_parent_if_ready(child_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.complete_task(p_task_id bigint, p_fence bigint, p_info jsonb, p_result jsonb, p_spawns jsonb, p_child_mode text, p_on_failure text, p_follow_ups jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.complete_task(p_task_id bigint, p_fence bigint, p_info jsonb, p_result jsonb, p_spawns jsonb, p_child_mode text, p_on_failure text, p_follow_ups jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.complete_tasks(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.complete_tasks(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.count_completed(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.count_late_children() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.current_parent_id() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.current_parent_id() TO catchment_worker;
@@ -740,14 +782,15 @@ REVOKE ALL ON FUNCTION worker.expire_deadlines() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.expire_deadlines() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.finish_plain(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[], OUT p_done bigint[], OUT p_children bigint[], OUT p_heads bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.fire_schedule(p_name text, p_next_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.fire_schedule(p_name text, p_next_at timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.fold_pending(p_id bigint, p_claimed bigint[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.follow_through(p_settled worker.settled[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.follow_through(p_settled worker.settled[], p_changes worker.scope_change[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_tiers integer[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_tiers integer[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.hanging_backends(p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.hanging_backends(p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.has_active_child(p_scope_id bigint) FROM PUBLIC;
@@ -759,6 +802,8 @@ GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_r
 GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.held_by(p_worker_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.held_by(p_worker_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.hold_again(p_task worker.task, p_reason text, p_attempt integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_backend_lock() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_follow_ups(p_root_id bigint) FROM PUBLIC;
@@ -772,6 +817,7 @@ REVOKE ALL ON FUNCTION worker.last_processed() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.last_processed() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.leave_task() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.leave_task() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.let_in() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_scope(p_scope_id bigint) FROM PUBLIC;
@@ -784,6 +830,7 @@ GRANT ALL ON FUNCTION worker.mark_dead_workers(p_grace interval) TO catchment_wo
 REVOKE ALL ON FUNCTION worker.merge_into_pending(p_key text, p_rules jsonb, p_payload jsonb, p_priority integer, p_scheduled_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_payload(p_rules jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_value(p_key text, p_rule jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.next_in_lane(p_lanes worker.held_lane[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.next_serial(p_scope_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.note_offspring(p_task_id bigint, p_note jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.now() FROM PUBLIC;
@@ -809,6 +856,8 @@ REVOKE ALL ON FUNCTION worker.refuse_early_settle() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_if_cancelled(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_open_scope_delete() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_outcome_of_open_scope() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.release_follow_ups(p_settled worker.settled[]) FROM PUBLIC;
@@ -847,10 +896,12 @@ REVOKE ALL ON FUNCTION worker.spawn_child(p_command text, p_payload jsonb, p_par
 GRANT ALL ON FUNCTION worker.spawn_child(p_command text, p_payload jsonb, p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text, p_scheduled_at timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.start_ready(p_rows tid[], p_serial boolean, p_worker_id bigint, p_backend_key bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.sweep_cancelled() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.sweep_cancelled() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.take_after_call() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.take_after_call() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.take_attempts(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.take_late() FROM PUBLIC;
 REVOKE ALL ON PROCEDURE worker.task_cleanup(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.task_cleanup(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
@@ -858,6 +909,7 @@ REVOKE ALL ON FUNCTION worker.tasks_delete() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.tasks_insert() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.tasks_refuse_on_conflict() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.tasks_update() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.tell_cancelled(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.unblock(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint) TO catchment_worker;
@@ -865,8 +917,10 @@ REVOKE ALL ON FUNCTION worker.unsettled_tree(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.upkeep() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.upkeep() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.wake(p_queue_ids integer[], p_tier integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.write_commands(p_commands jsonb, p_overwrite boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.write_lanes(p_rows tid[], p_heads bigint[], p_firsts bigint[], p_lasts bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.write_offspring(p_ids bigint[], p_fences bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.write_outcomes(p_ended worker.ended[]) FROM PUBLIC;
 GRANT SELECT ON TABLE worker.attempt TO catchment_read;

@@ -117,7 +117,7 @@ class Hand:
 
     def claim(self, limit: int = 1, queue: str = "work") -> list[Claim]:
         rows = self.engine.conn.execute(
-            "select id, fence, payload, attempt, phase from worker.claim_tasks(%s, %s, %s)",
+            "select id, fence, payload, attempt, phase from worker.claim_tasks(%s, array[%s], %s)",
             [self.worker_id, queue, limit],
         )
         return [Claim(*row) for row in rows]

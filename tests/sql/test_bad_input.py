@@ -189,7 +189,7 @@ def test_unknown_queue(engine: Engine) -> None:
         "call worker.drain('nowhere')",
         "select worker.pause_queue('nowhere')",
         "select worker.resume_queue('nowhere')",
-        "select * from worker.claim_tasks(1, 'nowhere', 1)",
+        "select * from worker.claim_tasks(1, '{nowhere}', 1)",
     ):
         with refused(engine, "CM003") as error:
             engine.conn.execute(statement)

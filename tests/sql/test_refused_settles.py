@@ -23,7 +23,7 @@ def held(engine: Engine) -> tuple[Engine, int, int]:
     engine.command("python_act", handler_kind="python")
     engine.enqueue("python_act")
     worker_id = engine.value("select worker_id from worker.register_worker('test')")
-    claimed = engine.value("select to_jsonb(c) from worker.claim_tasks(%s, 'work', 1) as c", worker_id)
+    claimed = engine.value("select to_jsonb(c) from worker.claim_tasks(%s, '{work}', 1) as c", worker_id)
     return engine, claimed["id"], claimed["fence"]
 
 

@@ -65,7 +65,7 @@ def test_enqueue_may_do_nothing_else(engine: Engine) -> None:
             "insert into worker.tasks (command, state) values ('act', 'completed')",
             f"select worker.cancel({task})",
             f"select worker.retry({task})",
-            "select worker.claim_tasks(1, 'work', 1)",
+            "select worker.claim_tasks(1, '{work}', 1)",
             "select worker.pause_queue('work')",
             "call worker.process_tasks(p_queue => 'work')",
             "select worker.insert_task('act', '{}', 1, null, null)",
@@ -110,7 +110,7 @@ def test_read_changes_nothing(engine: Engine) -> None:
             f"select worker.retry({task})",
             "call worker.process_tasks(p_queue => 'work')",
             "select worker.pause_queue('work')",
-            "select worker.claim_tasks(1, 'work', 1)",
+            "select worker.claim_tasks(1, '{work}', 1)",
             "update worker.queue_registry set paused_at = now()",
             "delete from worker.attempt",
         )
@@ -133,7 +133,7 @@ def test_worker_runs_every_kind_of_task(engine: Engine) -> None:
         assert engine.notes() == ["hook", "child", "sibling", "joined", "hook", "after"]
         worker = engine.value("select worker_id from worker.register_worker('w')")
         task = engine.enqueue("by_hand")
-        fence = engine.value("select fence from worker.claim_tasks(%s, 'work', 1)", worker)
+        fence = engine.value("select fence from worker.claim_tasks(%s, '{work}', 1)", worker)
         assert engine.value("select worker.complete_task(%s, %s)", task, fence) == "completed"
         engine.check()
 

@@ -11,16 +11,22 @@ import typer
 import uvloop
 from rich.logging import RichHandler
 
+from catchment.cli.app import load_app
 from catchment.cli.database import Dsn, open_database
 from catchment.cli.output import errors
 from catchment.errors import CatchmentError
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import JsonFormatter
 from catchment.runtime.options import WorkerOptions
+from catchment.runtime.settings import read_options
 from catchment.store.connect import find_dsn
+from catchment.task.commands import Commands
 
 
 def worker(
+    app: Annotated[
+        str | None, typer.Option(metavar="MODULE:APP", help="Run the Python handlers of this app too.")
+    ] = None,
     queue: Annotated[list[str] | None, typer.Option(help="Serve this queue only; may be given again.")] = None,
     concurrency: Annotated[
         list[str] | None, typer.Option(metavar="QUEUE=N", help="Fibers of a queue, the top fiber included.")
@@ -35,25 +41,26 @@ def worker(
     log_level: Annotated[Literal["debug", "info", "warning", "error"], typer.Option(help="What to log.")] = "info",
     dsn: Dsn = None,
 ) -> None:
-    """Run the SQL handlers of all queues, or of some. SIGTERM and Ctrl-C let running tasks finish."""
-    options = WorkerOptions(
+    """Run the handlers of all queues, or of some. SIGTERM and Ctrl-C let running tasks finish."""
+    options = read_options(
         queues=tuple(queue or ()),
         concurrency=_read_concurrency(concurrency or []),
         is_single=single,
         stops_when_idle=stop_when_idle,
     )
     _log_to_stderr(log_format, log_level)
+    commands = load_app(app).commands if app else None
     where = find_dsn(dsn)
     with open_database(where if dsn else None):
         pass
     try:
-        uvloop.run(_run(where, options))
+        uvloop.run(_run(where, options, commands))
     except* CatchmentError as group:
         raise group.exceptions[0] from None
 
 
-async def _run(dsn: str, options: WorkerOptions) -> None:
-    dispatcher = Dispatcher(dsn, options)
+async def _run(dsn: str, options: WorkerOptions, commands: Commands | None) -> None:
+    dispatcher = Dispatcher(dsn, options, commands=commands)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, dispatcher.stop)

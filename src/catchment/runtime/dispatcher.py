@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -20,11 +21,15 @@ from catchment.runtime.events import Events
 from catchment.runtime.fiber import Fiber, QueueState, Shared, roles
 from catchment.runtime.heartbeat import Heartbeat
 from catchment.runtime.listener import Listener
+from catchment.runtime.memory import memory_usage
+from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
+from catchment.runtime.python_worker import PythonWorker
 from catchment.runtime.upkeep import Upkeep
-from catchment.store import migrate
+from catchment.store import migrate, registry
 from catchment.store import worker as store
 from catchment.store.connect import connect, connect_async
+from catchment.task.commands import Commands
 
 
 class AlreadyRunning(CatchmentError):
@@ -32,16 +37,23 @@ class AlreadyRunning(CatchmentError):
 
 
 class Dispatcher:
-    """Runs SQL handlers until ``stop`` is called."""
+    """Runs the handlers of both kinds until ``stop`` is called."""
 
-    def __init__(self, dsn: str, options: WorkerOptions, events: Events | None = None) -> None:
+    def __init__(
+        self, dsn: str, options: WorkerOptions, events: Events | None = None, *, commands: Commands | None = None
+    ) -> None:
         self._dsn = dsn
+        self._commands = commands or Commands()
+        self.metrics = Metrics()
+        self.python: PythonWorker | None = None
+        self._ticked = time.monotonic()
         self._options = options
         self._events = events or Events()
         self._stopping = asyncio.Event()
         self._is_dead = asyncio.Event()
         self._states: dict[str, QueueState] = {}
         self._queue_news = asyncio.Event()
+        self._python_queues: set[str] = set()
 
     def stop(self) -> None:
         """Claim no more; running tasks finish."""
@@ -56,6 +68,8 @@ class Dispatcher:
         """Serve until stopped."""
         with connect(self._dsn) as conn:
             migrate.check_version(conn)
+            if len(self._commands):
+                registry.register_commands(conn, self._commands.queues, self._commands.definitions(), overwrite=True)
         if self._options.is_single:
             await self._refuse_company()
         pause = 0.1
@@ -73,7 +87,9 @@ class Dispatcher:
         conn = await connect_async(self._dsn, name="catchment worker")
         async with conn:
             queues = await self._own_queues(conn)
-            capacity = sum(self._concurrency(q) for q in queues)
+            capacity = sum(self._concurrency(q) for q in queues if q.has_sql)
+            if len(self._commands):
+                capacity = self._options.max_concurrent_tasks
             identity = await store.register(
                 conn,
                 self._options.name,
@@ -86,7 +102,15 @@ class Dispatcher:
         def declare_dead() -> None:
             loop.call_soon_threadsafe(self._declared_dead)
 
-        heartbeat = Heartbeat(self._dsn, identity, self._options.lease, on_dead=declare_dead)
+        self._ticked = time.monotonic()
+        heartbeat = Heartbeat(
+            self._dsn,
+            identity,
+            self._options.lease,
+            on_dead=declare_dead,
+            report=self._capacity,
+            is_alive=lambda: self._is_alive(loop),
+        )
         upkeep = Upkeep(self._dsn, self._options.upkeep_interval, self._events)
         await asyncio.to_thread(heartbeat.start)
         upkeep.start()
@@ -107,6 +131,19 @@ class Dispatcher:
                 "worker.stopped", f"worker {identity.worker_id} has stopped", worker_id=identity.worker_id
             )
 
+    def _is_alive(self, loop: asyncio.AbstractEventLoop) -> bool:
+        """Does the event loop still turn? Asked by the heartbeat, which leaves a mark for the next time."""
+        loop.call_soon_threadsafe(self._tick)
+        return time.monotonic() - self._ticked < self._options.stall_limit.total_seconds()
+
+    def _tick(self) -> None:
+        self._ticked = time.monotonic()
+
+    def _capacity(self) -> store.Capacity:
+        if self.python is None:
+            return store.Capacity(memory_usage=memory_usage())
+        return store.Capacity(self.python.limiter.free(len(self.python.holdings)), memory_usage())
+
     def _declared_dead(self) -> None:
         self._events.emit(
             "worker.declared_dead", "the database gave this worker up; it starts anew", level=logging.ERROR
@@ -117,7 +154,14 @@ class Dispatcher:
     async def _serve(self, identity: store.WorkerIdentity) -> None:
         self._states = {}
         halted = asyncio.Event()
-        listener = Listener(self._dsn, on_queue=self._heard, on_connect=self._ring_all, events=self._events)
+        listener = Listener(
+            self._dsn,
+            identity,
+            on_queue=self._heard,
+            on_cancel=self._heard_of_cancel,
+            on_connect=self._ring_all,
+            events=self._events,
+        )
         shared = Shared(
             self._dsn,
             identity,
@@ -127,7 +171,9 @@ class Dispatcher:
             lambda: listener.is_hearing,
         )
         async with asyncio.TaskGroup() as background, asyncio.TaskGroup() as fibers:
-            ears = background.create_task(listener.run(halted))
+            ears = background.create_task(listener.run(halted)) if self._options.has_wake_ups else None
+            if len(self._commands):
+                self._start_python(identity, listener, halted, fibers)
             idle_rounds = 0
             while not self._stopping.is_set() and not self._is_dead.is_set():
                 self._queue_news.clear()
@@ -139,7 +185,25 @@ class Dispatcher:
                 await wait_for(self._queue_news, pause)
             halted.set()
             self._ring_all()
-            ears.cancel()
+            if ears is not None:
+                ears.cancel()
+
+    def _start_python(
+        self, identity: store.WorkerIdentity, listener: Listener, halted: asyncio.Event, group: asyncio.TaskGroup
+    ) -> None:
+        queues = [q for q in self._commands.queues if not self._options.queues or q in self._options.queues]
+        self.python = PythonWorker(
+            self._dsn,
+            identity,
+            self._commands,
+            queues,
+            self._options,
+            metrics=self.metrics,
+            events=self._events,
+            is_hearing=lambda: listener.is_hearing,
+        )
+        self._python_queues = set(queues)
+        group.create_task(self.python.run(halted, self._is_dead))
 
     async def _discover(self, shared: Shared, fibers: asyncio.TaskGroup) -> bool:
         """Start the fibers of queues that are new; true when nothing is to be done anywhere."""
@@ -147,7 +211,7 @@ class Dispatcher:
             async with await connect_async(self._dsn, name="catchment worker") as conn:
                 queues = await self._own_queues(conn)
                 for queue in queues:
-                    if queue.name not in self._states:
+                    if queue.has_sql and queue.name not in self._states:
                         self._start_queue(queue, shared, fibers)
                 return self._options.stops_when_idle and await store.is_idle(conn, [q.name for q in queues])
         except (psycopg.OperationalError, ServerUnavailable):
@@ -177,12 +241,20 @@ class Dispatcher:
 
     def _heard(self, queue: str) -> None:
         state = self._states.get(queue)
-        if state is None:
-            self._queue_news.set()
-        else:
+        if state is not None:
             state.bell.ring()
+        if self.python is not None and queue in self._python_queues:
+            self.python.bell.ring()
+        elif state is None:
+            self._queue_news.set()
+
+    def _heard_of_cancel(self) -> None:
+        if self.python is not None:
+            self.python.watcher.bell.ring()
 
     def _ring_all(self) -> None:
+        if self.python is not None:
+            self.python.bell.ring()
         for state in self._states.values():
             state.bell.ring()
 

@@ -13,19 +13,17 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from enum import Enum
 from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
 
-from catchment.errors import ServerUnavailable
+from catchment.runtime.connection import hold_connection
 from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.options import WorkerOptions
 from catchment.store import worker as store
-from catchment.store.connect import connect_async
 
 LEVELS = {"failed": logging.ERROR, "lost": logging.WARNING}
 
@@ -75,23 +73,12 @@ class Fiber:
         self._name = f"{state.queue.name}/{role.name.lower()}"
 
     async def run(self) -> None:
-        """Serve until stopped; a lost connection is made again, with growing pauses."""
-        pause = 0.05
-        while not self._shared.stopping.is_set():
-            try:
-                conn = await connect_async(self._shared.dsn, name=f"catchment {self._name}")
-                async with conn:
-                    await store.prepare_fiber(conn, self._shared.identity)
-                    pause = 0.05
-                    await self._serve(conn)
-            except (psycopg.OperationalError, psycopg.InterfaceError, ServerUnavailable) as error:
-                self._shared.events.emit(
-                    "fiber.disconnected", f"{self._name}: {error}", level=logging.WARNING, fiber=self._name
-                )
-                await wait_for(self._shared.stopping, timedelta(seconds=pause * random.uniform(0.8, 1.2)))  # noqa: S311 - jitter
-                pause = min(pause * 2, 2.0)
+        """Serve until stopped."""
+        shared = self._shared
+        await hold_connection(shared.dsn, self._name, self._serve, stopping=shared.stopping, events=shared.events)
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
+        await store.prepare_fiber(conn, self._shared.identity)
         if self._role is not Role.CHILD and self._state.queue.is_serial:
             await self._become_top(conn)
         while not self._shared.stopping.is_set():
@@ -103,16 +90,16 @@ class Fiber:
     async def _doze(self, conn: AsyncConnection[Any]) -> None:
         """Wait for the bell; look every now and then, ever more rarely while the listener hears."""
         options = self._shared.options
-        pause = options.poll_interval
+        pause = options.idle_poll_first
         while not self._shared.stopping.is_set():
             rung = self._state.bell.listen()
             if await self._process(conn):
                 return
             hears = self._shared.is_hearing()
             jitter = random.uniform(0.8, 1.0)  # noqa: S311 - jitter
-            if await wait_for(rung, (pause if hears else options.poll_interval_deaf) * jitter):
+            if await wait_for(rung, (pause if hears else options.poll_interval) * jitter):
                 return
-            pause = min(pause * 2, options.poll_interval_idle) if hears else options.poll_interval
+            pause = min(pause * 2, options.idle_poll_last) if hears else options.idle_poll_first
 
     async def _become_top(self, conn: AsyncConnection[Any]) -> None:
         """Wait for the fleet's lock on the top level of this queue."""

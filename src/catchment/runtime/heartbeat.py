@@ -1,6 +1,7 @@
 """Proof of life: a session lock and a lease, kept by a thread of its own so that no event loop can hold it up.
 
-The thread also watches its socket: a cut connection is made again at once, well within the grace that others give.
+The thread also watches its socket: a cut connection is made again at once, well within the grace that others give. It
+stops renewing the lease only when the event loop has been stuck for minutes: then others should take over.
 """
 
 from __future__ import annotations
@@ -24,9 +25,18 @@ class Heartbeat:
     """Holds the lock and renews the lease of one registered worker until stopped."""
 
     def __init__(
-        self, dsn: str, identity: store.WorkerIdentity, lease: timedelta, *, on_dead: Callable[[], None]
+        self,
+        dsn: str,
+        identity: store.WorkerIdentity,
+        lease: timedelta,
+        *,
+        on_dead: Callable[[], None],
+        report: Callable[[], store.Capacity],
+        is_alive: Callable[[], bool],
     ) -> None:
         self._dsn = dsn
+        self._report = report
+        self._is_alive = is_alive
         self._identity = identity
         self._lease = lease
         self._on_dead = on_dead
@@ -62,7 +72,8 @@ class Heartbeat:
 
     def _beat(self, conn: psycopg.Connection[object]) -> None:
         while not self._stopping:
-            store.heartbeat(conn, self._identity, self._lease)
+            if self._is_alive():
+                store.heartbeat(conn, self._identity, self._lease, self._report())
             self._ready.set()
             # Readable before its time means the server has gone, or we are to stop.
             readable, _, _ = select.select([conn.fileno(), self._wake_read], [], [], self._lease.total_seconds() / 3)

@@ -3,50 +3,50 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import random
 from collections.abc import Callable
-from datetime import timedelta
+from typing import Any
 
-import psycopg
+from psycopg import AsyncConnection
 
-from catchment.errors import ServerUnavailable
-from catchment.runtime.doorbell import wait_for
+from catchment.runtime.connection import hold_connection
 from catchment.runtime.events import Events
-from catchment.store.connect import connect_async
-from catchment.store.notify import listen
+from catchment.store.notify import TASKS, listen
+from catchment.store.worker import WorkerIdentity
 
 
 class Listener:
     """Hears notifications; ``is_hearing`` is false while its connection is down, and then fibers poll more often."""
 
     def __init__(
-        self, dsn: str, *, on_queue: Callable[[str], None], on_connect: Callable[[], None], events: Events
+        self,
+        dsn: str,
+        identity: WorkerIdentity,
+        *,
+        on_queue: Callable[[str], None],
+        on_cancel: Callable[[], None],
+        on_connect: Callable[[], None],
+        events: Events,
     ) -> None:
         self._dsn = dsn
+        self._identity = identity
         self._on_queue = on_queue
+        self._on_cancel = on_cancel
         self._on_connect = on_connect
         self._events = events
         self.is_hearing = False
 
     async def run(self, stopping: asyncio.Event) -> None:
-        pause = 0.05
-        while not stopping.is_set():
-            try:
-                conn = await connect_async(self._dsn, name="catchment listener")
-                async with conn:
-                    async for queue in listen(conn):
-                        if queue is None:
-                            self.is_hearing = True
-                            pause = 0.05
-                            self._on_connect()
-                        else:
-                            self._on_queue(queue)
-                        if stopping.is_set():
-                            return
-            except (psycopg.OperationalError, psycopg.InterfaceError, ServerUnavailable) as error:
-                self._events.emit("listener.disconnected", f"listener: {error}", level=logging.WARNING)
-            finally:
-                self.is_hearing = False
-            await wait_for(stopping, timedelta(seconds=pause * random.uniform(0.8, 1.2)))  # noqa: S311 - jitter
-            pause = min(pause * 2, 2.0)
+        await hold_connection(self._dsn, "listener", self._serve, stopping=stopping, events=self._events)
+
+    async def _serve(self, conn: AsyncConnection[Any]) -> None:
+        try:
+            async for heard in listen(conn):
+                if heard is None:
+                    self.is_hearing = True
+                    self._on_connect()
+                elif heard.channel == TASKS:
+                    self._on_queue(heard.payload)
+                elif heard.payload == str(self._identity.worker_id):
+                    self._on_cancel()
+        finally:
+            self.is_hearing = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,16 +15,28 @@ class WorkerOptions:
 
     ``queues`` empty means all, and queues made later are found. ``concurrency`` overrides the registry's number of
     fibers per queue. ``is_single`` refuses to start where another worker runs the top level of a serial queue.
+    ``max_concurrent_tasks`` and ``claim_batch_size`` concern Python handlers. ``poll_interval`` is the rhythm of
+    looking for work while no notification can arrive; else it grows from ``idle_poll_first`` to ``idle_poll_last``.
     """
 
     queues: tuple[str, ...] = ()
     concurrency: Mapping[str, int] = field(default_factory=dict[str, int])
     is_single: bool = False
+    max_concurrent_tasks: int = 1000
+    claim_batch_size: int = 50
+    threads: int = 32
+    transactions: int = 4
+    transaction_limit: timedelta = timedelta(seconds=30)
+    processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+    latency_threshold: timedelta = timedelta(seconds=30)
+    has_wake_ups: bool = True
+    call_timeout: timedelta = timedelta(seconds=30)
+    stall_limit: timedelta = timedelta(minutes=5)
     stops_when_idle: bool = False
     name: str = field(default_factory=socket.gethostname)
-    poll_interval: timedelta = timedelta(seconds=2)
-    poll_interval_idle: timedelta = timedelta(seconds=30)
-    poll_interval_deaf: timedelta = timedelta(milliseconds=100)
+    idle_poll_first: timedelta = timedelta(seconds=2)
+    idle_poll_last: timedelta = timedelta(seconds=30)
+    poll_interval: timedelta = timedelta(milliseconds=100)
     lease: timedelta = timedelta(seconds=15)
     upkeep_interval: timedelta = timedelta(seconds=1)
     standby_interval: timedelta = timedelta(milliseconds=500)

@@ -22,6 +22,7 @@ _BY_SQLSTATE: dict[str, type[errors.CatchmentError]] = {
     "CM010": errors.SchemaMismatch,
     "CM011": errors.TaskCancelled,
     "CM012": errors.HandlerMissing,
+    "CM013": errors.CommandTaken,
     # JSON text that jsonb cannot hold, a NUL above all.
     "22P05": errors.PayloadRefused,
     "22P02": errors.PayloadRefused,

@@ -5,14 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from psycopg import Connection
+from psycopg import AsyncConnection, Connection
 from psycopg.types.json import Jsonb
 
 from catchment.errors import TaskNotFound
 from catchment.sql import loader
-from catchment.store.fetch import fetch_rows, fetch_value
+from catchment.store.fetch import fetch_rows, fetch_value, fetch_value_async
 
 Row = dict[str, Any]
+
+DEFAULT_REASON = "cancelled on request"
 
 
 def enqueue(
@@ -67,6 +69,16 @@ def cancel(conn: Connection[Any], task_id: int, reason: str) -> str:
 def retry(conn: Connection[Any], task_id: int) -> str:
     """Run a failed or cancelled task again; returns its new state."""
     return fetch_value(conn, "select worker.retry(%s)", task_id)
+
+
+async def cancel_async(conn: AsyncConnection[Any], task_id: int, reason: str) -> str:
+    """As ``cancel``, in asyncio."""
+    return await fetch_value_async(conn, "select worker.cancel(%s, %s)", task_id, reason)
+
+
+async def retry_async(conn: AsyncConnection[Any], task_id: int) -> str:
+    """As ``retry``, in asyncio."""
+    return await fetch_value_async(conn, "select worker.retry(%s)", task_id)
 
 
 def list_queues(conn: Connection[Any]) -> list[Row]:

@@ -19,10 +19,19 @@ class WorkerIdentity:
 
 
 @dataclass(frozen=True, slots=True)
+class Capacity:
+    """What a heartbeat tells about its process, for people and not for routing."""
+
+    available: int | None = None
+    memory_usage: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Queue:
     name: str
     is_serial: bool
     concurrency: int
+    has_sql: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +77,22 @@ def hold_worker_lock(conn: Connection[Any], identity: WorkerIdentity) -> None:
     conn.execute("select pg_advisory_lock(%s)", [identity.lock_key])
 
 
-def heartbeat(conn: Connection[Any], identity: WorkerIdentity, lease: timedelta) -> None:
+def heartbeat(conn: Connection[Any], identity: WorkerIdentity, lease: timedelta, capacity: Capacity) -> None:
     """Renew the lease; raises ``ClaimLost`` when the worker was declared dead."""
     with translated():
-        conn.execute("select worker.heartbeat(%s, %s)", [identity.worker_id, lease])
+        conn.execute(
+            "select worker.heartbeat(%s, %s, %s, %s::real)",
+            [identity.worker_id, lease, capacity.available, capacity.memory_usage],
+        )
 
 
 async def list_queues(conn: AsyncConnection[Any]) -> list[Queue]:
-    cursor = await conn.execute("select queue, mode = 'serial', concurrency from worker.queue_registry order by queue")
+    cursor = await conn.execute(
+        "select q.queue, q.mode = 'serial', q.concurrency,"
+        " not exists (select from worker.command_registry as c where c.queue = q.queue)"
+        " or exists (select from worker.command_registry as c where c.queue = q.queue and c.handler_kind = 'sql')"
+        " from worker.queue_registry as q order by q.queue"
+    )
     return [Queue(*row) for row in await cursor.fetchall()]
 
 
@@ -97,13 +114,18 @@ async def process_tasks(
     return [Processed(p["id"], p["command"], p["state"], p["duration_ms"], p["error"]) for p in ran]
 
 
-async def go_to_sleep(conn: AsyncConnection[Any], identity: WorkerIdentity, queue: str, tiers: list[int]) -> list[int]:
+async def go_to_sleep(
+    conn: AsyncConnection[Any], identity: WorkerIdentity, queue: str, tiers: list[int], *, kind: str = "s"
+) -> list[int]:
     """Ask for notifications; returns the tiers that were marked. Look at the queue once more after this."""
-    return await fetch_value_async(conn, "select worker.go_to_sleep(%s, %s, %s)", identity.worker_id, queue, tiers)
+    sql = "select worker.go_to_sleep(%s, %s, %s, %s)"
+    return await fetch_value_async(conn, sql, identity.worker_id, queue, tiers, kind)
 
 
-async def wake_up(conn: AsyncConnection[Any], identity: WorkerIdentity, queue: str, tiers: list[int]) -> None:
-    await conn.execute("select worker.wake_up(%s, %s, %s)", [identity.worker_id, queue, tiers])
+async def wake_up(
+    conn: AsyncConnection[Any], identity: WorkerIdentity, queue: str, tiers: list[int], *, kind: str = "s"
+) -> None:
+    await conn.execute("select worker.wake_up(%s, %s, %s, %s)", [identity.worker_id, queue, tiers, kind])
 
 
 async def try_top_lock(conn: AsyncConnection[Any], queue: str) -> bool:
@@ -130,6 +152,11 @@ def due_schedules(conn: Connection[Any]) -> list[DueSchedule]:
 def fire_schedule(conn: Connection[Any], name: str, next_at: datetime) -> int | None:
     """Enqueue the task of a due schedule and set its next time, unless another worker just did."""
     return fetch_value(conn, "select worker.fire_schedule(%s, %s)", name, next_at)
+
+
+async def record_warning(conn: AsyncConnection[Any], task_id: int, source: str, message: str) -> None:
+    """Keep a remark on a task that changes nothing about it."""
+    await fetch_value_async(conn, "select worker.record_warning(%s, %s, %s)", task_id, source, message)
 
 
 async def is_idle(conn: AsyncConnection[Any], queues: list[str]) -> bool:

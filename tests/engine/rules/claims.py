@@ -114,7 +114,7 @@ def claim_ignores_what_cannot_start(stage: Stage) -> list[str]:
 
     def cost() -> int:
         """Pages touched by a claim of ten tasks."""
-        plan = f"explain (analyze, buffers, format json) select * from worker.claim_tasks({worker_id}, 'flow', 10)"
+        plan = f"explain (analyze, buffers, format json) select * from worker.claim_tasks({worker_id}, '{{flow}}', 10)"
         pages = []
         for _ in range(5):  # the first ones also touch catalogs
             with stage.conn.transaction(force_rollback=True):

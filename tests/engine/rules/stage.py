@@ -53,7 +53,7 @@ class Stage:
     def claim(
         self, worker_id: int, queue: str = "flow", *, limit: int = 1, conn: Connection[Any] | None = None
     ) -> list[Claim]:
-        sql = "select id, fence from worker.claim_tasks(%s, %s, %s)"
+        sql = "select id, fence from worker.claim_tasks(%s, array[%s], %s)"
         return (conn or self.conn).execute(sql, [worker_id, queue, limit]).fetchall()
 
     def complete(self, claim: Claim, *, children: int = 0, on_failure: str | None = None) -> str:

@@ -52,10 +52,7 @@ create table if not exists worker.ready (
   failures       integer not null default 0,
   interruptions  integer not null default 0,
   since          timestamptz not null,
-  primary key (queue_id, kind, tier, band, rank, place, id),
-  constraint ready_tier_is_known  check (tier in (0, 1)),
-  constraint ready_rank_is_known  check (rank in (0, 1)),
-  constraint ready_phase_is_known check (phase in (0, 1))
+  primary key (queue_id, kind, tier, band, rank, place, id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_threshold = 1000);
 comment on table worker.ready is
@@ -73,37 +70,31 @@ create table if not exists worker.running (
   worker_id      bigint,
   worker_pid     integer,
   backend_key    bigint,
-  command        text not null,
   queue_id       integer not null,
-  kind           "char" not null,
+  tier           smallint not null,
   band           integer not null,
-  place          bigint not null,
-  parent_id      bigint,
-  depth          smallint not null,
-  lane           text,
   phase          smallint not null,
   attempt        integer not null,
   failures       integer not null,
   interruptions  integer not null,
-  max_attempts   integer not null,
   started_at     timestamptz not null,
   deadline_at    timestamptz,
+  is_plain       boolean not null,
+  has_lane       boolean not null,
   child_mode     text,
   on_failure     text,
-  has_after      boolean not null,
   has_merged     boolean not null default false,
   has_follow_up  boolean not null default false,
   cancel_reason  text,
   expired_at     timestamptz,
   progress       jsonb,
-  constraint running_child_mode_is_known check (child_mode in ('concurrent', 'serial')),
-  constraint running_on_failure_is_known check (on_failure in ('wait', 'cancel_siblings')),
-  constraint running_has_owner           check (worker_id is not null or backend_key is not null)
+  constraint running_has_owner check (worker_id is not null or backend_key is not null)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
 comment on table worker.running is
-  'Attempts in progress. Every write of a worker carries the fence of its attempt. lane is empty text for the top level of a '
-  'serial queue. child_mode, on_failure and has_follow_up are written as the attempt ends.';
+  'Attempts in progress. Every write of a worker carries the fence of its attempt. A SQL task belongs to the session that holds '
+  'backend_key, a Python task to its worker. is_plain: nothing but its scope or its lane hears of its completion (no hook, no join). '
+  'child_mode, on_failure and has_follow_up are written as the attempt ends.';
 
 create table if not exists worker.blocked (
   id             bigint primary key,

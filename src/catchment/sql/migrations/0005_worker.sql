@@ -23,11 +23,12 @@ create unlogged table if not exists worker.sleeper (
   worker_id  bigint not null,
   queue_id   integer not null,
   tier       smallint not null,
-  primary key (queue_id, tier, worker_id)
+  kind       "char" not null,
+  primary key (queue_id, tier, worker_id, kind)
 );
 comment on table worker.sleeper is
   'Workers asleep on a queue: for children (tier 0), for the top level (1), or until a serial queue''s lane is free (2). Only '
-  'they are notified. Unlogged: after a crash every worker polls once anyway.';
+  'they are notified. kind tells the fibers of a worker from its Python side. Unlogged: after a crash every worker polls once anyway.';
 
 create table if not exists worker.schedule (
   name        text primary key,

@@ -11,19 +11,55 @@ create type worker.claimed as (
   depth        smallint,
   lane         text,
   queue_id     integer,
-  deadline_at  timestamptz
+  timeout      interval,
+  failures     integer,
+  max_attempts integer,
+  is_plain     boolean,
+  has_twins    boolean
 );
 comment on type worker.claimed is 'A task as its worker gets it.';
 
+create type worker.run as (
+  id             bigint,
+  command        text,
+  queue_id       integer,
+  kind           "char",
+  tier           smallint,
+  band           integer,
+  place          bigint,
+  parent_id      bigint,
+  depth          smallint,
+  lane           text,
+  phase          smallint,
+  attempt        integer,
+  failures       integer,
+  interruptions  integer,
+  max_attempts   integer,
+  worker_pid     integer,
+  started_at     timestamptz,
+  deadline_at    timestamptz,
+  child_mode     text,
+  on_failure     text,
+  has_after      boolean,
+  has_merged     boolean,
+  has_follow_up  boolean,
+  cancel_reason  text,
+  expired_at     timestamptz
+);
+comment on type worker.run is
+  'A running attempt with what its task says. lane is empty text for the top level of a serial queue.';
+
 create type worker.ended as (
-  run     worker.running,
+  run     worker.run,
+  asked   text,
   fate    text,
   error   jsonb,
   info    jsonb,
   result  jsonb
 );
 comment on type worker.ended is
-  'An attempt that ended and what becomes of its task: completed, failed, cancelled, waiting, retry, interrupted or released.';
+  'An attempt that ended, as what, and what becomes of its task: completed, failed, cancelled, waiting, retry, interrupted or '
+  'released.';
 
 create type worker.settled as (
   id             bigint,
@@ -53,6 +89,18 @@ create type worker.scope_change as (
   advances   boolean
 );
 comment on type worker.scope_change is 'What one transaction does to the counters of a scope. depth is the scope''s own.';
+
+create type worker.held_lane as (
+  row_id       tid,
+  queue_id     integer,
+  lane         text,
+  first_place  bigint,
+  last_place   bigint,
+  head_id      bigint,
+  policy       text
+);
+comment on type worker.held_lane is
+  'A lane row by its position, the head that has just settled or will be next, and what a failure does to the lane.';
 
 create type worker.sql_run as (
   id             bigint,

@@ -11,3 +11,5 @@ create constraint trigger count_late_children after insert on worker.task
   deferrable initially deferred for each row when (new.late) execute function worker.count_late_children();
 create or replace trigger announce_queue after insert or update on worker.queue_registry
   for each row execute function worker.announce_queue();
+create or replace trigger announce_command after insert or update of queue, handler_kind on worker.command_registry
+  for each row execute function worker.announce_queue();

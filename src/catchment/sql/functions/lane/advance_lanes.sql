@@ -11,88 +11,44 @@ create or replace function worker.advance_lanes(p_items worker.settled[])
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_held  worker.lane[];
-  v_heads bigint[];
-  v_rest  bigint[];
+  v_held  worker.held_lane[];
+  v_rows  tid[];
 begin
-  perform l.lane
-     from worker.lane as l
-     join unnest(p_items) as i on i.queue_id = l.queue_id and l.lane in ('', i.lane)
-    order by l.queue_id, l.lane
-      for update of l;
-
-  -- A serial queue's lane is free again; a workflow lane whose head failed may halt.
-  with done as (
-    select i.queue_id, i.lane, i.id,
-           case
-             when i.state <> 'failed' then 'continue'
-             else coalesce(c.on_failure, q.on_failure, case when i.lane = '' then 'continue' else 'halt' end)
-           end as policy
-      from unnest(p_items) as i
-      join worker.lane as l on l.queue_id = i.queue_id and l.lane = i.lane and l.head_id = i.id
-      join worker.queue_registry as q on q.queue_id = i.queue_id
-      left join worker.command_registry as c on c.command = i.command
-  ),
-  halted as (
-    update worker.lane as l
-       set halted_at = worker.now()
-      from done as d
-     where d.policy = 'halt'
-       and l.queue_id = d.queue_id
-       and l.lane = d.lane
-  ),
-  freed as (
-    update worker.lane as l
-       set head_id = null
-      from unnest(p_items) as i
-     where l.queue_id = i.queue_id
-       and l.lane = ''
-       and l.head_id = i.id
-       and not exists (select from done as d where d.id = i.id and d.lane = '' and d.policy = 'halt')
-  )
-  select array_agg(l) filter (where d.policy <> 'halt' and d.lane <> ''),
-         array_agg(d.id) filter (where d.policy = 'cancel_rest')
-    into v_held, v_rest
-    from done as d
-    join worker.lane as l on l.queue_id = d.queue_id and l.lane = d.lane;
-
-  if v_rest is not null then
-    perform worker.cancel_rest(v_rest);
-  end if;
-  if v_held is null then
+  -- Lateral limits fix the order of the joins: see take_attempts.
+  v_held := array(
+    select (l.row_id, i.queue_id, l.lane, l.first_place, l.last_place, i.id,
+            case
+              when i.state <> 'failed' then 'continue'
+              when l.lane <> i.own_lane then 'continue' -- a serial queue, behind a task that has a lane besides
+              else coalesce((select c.on_failure from worker.command_registry as c where c.command = i.command),
+                            (select q.on_failure from worker.queue_registry as q where q.queue_id = i.queue_id),
+                            case when l.lane = '' then 'continue' else 'halt' end)
+            end)::worker.held_lane
+      from (select i.id, i.state, i.command, i.queue_id, i.lane as own_lane, k.lane
+              from unnest(p_items) as i
+             cross join lateral (select '' as lane union select i.lane) as k
+             order by i.queue_id, k.lane) as i
+     cross join lateral (select l.ctid as row_id, l.lane, l.first_place, l.last_place
+                           from worker.lane as l
+                          where l.queue_id = i.queue_id and l.lane = i.lane and l.head_id = i.id
+                          limit 1
+                            for update) as l);
+  if v_held = '{}' then
     return;
   end if;
 
-  with next as materialized (
-    select l.queue_id, l.lane, n.id, n.place
-      from unnest(v_held) as l
-      left join lateral (
-        select b.id, b.place
-          from worker.blocked as b
-         where b.reason = 'lane'
-           and b.queue_id = l.queue_id
-           and b.lane = l.lane
-           and b.place between l.first_place and l.last_place
-         order by b.place, b.id
-         limit 1
-      ) as n on true
-  ),
-  moved as (
-    update worker.lane as l
-       set head_id = n.id, first_place = n.place
-      from next as n
-     where n.id is not null
-       and l.queue_id = n.queue_id
-       and l.lane = n.lane
-  ),
-  emptied as (
-    delete from worker.lane as l
-     using next as n
-     where n.id is null
-       and l.queue_id = n.queue_id
-       and l.lane = n.lane
-  )
-  select array_agg(n.id) filter (where n.id is not null) into v_heads from next as n;
-  perform worker.unblock(v_heads);
+  v_rows := array(select h.row_id from unnest(v_held) as h where h.policy = 'halt');
+  if v_rows <> '{}' then
+    update worker.lane as l set halted_at = worker.now() where l.ctid = any (v_rows);
+  end if;
+  v_rows := array(select h.row_id from unnest(v_held) as h where h.lane = '' and h.policy <> 'halt');
+  if v_rows <> '{}' then
+    update worker.lane as l set head_id = null where l.ctid = any (v_rows);
+  end if;
+  if exists (select from unnest(v_held) as h where h.policy = 'cancel_rest') then
+    perform worker.cancel_rest(array(select h.head_id from unnest(v_held) as h where h.policy = 'cancel_rest'));
+  end if;
+  perform worker.wake(array(select distinct h.queue_id from unnest(v_held) as h), 2);
+  perform worker.next_in_lane(array(select h from unnest(v_held) as h where h.lane <> '' and h.policy <> 'halt'));
 end;
 $$;

@@ -8,7 +8,7 @@ as $$
   select h.pid
     from worker.running as r
    cross join lateral worker.lock_holders(array[r.backend_key]) as h
-   where r.kind = 's'
+   where r.backend_key is not null
      and r.worker_id = any (p_dead)
      and h.pid = r.worker_pid
      and h.pid <> pg_backend_pid();

@@ -27,7 +27,7 @@ begin
   lost as (
     select r.id, r.fence
       from worker.running as r
-     where case when r.kind = 's' then r.backend_key not in (select h.key from held as h)
+     where case when r.backend_key is not null then r.backend_key not in (select h.key from held as h)
                 else r.worker_id = any (p_dead) or not exists (select from worker.worker as w where w.worker_id = r.worker_id)
            end
      order by r.id

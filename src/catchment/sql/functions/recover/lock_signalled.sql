@@ -11,7 +11,7 @@ as $$
   select array(
     select r.worker_pid
       from worker.running as r
-     where r.kind = 's'
+     where r.backend_key is not null
        and (r.cancel_reason is not null or r.expired_at is not null)
        and r.worker_pid <> pg_backend_pid()
      order by r.id

@@ -18,7 +18,7 @@ declare
 begin
   select array_agg(r.id), array_agg(r.fence) into v_ids, v_fences
     from worker.running as r
-   where r.worker_id = p_worker_id and r.kind = 'p';
+   where r.worker_id = p_worker_id and r.backend_key is null;
   if v_ids is not null then
     perform worker.settle(v_ids, v_fences, array_fill('released'::text, array[cardinality(v_ids)]));
   end if;

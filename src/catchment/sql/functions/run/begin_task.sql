@@ -24,6 +24,7 @@ begin
   if exists (select from worker.cancel_request) then
     perform worker.sweep_cancelled();
   end if;
+  perform worker.let_in();
   for v_queue_id in
     select q.queue_id from worker.queue_registry as q where p_queue is null or q.queue = p_queue order by q.queue
   loop

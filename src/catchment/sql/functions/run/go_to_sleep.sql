@@ -3,7 +3,8 @@
 create or replace function worker.go_to_sleep(
   p_worker_id  bigint,
   p_queue      text,
-  p_tiers      integer[]
+  p_tiers      integer[],
+  p_kind       "char" default 's'
 )
   returns integer[]
   language plpgsql
@@ -18,8 +19,8 @@ begin
   if exists (select from worker.lane as l where l.queue_id = v_queue_id and l.lane = '' and l.head_id is not null) then
     v_tiers := array_replace(v_tiers, 1, 2);
   end if;
-  insert into worker.sleeper (worker_id, queue_id, tier)
-  select p_worker_id, v_queue_id, t from unnest(v_tiers) as t
+  insert into worker.sleeper (worker_id, queue_id, tier, kind)
+  select p_worker_id, v_queue_id, t, p_kind from unnest(v_tiers) as t
   on conflict do nothing;
   return v_tiers;
 end;

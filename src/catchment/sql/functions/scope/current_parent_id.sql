@@ -6,5 +6,5 @@ create or replace function worker.current_parent_id()
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
-  select r.parent_id from worker.running as r where r.id = worker.current_task_id();
+  select t.parent_id from worker.task as t where t.id = worker.current_task_id();
 $$;

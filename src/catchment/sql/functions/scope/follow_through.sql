@@ -1,9 +1,12 @@
 -- follow_through: what settled tasks set in motion: folded twins, parents (level by level, deepest first), follow-ups, lanes,
--- hooks. Also counts the children this transaction spawned into open scopes.
+-- hooks. Also counts the children this transaction spawned into open scopes. p_changes are what else scopes have to count.
 --
 --   locks   scope rows deepest first, then id; then lane rows by key; then ready rows
 --   raises  CM005 when a late spawn meets a scope that has closed or is being cancelled
-create or replace function worker.follow_through(p_settled worker.settled[])
+create or replace function worker.follow_through(
+  p_settled  worker.settled[],
+  p_changes  worker.scope_change[] default null
+)
   returns void
   language plpgsql
   security definer
@@ -12,7 +15,7 @@ as $$
 declare
   v_new     worker.settled[] := worker.settle_merged(p_settled);
   v_all     worker.settled[] := v_new;
-  v_changes worker.scope_change[] := worker.take_late();
+  v_changes worker.scope_change[] := p_changes || worker.take_late();
   v_depth   smallint;
   v_lanes   worker.settled[];
 begin
@@ -36,7 +39,6 @@ begin
   v_lanes := array(select i from unnest(v_all) as i where i.lane is not null);
   if v_lanes <> '{}' then
     perform worker.advance_lanes(v_lanes);
-    perform worker.wake(array(select distinct i.queue_id from unnest(v_lanes) as i), 2);
   end if;
   insert into worker.after_call (task_id, command)
   select i.id, i.command from unnest(v_all) as i where i.has_after;

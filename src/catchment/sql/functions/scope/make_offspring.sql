@@ -15,7 +15,7 @@ create or replace function worker.make_offspring(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_parent_id bigint := (select r.parent_id from worker.running as r where r.id = p_task_id and r.fence = p_fence);
+  v_parent_id bigint := (select t.parent_id from worker.task as t where t.id = p_task_id);
 begin
   perform set_config('worker.task_id', p_task_id::text, true), set_config('worker.task_fence', p_fence::text, true);
   perform worker.spawn_child(s.command, s.payload, case when s.is_sibling then v_parent_id else p_task_id end, s.priority,

@@ -12,7 +12,7 @@ create or replace function worker.open_scopes(p_ended worker.ended[])
 as $$
 declare
   v_serial bigint[];
-  v_run    worker.running;
+  v_run    worker.run;
 begin
   for v_run in
     select (e.run).* from unnest(p_ended) as e where e.fate = 'waiting' order by (e.run).depth desc, (e.run).id

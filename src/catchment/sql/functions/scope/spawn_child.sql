@@ -29,7 +29,7 @@ declare
   v_parent_id bigint := coalesce(p_parent_id, worker.current_task_id());
   v_run       worker.running;
   v_scope     worker.scope;
-  v_root_id   bigint;
+  v_task      worker.task;
   v_mode      text;
 begin
   if v_parent_id is null then
@@ -42,9 +42,9 @@ begin
   select r.* into v_run from worker.running as r where r.id = v_parent_id and r.phase = 0;
   if found then
     v_mode := worker.set_child_mode(v_run, p_child_mode, p_on_failure);
-    select coalesce(t.root_id, t.id) into v_root_id from worker.task as t where t.id = v_parent_id;
-    return worker.insert_task(p_command, p_payload, p_priority, null, p_scheduled_at, v_parent_id, v_root_id,
-                              (v_run.depth + 1)::smallint, false, v_mode = 'serial');
+    select t.* into v_task from worker.task as t where t.id = v_parent_id;
+    return worker.insert_task(p_command, p_payload, p_priority, null, p_scheduled_at, v_parent_id,
+                              coalesce(v_task.root_id, v_task.id), (v_task.depth + 1)::smallint, false, v_mode = 'serial');
   end if;
 
   select s.* into v_scope from worker.scope as s where s.id = v_parent_id and s.state = 'waiting' and not s.is_joining;
@@ -65,8 +65,9 @@ begin
   end if;
   -- The scope's own mark is seen again when the child is counted, those above it only here.
   perform worker.refuse_if_cancelled(v_scope.parent_id);
-  select coalesce(t.root_id, t.id) into v_root_id from worker.task as t where t.id = v_parent_id;
-  return worker.insert_task(p_command, p_payload, p_priority, null, p_scheduled_at, v_parent_id, v_root_id,
-                            (v_scope.depth + 1)::smallint, true, v_scope.child_mode = 'serial');
+  select t.* into v_task from worker.task as t where t.id = v_parent_id;
+  return worker.insert_task(p_command, p_payload, p_priority, null, p_scheduled_at, v_parent_id,
+                            coalesce(v_task.root_id, v_task.id), (v_task.depth + 1)::smallint, true,
+                            v_scope.child_mode = 'serial');
 end;
 $$;

@@ -38,7 +38,9 @@ begin
        set cancel_reason = coalesce(r.cancel_reason, p_reason)
      where r.id = p_task_id
     returning r.id into v_marked;
-    if not found then
+    if found then
+      perform worker.tell_cancelled(array[p_task_id]);
+    else
       perform s.id from worker.scope as s where s.id = p_task_id and s.state = 'waiting' for update;
       update worker.scope as s
          set cancel_reason = coalesce(s.cancel_reason, p_reason)

@@ -74,8 +74,11 @@ begin
     returning r.id, r.queue_id, r.kind, r.tier, r.band, r.rank, r.place
   ),
   taken as (
-    delete from worker.running as r where r.id = any (v_twins)
-    returning r.id, r.queue_id, r.kind, case when r.depth = 0 then 1 else 0 end::smallint, r.band, 1::smallint, r.place
+    delete from worker.running as r
+     using worker.task as t
+     where r.id = any (v_twins)
+       and t.id = r.id
+    returning r.id, r.queue_id, t.kind, r.tier, r.band, 1::smallint, t.place
   )
   insert into worker.blocked (id, reason, wait_id, queue_id, kind, tier, band, rank, place)
   select g.id, 'merged', p_id, g.queue_id, g.kind, g.tier, g.band, g.rank, g.place

@@ -1,4 +1,7 @@
--- pick_ready: lock the first free ready rows. The session remembers how far it got; see claim.
+-- pick_ready: lock the first free ready rows. Where that takes long, because the index is full of entries that are dead but still
+-- visible to an old snapshot, the session remembers its position, per queue, kind and tier, and picks from there on for as long as
+-- keeps such looks to a twentieth of its time. More urgent tasks are looked for in front of it even then, and where there is
+-- nothing behind it, it looks from the start: late committers, released tasks and joins may be there.
 --
 --   locks   ready rows that are free
 create or replace function worker.pick_ready(
@@ -14,22 +17,19 @@ create or replace function worker.pick_ready(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_hint_life constant interval := '1 second';
-  v_hint  text[] := string_to_array(current_setting('worker.hint', true), ',');
+  v_name  text := format('worker.hint_%s%s%s', p_queue_id, p_kind, p_tier);
+  v_hint  text[] := string_to_array(nullif(current_setting(v_name, true), ''), ',');
+  v_start timestamptz := clock_timestamp();
   v_rows  tid[] := '{}';
+  v_cost  interval;
   v_last  worker.ready;
 begin
-  if v_hint[1] is distinct from format('%s/%s/%s', p_queue_id, p_kind, p_tier)
-     or v_hint[6]::timestamptz < clock_timestamp() - c_hint_life then
-    v_hint := null;
-  end if;
-
-  if v_hint is not null then
+  if v_hint[5]::timestamptz >= v_start then
     v_rows := array(
       select r.ctid
         from worker.ready as r
        where r.queue_id = p_queue_id and r.kind = p_kind and r.tier = p_tier
-         and (r.band, r.rank) < (v_hint[2]::integer, v_hint[3]::smallint)
+         and (r.band, r.rank) < (v_hint[1]::integer, v_hint[2]::smallint)
          and (p_max_priority is null or r.band <= p_max_priority)
        order by r.band, r.rank, r.place, r.id
        limit p_limit
@@ -40,7 +40,7 @@ begin
           from worker.ready as r
          where r.queue_id = p_queue_id and r.kind = p_kind and r.tier = p_tier
            and (r.band, r.rank, r.place, r.id)
-               > (v_hint[2]::integer, v_hint[3]::smallint, v_hint[4]::bigint, v_hint[5]::bigint)
+               > (v_hint[1]::integer, v_hint[2]::smallint, v_hint[3]::bigint, v_hint[4]::bigint)
            and (p_max_priority is null or r.band <= p_max_priority)
          order by r.band, r.rank, r.place, r.id
          limit p_limit - cardinality(v_rows)
@@ -48,7 +48,6 @@ begin
     end if;
   end if;
 
-  -- Nothing there, or no hint: look from the start, where late committers and released tasks are.
   if v_rows = '{}' then
     v_rows := array(
       select r.ctid
@@ -58,17 +57,20 @@ begin
        order by r.band, r.rank, r.place, r.id
        limit p_limit
          for update skip locked);
-    v_hint := null;
+    -- A healthy pick takes about 5 us for each row.
+    v_cost := clock_timestamp() - v_start;
+    if v_cost < interval '1 millisecond' + interval '20 microseconds' * cardinality(v_rows) then
+      if v_hint is not null then
+        perform set_config(v_name, '', false);
+      end if;
+      return v_rows;
+    end if;
+    v_hint[5] := v_start + 20 * v_cost;
   end if;
 
-  if v_rows = '{}' then
-    perform set_config('worker.hint', '', false);
-  else
+  if v_rows <> '{}' then
     select r.* into v_last from worker.ready as r where r.ctid = v_rows[cardinality(v_rows)];
-    perform set_config('worker.hint',
-                       format('%s/%s/%s,%s,%s,%s,%s,%s', p_queue_id, p_kind, p_tier, v_last.band, v_last.rank, v_last.place,
-                              v_last.id, coalesce(v_hint[6], clock_timestamp()::text)),
-                       false);
+    perform set_config(v_name, format('%s,%s,%s,%s,%s', v_last.band, v_last.rank, v_last.place, v_last.id, v_hint[5]), false);
   end if;
   return v_rows;
 end;

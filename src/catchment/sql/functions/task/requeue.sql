@@ -1,5 +1,6 @@
 -- requeue: attempts whose task goes on. A retry waits for its backoff, an interrupted task goes first among equals, a
--- released one stands where it stood and has used no attempt. Each keeps its place, and its lane stays held.
+-- released one stands where it stood, or waits as long as it was told, and has used no attempt. Each keeps its place, and its
+-- lane stays held.
 --
 --   locks   ready and blocked rows of these tasks, which are new
 create or replace function worker.requeue(p_ended worker.ended[])
@@ -19,19 +20,23 @@ begin
                           worker.retry_delay((e.run).failures + 1, c.retry_delay, c.retry_factor, c.retry_max_delay,
                                              c.retry_jitter),
                           interval '1 second'),
-         (e.run).queue_id, (e.run).kind, case when (e.run).depth > 0 or (e.run).phase = 1 then 0 else 1 end, (e.run).band, 1,
-         (e.run).place, nullif((e.run).lane, ''), (e.run).phase, (e.run).attempt, (e.run).failures + 1, (e.run).interruptions
+         (e.run).queue_id, (e.run).kind, (e.run).tier, (e.run).band, 1,
+         (e.run).place, nullif((e.run).lane, ''), (e.run).phase, (e.run).attempt - d.unused, (e.run).failures + 1 - d.unused,
+         (e.run).interruptions
     from unnest(p_ended) as e
+   cross join lateral (select case e.fate when 'released' then 1 else 0 end as unused) as d
     left join worker.command_registry as c on c.command = (e.run).command
-   where e.fate = 'retry';
+   where e.fate = 'retry'
+      or e.fate = 'released' and worker.retry_after(e.error) is not null;
 
   insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, failures, interruptions, since)
-  select (e.run).queue_id, (e.run).kind, case when (e.run).depth > 0 or (e.run).phase = 1 then 0 else 1 end, (e.run).band,
+  select (e.run).queue_id, (e.run).kind, (e.run).tier, (e.run).band,
          case e.fate when 'interrupted' then 0 else 1 end, (e.run).place, (e.run).id, (e.run).phase,
          (e.run).attempt - case e.fate when 'released' then 1 else 0 end, (e.run).failures,
          (e.run).interruptions + case e.fate when 'interrupted' then 1 else 0 end, v_now
     from unnest(p_ended) as e
-   where e.fate in ('interrupted', 'released');
+   where e.fate = 'interrupted'
+      or e.fate = 'released' and worker.retry_after(e.error) is null;
 
   select array_agg(distinct (e.run).queue_id) into v_queues
     from unnest(p_ended) as e

@@ -26,7 +26,6 @@ create or replace function worker.settle(
   set enable_sort = off
 as $$
 declare
-  c_max_interruptions constant integer := 5;
   v_ended   worker.ended[];
   v_settled worker.settled[];
   v_fates   text[];
@@ -41,46 +40,8 @@ begin
     perform worker.write_offspring(p_ids, p_fences);
   end if;
 
-  with input as (
-    select u.* from unnest(p_ids, p_fences, p_asked, p_errors, p_infos, p_results) as u (id, fence, asked, error, info, result)
-     order by u.id
-  ),
-  gone as (
-    delete from worker.running as r
-     using input as i
-     where r.id = i.id
-       and r.fence = i.fence
-    returning r as run, i.error, i.info, i.result,
-              case when r.cancel_reason is not null and i.asked <> 'completed' then 'cancelled' else i.asked end as asked
-  ),
-  fate as (
-    select g.*,
-           case
-             when g.asked = 'completed' and (g.run).child_mode is not null then 'waiting'
-             when g.asked = 'failed' and (g.run).failures + 1 < (g.run).max_attempts
-                  and coalesce(g.error ->> 'retryable' <> 'false', true) then 'retry'
-             when g.asked = 'interrupted' and (g.run).interruptions + 1 >= c_max_interruptions then 'failed'
-             else g.asked
-           end as fate
-      from gone as g
-  )
-  select array_agg((f.run, f.fate,
-                    case
-                      when f.fate in ('completed', 'waiting', 'released') then null
-                      when f.fate = 'failed' and f.asked = 'interrupted' then
-                        jsonb_build_object('kind', 'interrupted', 'message', format('worker died %s times', c_max_interruptions))
-                      when f.fate = 'cancelled' then
-                        coalesce(f.error, '{}') || jsonb_build_object('kind', 'cancelled', 'message',
-                                                                      coalesce((f.run).cancel_reason, 'cancelled'))
-                      when (f.run).expired_at is not null then
-                        coalesce(f.error, '{}') || jsonb_build_object('kind', 'timeout', 'message', format('timed out after %s',
-                                                                      (f.run).deadline_at - (f.run).started_at))
-                      else coalesce(f.error, jsonb_build_object('kind', f.asked, 'message', f.asked))
-                    end,
-                    f.info, f.result)::worker.ended),
-         array_agg(distinct f.fate)
-    into v_ended, v_fates
-    from fate as f;
+  v_ended := worker.take_attempts(p_ids, p_fences, p_asked, p_errors, p_infos, p_results);
+  v_fates := array(select distinct e.fate from unnest(v_ended) as e);
 
   if v_ended is null then
     return;

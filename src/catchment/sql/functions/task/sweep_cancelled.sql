@@ -37,6 +37,7 @@ begin
      where r.ctid = any (array(select x.ctid from worker.running as x
                                 where x.id = any (v_tree) and x.cancel_reason is null
                                   for update skip locked));
+    perform worker.tell_cancelled(v_tree);
     -- The marks come first: a scope that closes because its children are cancelled below must know why.
     perform s.id
        from worker.scope as s

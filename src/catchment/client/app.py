@@ -1,0 +1,216 @@
+"""The app: the commands of an application and the way to their database. A façade; the verbs live beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, ParamSpec, TypeVar, overload
+
+from psycopg import AsyncConnection
+
+from catchment.client.connections import Connections
+from catchment.client.enqueue import AnyCommand, Workflows, prepare_batches, prepare_one, prepare_when
+from catchment.client.register import Registrar
+from catchment.client.result import as_timeout
+from catchment.client.sync import SyncClient
+from catchment.errors import UnknownCommand
+from catchment.model.duration import Duration, as_timedelta
+from catchment.model.task import TaskId, TaskInfo
+from catchment.store import enqueue as store
+from catchment.store import task as task_store
+from catchment.store.result import read_task_async
+from catchment.task.command import Command
+from catchment.task.commands import Commands
+from catchment.task.middleware import Middleware
+from catchment.task.options import CommandOptions, Executor, MergeRule, OnFailure, Retry, as_dedup
+from catchment.task.request import command_name
+
+P = ParamSpec("P")
+R = TypeVar("R")
+AnyMiddleware = TypeVar("AnyMiddleware", bound=Middleware)
+
+
+class App:
+    """The commands of an application, and the verbs to work with their tasks.
+
+    Without a ``dsn`` the environment variable ``CATCHMENT_DSN`` decides, and without that a server of our own is
+    started; either way at the first use, never at import. ``queue`` is where commands go that name none.
+    """
+
+    def __init__(self, dsn: str | None = None, *, queue: str = "default", pool_size: int = 4) -> None:
+        self.commands = Commands()
+        self._queue = queue
+        self._connections = Connections(dsn, pool_size)
+        self._registrar = Registrar(self.commands)
+        self.sync = SyncClient(self._connections, self._registrar)
+
+    async def __aenter__(self) -> App:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections. The app can be used again, and opens new ones then."""
+        await self._connections.close()
+
+    @property
+    def dsn(self) -> str:
+        """The database this app uses; found, and if need be started, when it is first asked for."""
+        return self._connections.dsn()
+
+    @overload
+    def command(self, fn: Callable[P, R]) -> Command[P, R]: ...
+
+    @overload
+    def command(
+        self,
+        *,
+        name: str | None = None,
+        queue: str | None = None,
+        priority: int = 100,
+        max_attempts: int = 1,
+        retry: Retry | None = None,
+        timeout: Duration | None = None,
+        dedup: str | Iterable[str] | None = None,
+        merge: Mapping[str, MergeRule] | None = None,
+        on_failure: OnFailure | None = None,
+        executor: Executor = "auto",
+        description: str | None = None,
+    ) -> Callable[[Callable[P, R]], Command[P, R]]: ...
+
+    def command(
+        self,
+        fn: Callable[..., Any] | None = None,
+        *,
+        name: str | None = None,
+        queue: str | None = None,
+        priority: int = 100,
+        max_attempts: int = 1,
+        retry: Retry | None = None,
+        timeout: Duration | None = None,
+        dedup: str | Iterable[str] | None = None,
+        merge: Mapping[str, MergeRule] | None = None,
+        on_failure: OnFailure | None = None,
+        executor: Executor = "auto",
+        description: str | None = None,
+    ) -> Any:
+        """Decorator: make a function a command. It can still be called as before.
+
+        Raises ``DefinitionRefused`` when a payload cannot fill its parameters or an option does not fit.
+        """
+        options = CommandOptions(
+            queue=queue if queue is not None else self._queue,
+            priority=priority,
+            max_attempts=max_attempts,
+            retry=retry or Retry(),
+            timeout=None if timeout is None else as_timedelta(timeout, name="timeout"),
+            dedup=as_dedup(dedup),
+            merge=merge or {},
+            on_failure=on_failure,
+            executor=executor,
+            description=description,
+        )
+
+        def define(function: Callable[..., Any]) -> Command[..., Any]:
+            command = Command(function, options, name=name)
+            self.commands.add(command)
+            return command
+
+        return define if fn is None else define(fn)
+
+    def middleware(self, fn: AnyMiddleware) -> AnyMiddleware:
+        """Decorator: run ``async def fn(ctx, call)`` around every handler; the first one added is the outermost."""
+        self.commands.middlewares.append(fn)
+        return fn
+
+    async def enqueue(
+        self,
+        command: AnyCommand,
+        /,
+        *,
+        workflow: str | None = None,
+        priority: int | None = None,
+        at: datetime | None = None,
+        delay: Duration | None = None,
+        conn: AsyncConnection[Any] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        **arguments: Any,
+    ) -> TaskId:
+        """Make a task and return its id.
+
+        Tasks of one ``workflow`` run one after another. ``conn`` is a connection of the caller: the task is made in
+        its transaction, and exists when that commits. Without it the task exists when this returns. If this is
+        cancelled or the connection breaks, the task may or may not exist. Raises ``PayloadInvalid`` when the arguments
+        do not fit the command, ``UnknownCommand`` when it is not registered and this user may not register it.
+        """
+        when = prepare_when(priority, at, delay)
+        one = prepare_one(command, payload, arguments, workflow=workflow, when=when)
+        async with self._connections.use_async(conn) as used:
+            await self._registrar.ensure_async(used, command)
+            try:
+                return await store.enqueue_async(used, one.command, one.payload, one.workflow, one.when)
+            except UnknownCommand as error:
+                raise self._registrar.explain(error, command) from error
+
+    async def enqueue_many(
+        self,
+        command: AnyCommand,
+        /,
+        payloads: Iterable[Mapping[str, Any]],
+        *,
+        workflow: Workflows = None,
+        priority: int | None = None,
+        at: datetime | None = None,
+        delay: Duration | None = None,
+        conn: AsyncConnection[Any] | None = None,
+        batch_size: int = 1000,
+    ) -> list[TaskId]:
+        """Make one task for each payload, all or none, and return their ids in the order of the payloads.
+
+        ``workflow`` is one for all, one for each, or a function of the payload. Raises what ``enqueue`` raises.
+        """
+        when = prepare_when(priority, at, delay)
+        batches = prepare_batches(command, payloads, workflow, batch_size)
+        async with self._connections.use_async(conn) as used:
+            await self._registrar.ensure_async(used, command)
+            try:
+                # Nothing is sent in somebody else's transaction before everything has been checked.
+                checked = batches if conn is None else list(batches)
+                return await store.enqueue_many_async(used, command_name(command), checked, when)
+            except UnknownCommand as error:
+                raise self._registrar.explain(error, command) from error
+
+    async def result(self, task_id: int, *, timeout: Duration | None = None) -> Any:  # noqa: ASYNC109 - names the state
+        """Wait until a task has settled and return its result, a JSON value. A merged task has its survivor's.
+
+        Raises ``TaskFailed``, ``TaskWasCancelled``, ``ResultTimeout`` (the task goes on) or ``TaskNotFound``.
+        Cancelling the wait does not touch the task.
+        """
+        side = await self._connections.side()
+        return await side.results.wait(task_id, as_timeout(timeout))
+
+    async def cancel(self, task_id: int, reason: str | None = None) -> str:
+        """Ask a task and everything under it to stop; returns ``cancelled``, ``cancelling``, or the state in which it
+        had settled before."""
+        async with self._connections.use_async(None) as conn:
+            return await task_store.cancel_async(conn, task_id, reason or task_store.DEFAULT_REASON)
+
+    async def retry(self, task_id: int) -> str:
+        """Run a failed or cancelled task again; returns its new state. Raises ``NotRetryable`` or ``TaskNotFound``."""
+        async with self._connections.use_async(None) as conn:
+            return await task_store.retry_async(conn, task_id)
+
+    async def task(self, task_id: int) -> TaskInfo:
+        """One task as it stands now; raises ``TaskNotFound``."""
+        async with self._connections.use_async(None) as conn:
+            return await read_task_async(conn, task_id)
+
+    async def register(self) -> int:
+        """Register all commands and their queues, and change commands that differ; returns the number of rows written.
+
+        A queue that exists is left as it is. Workers do this when they start. Raises ``CommandTaken`` when a command
+        of the same name has a SQL handler.
+        """
+        async with self._connections.use_async(None) as conn:
+            return await self._registrar.register_async(conn)

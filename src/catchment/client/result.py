@@ -1,0 +1,148 @@
+"""Results: all who wait in one event loop share one query.
+
+There is no task in the background. One of the waiting callers leads: it asks for all of them, and when it has its own
+answer (or is cancelled, or runs out of time), it hands over to another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from datetime import timedelta
+from typing import Any
+
+from catchment.errors import ResultMissing, ResultTimeout, TaskFailed, TaskWasCancelled
+from catchment.model.duration import Duration, as_timedelta
+from catchment.model.state import TaskState
+from catchment.store.pool import AsyncPool
+from catchment.store.result import Standing, look_async, settled_async, task_not_found
+
+SHORTEST_INTERVAL = 0.005
+LONGEST_INTERVAL = 0.25
+_GROWTH = 1.5
+
+
+def next_interval(interval: float) -> float:
+    """The pause after the next fruitless look."""
+    return min(interval * _GROWTH, LONGEST_INTERVAL)
+
+
+def jittered(interval: float) -> float:
+    """Spread, so that many clients do not ask in step."""
+    return interval * random.uniform(0.8, 1.2)  # noqa: S311 - no secret
+
+
+def as_timeout(timeout: Duration | None) -> timedelta | None:
+    """The time limit as a timedelta; None waits for ever."""
+    return None if timeout is None else as_timedelta(timeout, name="timeout")
+
+
+def value_of(standing: Standing) -> Any:
+    """The result of a settled task, or the error that says why there is none."""
+    if standing.state == TaskState.COMPLETED:
+        return standing.result
+    raise _missing(standing)
+
+
+def _missing(standing: Standing) -> ResultMissing:
+    error = standing.error or {}
+    if standing.state == TaskState.CANCELLED:
+        return TaskWasCancelled(standing.id, standing.command, str(error.get("message", "cancelled")))
+    return TaskFailed(standing.id, standing.command, error)
+
+
+def last_look(task_id: int, standings: list[Standing], waited: timedelta) -> Any:
+    """The result if the task has settled at the last moment; else ``ResultTimeout`` with the state it is in."""
+    if not standings:
+        raise task_not_found(task_id)
+    (standing,) = standings
+    if standing.is_settled:
+        return value_of(standing)
+    raise ResultTimeout(standing.id, standing.command, standing.state, waited)
+
+
+class _Waiter:
+    """One caller that waits. ``signal`` means: you have an answer, or you lead now, or look again at once."""
+
+    __slots__ = ("answer", "is_new", "signal", "task_id")
+
+    def __init__(self, task_id: int) -> None:
+        self.task_id = task_id
+        self.is_new = True
+        self.answer: Standing | Exception | None = None
+        self.signal = asyncio.Event()
+
+
+class Results:
+    """The waiting callers of one event loop."""
+
+    def __init__(self, pool: AsyncPool) -> None:
+        self._pool = pool
+        self._waiters: list[_Waiter] = []
+        self._leader: _Waiter | None = None
+        self._interval = SHORTEST_INTERVAL
+
+    async def wait(self, task_id: int, timeout: timedelta | None) -> Any:  # noqa: ASYNC109 - names the state on expiry
+        """The result of a task once it has settled; raises what ``App.result`` says."""
+        limit = asyncio.timeout(None if timeout is None else timeout.total_seconds())
+        try:
+            async with limit:
+                answer = await self._answer(_Waiter(task_id))
+        except TimeoutError:
+            if timeout is None or not limit.expired():
+                raise
+            async with self._pool.connection() as conn:
+                return last_look(task_id, await look_async(conn, [task_id]), timeout)
+        if isinstance(answer, Exception):
+            raise answer
+        return value_of(answer)
+
+    async def _answer(self, waiter: _Waiter) -> Standing | Exception:
+        self._waiters.append(waiter)
+        self._interval = SHORTEST_INTERVAL
+        if self._leader is not None:
+            self._leader.signal.set()
+        try:
+            while waiter.answer is None:
+                if self._leader is None:
+                    self._leader = waiter
+                if self._leader is waiter:
+                    await self._lead(waiter)
+                else:
+                    waiter.signal.clear()
+                    await waiter.signal.wait()
+            return waiter.answer
+        finally:
+            self._waiters.remove(waiter)
+            if self._leader is waiter:
+                self._leader = None
+                if self._waiters:
+                    self._waiters[0].signal.set()
+
+    async def _lead(self, leader: _Waiter) -> None:
+        """Look once for everybody, then pause unless the leader itself is done."""
+        leader.signal.clear()
+        await self._look()
+        if leader.answer is not None or leader.signal.is_set():
+            return
+        try:
+            await asyncio.wait_for(leader.signal.wait(), jittered(self._interval))
+        except TimeoutError:
+            self._interval = next_interval(self._interval)
+
+    async def _look(self) -> None:
+        waiting = [waiter for waiter in self._waiters if waiter.answer is None]
+        ids = list({waiter.task_id for waiter in waiting})
+        has_new = any(waiter.is_new for waiter in waiting)
+        async with self._pool.connection() as conn:
+            found = await (look_async if has_new else settled_async)(conn, ids)
+        standings = {standing.id: standing for standing in found}
+        for waiter in waiting:
+            standing = standings.get(waiter.task_id)  # pyright: ignore[reportArgumentType] - ids of callers are plain
+            if standing is not None and standing.is_settled:
+                waiter.answer = standing
+            elif standing is None and waiter.is_new:
+                waiter.answer = task_not_found(waiter.task_id)
+            waiter.is_new = False
+            if waiter.answer is not None:
+                waiter.signal.set()

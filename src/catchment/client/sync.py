@@ -1,0 +1,122 @@
+"""The client for code without asyncio: scripts, Django views, threads. The same verbs, blocking."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from psycopg import Connection
+
+from catchment.client.connections import Connections
+from catchment.client.enqueue import AnyCommand, Workflows, prepare_batches, prepare_one, prepare_when
+from catchment.client.register import Registrar
+from catchment.client.result import SHORTEST_INTERVAL, as_timeout, jittered, last_look, next_interval, value_of
+from catchment.errors import UnknownCommand
+from catchment.model.duration import Duration
+from catchment.model.task import TaskId, TaskInfo
+from catchment.store import enqueue as store
+from catchment.store import task as task_store
+from catchment.store.result import look, read_task, settled, task_not_found
+from catchment.task.request import command_name
+
+
+class SyncClient:
+    """``app.sync``: the verbs of the app for code without asyncio. Safe to use from several threads."""
+
+    def __init__(self, connections: Connections, registrar: Registrar) -> None:
+        self._connections = connections
+        self._registrar = registrar
+
+    def enqueue(
+        self,
+        command: AnyCommand,
+        /,
+        *,
+        workflow: str | None = None,
+        priority: int | None = None,
+        at: datetime | None = None,
+        delay: Duration | None = None,
+        conn: Connection[Any] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        **arguments: Any,
+    ) -> TaskId:
+        """Make a task and return its id. See ``App.enqueue``; ``conn`` is a ``psycopg.Connection`` here."""
+        when = prepare_when(priority, at, delay)
+        one = prepare_one(command, payload, arguments, workflow=workflow, when=when)
+        with self._connections.use(conn) as used:
+            self._registrar.ensure(used, command)
+            try:
+                return store.enqueue(used, one.command, one.payload, one.workflow, one.when)
+            except UnknownCommand as error:
+                raise self._registrar.explain(error, command) from error
+
+    def enqueue_many(
+        self,
+        command: AnyCommand,
+        /,
+        payloads: Iterable[Mapping[str, Any]],
+        *,
+        workflow: Workflows = None,
+        priority: int | None = None,
+        at: datetime | None = None,
+        delay: Duration | None = None,
+        conn: Connection[Any] | None = None,
+        batch_size: int = 1000,
+    ) -> list[TaskId]:
+        """Make many tasks, all or none, and return their ids in order. See ``App.enqueue_many``."""
+        when = prepare_when(priority, at, delay)
+        batches = prepare_batches(command, payloads, workflow, batch_size)
+        with self._connections.use(conn) as used:
+            self._registrar.ensure(used, command)
+            try:
+                # Nothing is sent in somebody else's transaction before everything has been checked.
+                checked = batches if conn is None else list(batches)
+                return store.enqueue_many(used, command_name(command), checked, when)
+            except UnknownCommand as error:
+                raise self._registrar.explain(error, command) from error
+
+    def result(self, task_id: int, *, timeout: Duration | None = None) -> Any:
+        """Wait until a task has settled and return its result. See ``App.result``."""
+        limit = as_timeout(timeout)
+        began = time.monotonic()
+        interval = SHORTEST_INTERVAL
+        is_first = True
+        while limit is None or timedelta(seconds=time.monotonic() - began) < limit:
+            with self._connections.use(None) as conn:
+                found = (look if is_first else settled)(conn, [task_id])
+            if found and found[0].is_settled:
+                return value_of(found[0])
+            if is_first and not found:
+                raise task_not_found(task_id)
+            is_first = False
+            left = interval if limit is None else limit.total_seconds() - (time.monotonic() - began)
+            time.sleep(max(0.0, min(jittered(interval), left)))
+            interval = next_interval(interval)
+        with self._connections.use(None) as conn:
+            return last_look(task_id, look(conn, [task_id]), limit)
+
+    def cancel(self, task_id: int, reason: str | None = None) -> str:
+        """Ask a task and everything under it to stop. See ``App.cancel``."""
+        with self._connections.use(None) as conn:
+            return task_store.cancel(conn, task_id, reason or task_store.DEFAULT_REASON)
+
+    def retry(self, task_id: int) -> str:
+        """Run a failed or cancelled task again. See ``App.retry``."""
+        with self._connections.use(None) as conn:
+            return task_store.retry(conn, task_id)
+
+    def task(self, task_id: int) -> TaskInfo:
+        """One task as it stands now; raises ``TaskNotFound``."""
+        with self._connections.use(None) as conn:
+            return read_task(conn, task_id)
+
+    def register(self) -> int:
+        """Register all commands of the app, changing those that differ. See ``App.register``."""
+        with self._connections.use(None) as conn:
+            return self._registrar.register(conn)
+
+    def close(self) -> None:
+        """Close the connections of this client. It can be used again, and opens new ones then."""
+        self._connections.close_threads()

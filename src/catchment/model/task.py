@@ -1,0 +1,39 @@
+"""A task as a caller sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NewType
+
+from catchment.model.state import TaskState
+
+TaskId = NewType("TaskId", int)
+TaskId.__doc__ = "The id of a task: an int of its own type, so that a checker tells it from other numbers."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskInfo:
+    """One task as it stood when it was read."""
+
+    id: TaskId
+    command: str
+    queue: str
+    state: TaskState
+    payload: Mapping[str, Any]
+    result: Any
+    error: Mapping[str, Any] | None
+    info: Mapping[str, Any] | None
+    progress: Mapping[str, Any] | None
+    attempt: int
+    max_attempts: int
+    priority: int
+    workflow: str | None
+    parent_id: TaskId | None
+    merged_into: TaskId | None
+    waits_for: str | None
+    created_at: datetime
+    scheduled_at: datetime | None
+    started_at: datetime | None
+    completed_at: datetime | None

@@ -1,0 +1,110 @@
+"""Claims tasks for Python handlers: whenever there is room and reason to believe that there is work.
+
+While claims come back full it goes on claiming. When one falls short it marks itself asleep, looks once more, and waits
+for the bell; an enqueue rings it. It looks by itself every now and then in case a ring is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from catchment.runtime.connection import hold_connection
+from catchment.runtime.doorbell import Doorbell, wait_for
+from catchment.runtime.events import Events
+from catchment.runtime.held import Held, Holdings
+from catchment.runtime.limiter import Limiter
+from catchment.runtime.metrics import Metrics
+from catchment.runtime.options import WorkerOptions
+from catchment.store import attempt as store
+from catchment.store import worker as worker_store
+
+BOTH_TIERS = [0, 1]
+
+
+class Claimer:
+    def __init__(
+        self,
+        dsn: str,
+        identity: worker_store.WorkerIdentity,
+        queues: Sequence[str],
+        options: WorkerOptions,
+        *,
+        holdings: Holdings,
+        limiter: Limiter,
+        metrics: Metrics,
+        events: Events,
+        bell: Doorbell,
+        start: Callable[[list[Held]], None],
+        is_hearing: Callable[[], bool],
+        stopping: asyncio.Event,
+    ) -> None:
+        self._dsn = dsn
+        self._identity = identity
+        self._queues = list(queues)
+        self._options = options
+        self._holdings = holdings
+        self._limiter = limiter
+        self._metrics = metrics
+        self._events = events
+        self._bell = bell
+        self._start = start
+        self._is_hearing = is_hearing
+        self._stopping = stopping
+        self._is_asleep = False
+
+    async def run(self) -> None:
+        await hold_connection(self._dsn, "claimer", self._serve, stopping=self._stopping, events=self._events)
+
+    async def _serve(self, conn: AsyncConnection[Any]) -> None:
+        self._is_asleep = False
+        pause = self._options.idle_poll_first
+        while not self._stopping.is_set():
+            rung = self._bell.listen()
+            size = self._limiter.claim_size(len(self._holdings))
+            if size == 0:
+                await wait_for(rung, self._options.poll_interval)
+                continue
+            claimed = await self._claim(conn, size)
+            if len(claimed) == size:
+                pause = self._options.idle_poll_first
+                await self._wake_up(conn)
+            elif not self._is_asleep and self._is_hearing():
+                await self._go_to_sleep(conn)
+            elif await wait_for(rung, self._jittered(pause)):
+                pause = self._options.idle_poll_first
+            else:
+                pause = min(pause * 2, self._options.idle_poll_last)
+
+    async def _claim(self, conn: AsyncConnection[Any], size: int) -> list[Held]:
+        began = time.perf_counter()
+        async with asyncio.timeout(self._options.call_timeout.total_seconds()):
+            claimed = await store.claim(conn, self._identity.worker_id, self._queues, size, Held)
+        self._metrics.claimed(len(claimed), time.perf_counter() - began)
+        if claimed:
+            self._holdings.add(claimed)
+            self._start(claimed)
+            if len(self._queues) > 1:
+                self._queues.append(self._queues.pop(0))  # each queue is asked first in its turn
+        return claimed
+
+    def _jittered(self, pause: timedelta) -> timedelta:
+        hears = self._is_hearing()
+        return (pause if hears else self._options.poll_interval) * random.uniform(0.8, 1.0)  # noqa: S311 - jitter
+
+    async def _go_to_sleep(self, conn: AsyncConnection[Any]) -> None:
+        for queue in self._queues:
+            await worker_store.go_to_sleep(conn, self._identity, queue, BOTH_TIERS, kind="p")
+        self._is_asleep = True
+
+    async def _wake_up(self, conn: AsyncConnection[Any]) -> None:
+        if self._is_asleep:
+            for queue in self._queues:
+                await worker_store.wake_up(conn, self._identity, queue, [*BOTH_TIERS, 2], kind="p")
+            self._is_asleep = False

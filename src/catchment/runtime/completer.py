@@ -1,0 +1,165 @@
+"""Records ended attempts, in batches by need: whatever has ended while the last batch was written goes into the next.
+
+A slot is free only when the end is durable. A batch whose commit is in doubt is sent again: the fences make that safe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+from pydantic_core import to_json
+
+from catchment.errors import CatchmentError, ClaimLost, TaskCancelled
+from catchment.runtime.connection import LOST, hold_connection
+from catchment.runtime.events import Events
+from catchment.runtime.held import Held, Holdings
+from catchment.runtime.metrics import Metrics
+from catchment.runtime.options import WorkerOptions
+from catchment.store import attempt as store
+from catchment.store.attempt import Ending
+from catchment.task.failure import describe_error
+
+MAX_BATCH = 2_000
+
+
+class Completer:
+    def __init__(self, dsn: str, options: WorkerOptions, holdings: Holdings, metrics: Metrics, events: Events) -> None:
+        self._dsn = dsn
+        self._options = options
+        self._holdings = holdings
+        self._metrics = metrics
+        self._events = events
+        self._waiting: list[Ending] = []
+        self._in_doubt: list[Ending] = []
+        self._since: float | None = None
+        self._news = asyncio.Event()
+        self._closing = asyncio.Event()
+
+    def submit(self, ending: Ending) -> None:
+        """Hand an ended attempt over."""
+        if not self._waiting:
+            self._since = time.monotonic()
+            self._news.set()
+        self._waiting.append(ending)
+
+    @property
+    def age(self) -> float:
+        """How many seconds the oldest ended attempt has been waiting for its record."""
+        return 0.0 if self._since is None else time.monotonic() - self._since
+
+    def close(self) -> None:
+        """Write what is there, then end."""
+        self._closing.set()
+        self._news.set()
+
+    async def run(self) -> None:
+        await hold_connection(self._dsn, "completer", self._serve, stopping=asyncio.Event(), events=self._events)
+
+    async def _serve(self, conn: AsyncConnection[Any]) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            while self._in_doubt or self._waiting:
+                is_again = bool(self._in_doubt)
+                if not is_again:
+                    self._in_doubt, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
+                async with asyncio.timeout(self._options.call_timeout.total_seconds()):
+                    await self._write(conn, self._in_doubt, is_again=is_again)
+                self._in_doubt = []
+                self._since = time.monotonic() if self._waiting else None
+            if self._closing.is_set():
+                return
+
+    async def _write(self, conn: AsyncConnection[Any], endings: Sequence[Ending], *, is_again: bool) -> None:
+        plain: list[Ending] = []
+        others: list[Ending] = []
+        for ending in endings:
+            is_plain = ending.attempt.is_plain and ending.asked == "completed" and not ending.has_offspring
+            (plain if is_plain else others).append(ending)
+        if plain:
+            await self._write_plain(conn, plain, is_again=is_again)
+        simple = [e for e in others if not e.has_offspring]
+        if simple:
+            await self._write_settled(conn, simple, is_again=is_again)
+        for ending in others:
+            if ending.has_offspring:
+                await self._write_one(conn, ending, is_again=is_again)
+
+    async def _write_plain(self, conn: AsyncConnection[Any], endings: Sequence[Ending], *, is_again: bool) -> None:
+        try:
+            done = await store.complete(conn, endings)
+        except LOST:
+            raise
+        except psycopg.Error:
+            await self._write_singly(conn, endings, is_again=is_again)
+            return
+        if len(done) < len(endings):
+            # Some are not plain any more, or not ours: the thorough way tells which.
+            await self._write_settled(conn, [e for e in endings if e.attempt.id not in done], is_again=is_again)
+        self._settled([e for e in endings if e.attempt.id in done])
+
+    async def _write_settled(self, conn: AsyncConnection[Any], endings: Sequence[Ending], *, is_again: bool) -> None:
+        try:
+            states = await store.settle(conn, endings)
+        except LOST:
+            raise
+        except (psycopg.Error, CatchmentError):
+            await self._write_singly(conn, endings, is_again=is_again)
+            return
+        lost = [e for e in endings if e.attempt.id not in states]
+        if lost and not is_again:
+            self._fenced(lost)
+        self._settled(endings)
+
+    async def _write_singly(self, conn: AsyncConnection[Any], endings: Sequence[Ending], *, is_again: bool) -> None:
+        """One of these is refused: find out which, and let the others pass."""
+        for ending in endings:
+            await self._write_one(conn, ending, is_again=is_again)
+
+    async def _write_one(self, conn: AsyncConnection[Any], ending: Ending, *, is_again: bool) -> None:
+        try:
+            if ending.has_offspring:
+                await store.complete_one(conn, ending)
+            elif not await store.settle(conn, [ending]) and not is_again:
+                self._fenced([ending])
+        except LOST:
+            raise
+        except ClaimLost:
+            if not is_again:
+                self._fenced([ending])
+        except (psycopg.Error, CatchmentError) as error:
+            await self._write_refused(conn, ending, error)
+        self._settled([ending])
+
+    async def _write_refused(self, conn: AsyncConnection[Any], ending: Ending, error: Exception) -> None:
+        """The database does not take this end (a result that jsonb cannot hold, a scope that is cancelled): fail it."""
+        asked = "cancelled" if isinstance(error, TaskCancelled) else "failed"
+        described = describe_error(error)
+        self._events.emit(
+            "task.refused",
+            f"{ending.attempt.command} {ending.attempt.id}: its end was refused: {described['message']}",
+            level=logging.ERROR,
+            id=ending.attempt.id,
+            command=ending.attempt.command,
+        )
+        await store.settle(conn, [Ending(ending.attempt, asked, error=to_json(described).decode())])
+
+    def _fenced(self, endings: Sequence[Ending]) -> None:
+        self._metrics.fenced_writes += len(endings)
+        for ending in endings:
+            self._events.emit(
+                "task.fenced",
+                f"{ending.attempt.command} {ending.attempt.id}: the claim was lost, its end is dropped",
+                level=logging.WARNING,
+                id=ending.attempt.id,
+                fence=ending.attempt.fence,
+            )
+
+    def _settled(self, endings: Sequence[Ending]) -> None:
+        self._holdings.drop(e.attempt for e in endings if isinstance(e.attempt, Held))

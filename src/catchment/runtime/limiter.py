@@ -1,0 +1,89 @@
+"""Backpressure: how many tasks to claim next, and how many to hold at most.
+
+The claim shrinks as the seed of this design says: nothing below a tenth of the slots, half of it above 80 % of memory,
+70 % of it while a command's 99th percentile is above its threshold; never below one. Besides, signals that mean that
+this very process is late (event loop, completer, memory) lower the limit itself, and quiet seconds raise it again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from catchment.runtime.options import WorkerOptions
+
+SMALL_CAP = 10
+STOP_SHARE = 0.10
+RESUME_SHARE = 0.11
+HIGH_MEMORY = 0.80
+CRITICAL_MEMORY = 0.90
+LATE_LOOP = 0.25
+LATE_COMPLETER = 2.0
+LOWER = 0.7
+RAISE_SHARE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What the worker feels: shares are 0 to 1, times in seconds."""
+
+    memory: float = 0.0
+    slowest_p99: float = 0.0
+    loop_lag: float = 0.0
+    completer_age: float = 0.0
+
+
+@dataclass
+class Limiter:
+    """Decides from the number held and the signals; it measures nothing itself."""
+
+    options: WorkerOptions
+    read_signals: Callable[[], Signals]
+    limit: int = 0
+    reasons: set[str] = field(default_factory=set[str])
+    _is_full: bool = False
+
+    def __post_init__(self) -> None:
+        self.limit = self.options.max_concurrent_tasks
+
+    def free(self, held: int) -> int:
+        """Slots left under the present limit."""
+        return max(0, self.limit - held)
+
+    def claim_size(self, held: int) -> int:
+        """How many tasks the next claim may ask for; 0 means to wait for room."""
+        free = self.free(held)
+        if not self._has_room(free):
+            return 0
+        signals = self.read_signals()
+        factor = 1.0
+        if signals.memory > HIGH_MEMORY:
+            factor *= 0.5
+        if signals.slowest_p99 > self.options.latency_threshold.total_seconds():
+            factor *= 0.7
+        return min(free, max(1, int(self.options.claim_batch_size * factor)))
+
+    def _has_room(self, free: int) -> bool:
+        """Stop below one mark, go on above another one, so that the worker does not flap between the two."""
+        cap = self.options.max_concurrent_tasks
+        if cap <= SMALL_CAP:
+            return free >= 1
+        mark = math.ceil((RESUME_SHARE if self._is_full else STOP_SHARE) * min(cap, self.limit))
+        self._is_full = free < max(1, mark)
+        return not self._is_full
+
+    def adjust(self) -> None:
+        """Move the limit: down by a share when something is late, up by a step when nothing is. Call once a second."""
+        signals = self.read_signals()
+        late = {
+            "memory": signals.memory > CRITICAL_MEMORY,
+            "event_loop": signals.loop_lag > LATE_LOOP,
+            "completer": signals.completer_age > LATE_COMPLETER,
+        }
+        self.reasons = {name for name, is_late in late.items() if is_late}
+        cap = self.options.max_concurrent_tasks
+        if self.reasons:
+            self.limit = max(1, int(self.limit * LOWER))
+        else:
+            self.limit = min(cap, self.limit + max(1, int(cap * RAISE_SHARE)))

@@ -1,0 +1,108 @@
+"""What running handlers reach of the database: progress, the children of a join, transactions of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
+from typing import Any
+
+from psycopg import AsyncConnection, Connection
+
+from catchment.errors import ClaimLost
+from catchment.model.state import TaskState
+from catchment.model.task import TaskId
+from catchment.runtime.connection import LOST, hold_connection
+from catchment.runtime.events import Events
+from catchment.runtime.transactions import Transactions
+from catchment.store import attempt as store
+from catchment.store import worker as worker_store
+from catchment.store.attempt import Ending
+from catchment.task.child import Child
+from catchment.task.context import Context
+
+PROGRESS_EVERY = 0.1
+
+
+class WorkerPort:
+    """One connection for progress, warnings and the children of joins; transactions have a pool of their own."""
+
+    def __init__(self, dsn: str, transactions: Transactions, events: Events) -> None:
+        self._dsn = dsn
+        self._transactions = transactions
+        self._events = events
+        self._loop = asyncio.get_running_loop()
+        self._conn: asyncio.Future[AsyncConnection[Any]] = self._loop.create_future()
+        self._lock = asyncio.Lock()
+        self._news = asyncio.Event()
+        self._progress: dict[int, Context] = {}
+        self._warned: set[str] = set()
+        self._warnings: list[tuple[int, str]] = []
+
+    async def run(self, stopping: asyncio.Event) -> None:
+        """Write progress and warnings as they come, until stopped."""
+        await hold_connection(self._dsn, "port", self._serve, stopping=stopping, events=self._events)
+
+    async def _serve(self, conn: AsyncConnection[Any]) -> None:
+        self._conn.set_result(conn)
+        try:
+            while True:
+                await self._news.wait()
+                self._news.clear()
+                await self._write(conn)
+                await asyncio.sleep(PROGRESS_EVERY)
+        finally:
+            self._conn = self._loop.create_future()
+
+    async def _write(self, conn: AsyncConnection[Any]) -> None:
+        contexts, self._progress = self._progress, {}
+        warnings, self._warnings = self._warnings, []
+        async with self._lock:
+            for context in contexts.values():
+                if context.newest_progress is not None:
+                    with suppress(ClaimLost):
+                        await store.report_progress(
+                            conn, context.task_id, context.fence, context.newest_progress.to_json()
+                        )
+            for task_id, message in warnings:
+                await worker_store.record_warning(conn, task_id, "worker", message)
+
+    def progress(self, context: Context) -> None:
+        """Called from any thread."""
+        self._progress[context.task_id] = context
+        self._loop.call_soon_threadsafe(self._news.set)
+
+    def warn(self, task_id: int, command: str) -> None:
+        """A task of a command that this worker does not know: say so once."""
+        if command not in self._warned:
+            self._warned.add(command)
+            text = f"a worker of its queue has no command {command}: it was given back"
+            self._warnings.append((task_id, text))
+            self._news.set()
+            self._events.emit("command.unknown", text, level=logging.WARNING, id=task_id, command=command)
+
+    async def children(self, task_id: TaskId) -> list[Child]:
+        """The children of a task, for its join."""
+        while True:
+            conn = await self._conn
+            try:
+                async with self._lock:
+                    rows = await store.children(conn, task_id)
+                break
+            except LOST:
+                await asyncio.sleep(0.05)
+        return [Child(TaskId(r[0]), r[1], r[2], TaskState(r[3]), r[4], r[5]) for r in rows]
+
+    def transaction(self, context: Context) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
+        return self._transactions.begin(context)
+
+    def transaction_sync(self, context: Context) -> AbstractContextManager[Connection[Any]]:
+        return self._transactions.begin_sync(context)
+
+    async def commit(self, context: Context, ending: Ending) -> str | None:
+        """Commit the handler's transaction with the task's completion; None if it had none."""
+        return await self._transactions.commit(context, ending)
+
+    async def leave(self, context: Context) -> None:
+        """Roll back what is still open, whatever became of the handler."""
+        await self._transactions.leave(context)

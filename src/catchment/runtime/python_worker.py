@@ -1,0 +1,180 @@
+"""The Python side of a worker: claims, runs and records, with a handful of connections whatever it holds.
+
+Its end is orderly: claim no more, give back what has not started, let handlers finish for a while, give back the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from catchment.runtime.claimer import Claimer
+from catchment.runtime.completer import Completer
+from catchment.runtime.doorbell import Doorbell, wait_for
+from catchment.runtime.events import Events
+from catchment.runtime.executor import Executor
+from catchment.runtime.held import Held, Holdings, Stop
+from catchment.runtime.limiter import Limiter, Signals
+from catchment.runtime.memory import memory_usage
+from catchment.runtime.metrics import Metrics
+from catchment.runtime.options import WorkerOptions
+from catchment.runtime.pools import Pools
+from catchment.runtime.port import WorkerPort
+from catchment.runtime.transactions import Transactions
+from catchment.runtime.watcher import Watcher
+from catchment.store.attempt import Ending
+from catchment.store.worker import WorkerIdentity
+from catchment.task.commands import Commands
+
+SAMPLE = 0.25
+
+
+class PythonWorker:
+    def __init__(
+        self,
+        dsn: str,
+        identity: WorkerIdentity,
+        commands: Commands,
+        queues: Sequence[str],
+        options: WorkerOptions,
+        *,
+        metrics: Metrics,
+        events: Events,
+        is_hearing: Callable[[], bool],
+    ) -> None:
+        self._options = options
+        self._events = events
+        self._metrics = metrics
+        self.bell = Doorbell()
+        self._halt = asyncio.Event()
+        self._busy = asyncio.Event()
+        self._signals = Signals()
+        self.holdings = Holdings(self.bell.ring)
+        self.limiter = Limiter(options, lambda: self._signals)
+        self._completer = Completer(dsn, options, self.holdings, metrics, events)
+        transactions = Transactions(
+            dsn, size=options.transactions, limit=options.transaction_limit, committed=self._committed
+        )
+        self._transactions = transactions
+        self._port = WorkerPort(dsn, transactions, events)
+        self.pools = Pools(threads=options.threads, processes=options.processes)
+        self._executor = Executor(
+            commands,
+            port=self._port,
+            pools=self.pools,
+            metrics=metrics,
+            events=events,
+            finish=self._completer.submit,
+            drop=lambda held: self.holdings.drop([held]),
+        )
+        self.watcher = Watcher(dsn, identity, self.holdings, self._executor, events, every=options.lease / 3)
+        self._claimer = Claimer(
+            dsn,
+            identity,
+            queues,
+            options,
+            holdings=self.holdings,
+            limiter=self.limiter,
+            metrics=metrics,
+            events=events,
+            bell=self.bell,
+            start=self._start,
+            is_hearing=is_hearing,
+            stopping=self._halt,
+        )
+
+    async def run(self, stopping: asyncio.Event, is_dead: asyncio.Event) -> None:
+        """Serve until stopped. If the database gave this worker up meanwhile, its handlers are cancelled."""
+        returned = asyncio.Event()
+        async with asyncio.TaskGroup() as parts:
+            completer = parts.create_task(self._completer.run())
+            executor = parts.create_task(self._executor.run(returned))
+            claimer = parts.create_task(self._claimer.run())
+            others = [
+                parts.create_task(self._port.run(self._halt)),
+                parts.create_task(self.watcher.run(self._halt)),
+                parts.create_task(self._watch_limits()),
+            ]
+            await stopping.wait()
+            self._halt.set()
+            self.bell.ring()
+            await claimer
+            await self._drain(is_dead)
+            returned.set()
+            await executor
+            self._completer.close()
+            await asyncio.wait([completer], timeout=self._options.call_timeout.total_seconds())
+            for part in [*others, completer]:
+                part.cancel()
+        self.pools.close()
+        await self._transactions.close()
+
+    def _start(self, attempts: list[Held]) -> None:
+        self._busy.set()
+        self._executor.start(attempts)
+
+    def _committed(self, ending: Ending) -> None:
+        if isinstance(ending.attempt, Held):
+            self.holdings.drop([ending.attempt])
+
+    async def _drain(self, is_dead: asyncio.Event) -> None:
+        """Give back what has not started, wait for the rest, then give that back too."""
+        unstarted = self._executor.take_unstarted()
+        for held in unstarted:
+            self._completer.submit(Ending(held, "released"))
+        self._metrics.released += len(unstarted)
+        if not is_dead.is_set():
+            await self._wait_for_handlers(self._options.shutdown_grace)
+        stop, reason = (Stop.LOST, "the claim was lost") if is_dead.is_set() else (Stop.RELEASED, "the worker stops")
+        left = list(self.holdings)
+        if left:
+            self._events.emit(
+                "worker.gives_back", f"{len(left)} tasks still run and are given back", level=logging.WARNING
+            )
+        for held in left:
+            self._executor.stop(held, stop, reason)
+
+    async def _wait_for_handlers(self, grace: timedelta) -> None:
+        until = time.monotonic() + grace.total_seconds()
+        while len(self.holdings) and time.monotonic() < until:
+            await wait_for(self.bell.listen(), timedelta(seconds=min(0.1, max(0.0, until - time.monotonic()))))
+
+    async def _watch_limits(self) -> None:
+        """Feel the load four times a second while there is any, and move the limit once a second."""
+        cap = self._options.max_concurrent_tasks
+        ticks = 0
+        while True:
+            if not len(self.holdings) and self.limiter.limit == cap:
+                self._signals = Signals()
+                self._busy.clear()
+                await self._busy.wait()
+            before = time.monotonic()
+            await asyncio.sleep(SAMPLE)
+            lag = time.monotonic() - before - SAMPLE
+            self._signals = Signals(
+                memory=memory_usage(),
+                slowest_p99=self._metrics.slowest(),
+                loop_lag=lag,
+                completer_age=self._completer.age,
+            )
+            ticks += 1
+            if ticks % 4 == 0:
+                was = self.limiter.limit
+                self.limiter.adjust()
+                self._tell(was)
+
+    def _tell(self, was: int) -> None:
+        if self.limiter.limit < was:
+            reasons = ", ".join(sorted(self.limiter.reasons))
+            self._events.emit(
+                "worker.backpressure",
+                f"holds at most {self.limiter.limit} tasks now: {reasons}",
+                level=logging.WARNING,
+                limit=self.limiter.limit,
+                reasons=reasons,
+            )
+        elif self.limiter.limit > was:
+            self.bell.ring()

@@ -1,0 +1,61 @@
+"""Settings of a worker from the environment. A value that cannot be read stops the start with a reason."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from catchment.errors import RequestRefused
+from catchment.runtime.options import WorkerOptions
+
+
+class WorkerSettings(BaseSettings):
+    """Environment variables of ``catchment worker``, in capitals."""
+
+    model_config = SettingsConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    max_concurrent_tasks: int = Field(1000, ge=1, description="Python tasks this process holds at most.")
+    claim_batch_size: int = Field(50, ge=1, description="Tasks that one claim takes at most.")
+    poll_interval_ms: int = Field(100, ge=1, description="Rhythm of looking for work while no wake-up can arrive.")
+    idle_poll_ms: int = Field(30_000, ge=1, description="Longest rhythm of looking for work while wake-ups can arrive.")
+    wake_ups: bool = Field(True, description="Listen for notifications; off behind a pooler that cannot pass them on.")
+    latency_threshold_ms: int = Field(
+        30_000, ge=1, description="Claims shrink by 30 % while a command's 99th percentile is above this."
+    )
+    worker_threads: int = Field(32, ge=1, description="Threads for handlers that are plain functions.")
+    worker_processes: int | None = Field(
+        None, ge=1, description="Processes for CPU-bound handlers; default: all cores."
+    )
+    lease_seconds: float = Field(15, gt=1, description="Time after which a silent worker counts as dead.")
+    shutdown_grace_seconds: float = Field(30, ge=0, description="Time that running handlers get at a stop.")
+    transaction_limit_seconds: float = Field(
+        30, gt=0, description="Longest idle time and statement in ctx.transaction()."
+    )
+
+
+def read_options(**given: Any) -> WorkerOptions:
+    """Options from the environment, and from those given."""
+    try:
+        found = WorkerSettings()  # pyright: ignore[reportCallIssue] - its fields come from the environment
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0]).upper()
+        raise RequestRefused(f"{name} in the environment is invalid: {first['msg']}") from error
+    defaults: dict[str, Any] = {
+        "max_concurrent_tasks": found.max_concurrent_tasks,
+        "claim_batch_size": found.claim_batch_size,
+        "poll_interval": timedelta(milliseconds=found.poll_interval_ms),
+        "idle_poll_last": timedelta(milliseconds=found.idle_poll_ms),
+        "has_wake_ups": found.wake_ups,
+        "latency_threshold": timedelta(milliseconds=found.latency_threshold_ms),
+        "threads": found.worker_threads,
+        "lease": timedelta(seconds=found.lease_seconds),
+        "shutdown_grace": timedelta(seconds=found.shutdown_grace_seconds),
+        "transaction_limit": timedelta(seconds=found.transaction_limit_seconds),
+    }
+    if found.worker_processes is not None:
+        defaults["processes"] = found.worker_processes
+    return WorkerOptions(**defaults | given)

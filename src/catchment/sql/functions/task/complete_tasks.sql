@@ -1,0 +1,43 @@
+-- complete_tasks: held tasks finish, many at a time: the fast way for those that only scopes and lanes hear of (worker.claimed
+-- says is_plain) and that made no children nor follow-ups. The others are left alone: complete_task and settle take those.
+--
+--   processing -> completed
+--   locks   running rows; then scope rows deepest first, then id; then see follow_through
+--   returns the tasks completed; of the others nothing has changed
+create or replace function worker.complete_tasks(
+  p_ids      bigint[],
+  p_fences   bigint[],
+  p_infos    jsonb[] default null,
+  p_results  jsonb[] default null
+)
+  returns bigint[]
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set enable_hashjoin = off
+  set enable_mergejoin = off
+as $$
+declare
+  v_done     bigint[];
+  v_children bigint[];
+  v_heads    bigint[];
+begin
+  select f.p_done, f.p_children, f.p_heads into v_done, v_children, v_heads
+    from worker.finish_plain(p_ids, p_fences, p_infos, p_results) as f;
+  if v_children <> '{}' then
+    perform worker.follow_through(null, worker.count_completed(v_children));
+  end if;
+  if v_heads <> '{}' then
+    perform worker.advance_lanes(array(
+      select (t.id, 'completed', t.command, null, 0, t.queue_id, coalesce(t.lane, ''), t.place, true, false, false, false,
+              false)::worker.settled
+        from unnest(v_heads) as h (id)
+       cross join lateral (select t.* from worker.task as t where t.id = h.id limit 1) as t));
+  end if;
+  return v_done;
+end;
+$$;

@@ -1,0 +1,65 @@
+-- finish_plain: completed attempts that nothing but scopes and lanes hears of leave running and get their outcomes, in one statement.
+-- One that a cancel or a progress report changed in the same moment is looked for once more.
+--
+--   processing -> completed
+--   locks   running rows
+create or replace function worker.finish_plain(
+  p_ids         bigint[],
+  p_fences      bigint[],
+  p_infos       jsonb[],
+  p_results     jsonb[],
+  out p_done      bigint[],
+  out p_children  bigint[],
+  out p_heads     bigint[]
+)
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set enable_mergejoin = off
+  set enable_hashjoin = on
+  set enable_nestloop = off
+as $$
+declare
+  v_now      timestamptz := worker.now();
+  v_done     bigint[];
+  v_children bigint[];
+  v_heads    bigint[];
+begin
+  p_done := '{}';
+  p_children := '{}';
+  p_heads := '{}';
+  for v_look in 1 .. 2 loop
+    with gone as (
+      delete from worker.running as r
+       where r.ctid = any (array(
+               select (select x.ctid
+                         from worker.running as x
+                        where x.id = u.id
+                          and x.fence = u.fence
+                          and x.is_plain
+                          and x.child_mode is null
+                          and not x.has_follow_up
+                          and not x.has_merged)
+                 from unnest(p_ids, p_fences) as u (id, fence)))
+      returning r.id, r.tier, r.has_lane, r.attempt, r.worker_pid, r.started_at
+    ),
+    kept as (
+      insert into worker.outcome (id, state, attempt, worker_pid, started_at, stopped_at, completed_at, info, result)
+      select g.id, 'completed', g.attempt, g.worker_pid, g.started_at, v_now, v_now, i.info, i.result
+        from gone as g
+        join unnest(p_ids, p_infos, p_results) as i (id, info, result) on i.id = g.id
+    )
+    select array_agg(g.id), array_agg(g.id) filter (where g.tier = 0), array_agg(g.id) filter (where g.has_lane)
+      into v_done, v_children, v_heads
+      from gone as g;
+    p_done := p_done || v_done;
+    p_children := p_children || v_children;
+    p_heads := p_heads || v_heads;
+    exit when cardinality(p_done) = cardinality(p_ids);
+  end loop;
+end;
+$$;

@@ -1,0 +1,28 @@
+-- let_in: what has become ready without anybody doing anything: due tasks, and arrivals to lanes. Called before a claim.
+--
+--   locks   see promote_due and admit_arrivals
+create or replace function worker.let_in()
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+declare
+  v_is_due      boolean;
+  v_has_arrived boolean;
+begin
+  select exists (select from worker.blocked as b where b.due_at <= worker.now()),
+         exists (select from worker.arrival)
+    into v_is_due, v_has_arrived;
+  if v_is_due then
+    perform worker.promote_due();
+  end if;
+  if v_has_arrived or v_is_due then
+    perform worker.admit_arrivals();
+  end if;
+end;
+$$;

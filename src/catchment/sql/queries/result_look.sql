@@ -1,0 +1,10 @@
+-- result_look: how each of these tasks stands. One that was merged shares the outcome of its survivor.
+select t.id, t.command, t.state, coalesce(s.result, t.result) as result, coalesce(s.error_detail, t.error_detail) as error
+  from worker.tasks as t
+  left join lateral (
+    select s.result, s.error_detail
+      from worker.tasks as s
+     where s.id = t.merged_into
+       and s.state in ('completed', 'failed', 'cancelled')
+  ) as s on true
+ where t.id = any (%(ids)s::bigint[])

@@ -1,0 +1,224 @@
+"""Attempts of Python handlers: claimed, settled and told about, many at a time.
+
+Arrays and JSON travel as text that is put together here: with batches of hundreds, the driver's own conversion of each
+element would cost more than the handler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from psycopg import AsyncConnection, Connection
+
+from catchment.model.task import TaskId
+from catchment.store.errors import translated
+from catchment.store.fetch import fetch_value_async
+
+_CLAIM = """
+select c.id, c.fence, c.command, c.payload::text, c.attempt, c.phase, c.parent_id, c.lane, c.queue_id, c.timeout,
+       c.failures, c.max_attempts, c.is_plain
+  from worker.claim_tasks(%s, %s, %s) as c
+"""
+_COMPLETE = "select worker.complete_tasks(%s::bigint[], %s::bigint[], %s::jsonb[], %s::jsonb[])"
+_SETTLE = """
+select s.id, s.state
+  from worker.settle(%s::bigint[], %s::bigint[], %s::text[], %s::jsonb[], %s::jsonb[], %s::jsonb[]) as s
+"""
+_COMPLETE_ONE = "select worker.complete_task(%s, %s, %s::jsonb, %s::jsonb, %s::jsonb, %s, %s, %s::jsonb)"
+
+
+A = TypeVar("A", bound="Attempt")
+
+
+class Attempt:
+    """A claimed task as its worker gets it. ``payload`` is JSON text; ``phase`` 1 is a join."""
+
+    __slots__ = (
+        "attempt",
+        "command",
+        "failures",
+        "fence",
+        "id",
+        "is_plain",
+        "lane",
+        "max_attempts",
+        "parent_id",
+        "payload",
+        "phase",
+        "queue_id",
+        "timeout",
+    )
+
+    def __init__(self, row: tuple[Any, ...]) -> None:
+        self.id: TaskId
+        self.fence: int
+        self.command: str
+        self.payload: str
+        self.attempt: int
+        self.phase: int
+        self.parent_id: TaskId | None
+        self.lane: str | None
+        self.queue_id: int
+        self.timeout: timedelta | None
+        self.failures: int
+        self.max_attempts: int
+        self.is_plain: bool
+        (
+            self.id,
+            self.fence,
+            self.command,
+            self.payload,
+            self.attempt,
+            self.phase,
+            self.parent_id,
+            self.lane,
+            self.queue_id,
+            self.timeout,
+            self.failures,
+            self.max_attempts,
+            self.is_plain,
+        ) = row
+
+
+@dataclass(slots=True)
+class Ending:
+    """How an attempt ended: ``asked`` is completed, failed, cancelled or released. Everything else is JSON text."""
+
+    attempt: Attempt
+    asked: str = "completed"
+    error: str | None = None
+    info: str | None = None
+    result: str | None = None
+    spawns: str | None = None
+    child_mode: str | None = None
+    on_failure: str | None = None
+    follow_ups: str | None = None
+
+    @property
+    def has_offspring(self) -> bool:
+        return self.spawns is not None or self.follow_ups is not None
+
+
+async def claim(
+    conn: AsyncConnection[Any], worker_id: int, queues: Sequence[str], limit: int, make: Callable[[tuple[Any, ...]], A]
+) -> list[A]:
+    """Take up to ``limit`` tasks of these queues, each made an object by ``make``."""
+    with translated():
+        cursor = await conn.execute(_CLAIM, [worker_id, list(queues), limit], prepare=True)
+        return [make(row) for row in await cursor.fetchall()]
+
+
+async def complete(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> set[int]:
+    """Complete plain attempts; returns the ids that were ours."""
+    cursor = await conn.execute(
+        _COMPLETE,
+        [
+            numbers(e.attempt.id for e in endings),
+            numbers(e.attempt.fence for e in endings),
+            texts([e.info for e in endings]),
+            texts([e.result for e in endings]),
+        ],
+        prepare=True,
+    )
+    ((done,),) = await cursor.fetchall()
+    return set(done)
+
+
+async def settle(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> dict[int, str]:
+    """End attempts without offspring in any way; returns the state of each that was ours."""
+    with translated():
+        cursor = await conn.execute(
+            _SETTLE,
+            [
+                numbers(e.attempt.id for e in endings),
+                numbers(e.attempt.fence for e in endings),
+                [e.asked for e in endings],
+                texts([e.error for e in endings]),
+                texts([e.info for e in endings]),
+                texts([e.result for e in endings]),
+            ],
+            prepare=True,
+        )
+        return dict(await cursor.fetchall())
+
+
+async def release(conn: AsyncConnection[Any], ids: Sequence[int], fences: Sequence[int]) -> None:
+    """Give attempts back that never started."""
+    await conn.execute(
+        "select worker.settle(%s::bigint[], %s::bigint[], array_fill('released'::text, array[%s]))",
+        [numbers(ids), numbers(fences), len(ids)],
+    )
+
+
+async def complete_one(conn: AsyncConnection[Any], ending: Ending) -> str:
+    """Complete one attempt with its offspring; raises ``ClaimLost`` when it is no longer ours."""
+    with translated():
+        cursor = await conn.execute(_COMPLETE_ONE, _one(ending), prepare=True)
+        ((state,),) = await cursor.fetchall()
+    return state
+
+
+def complete_one_sync(conn: Connection[Any], ending: Ending) -> str:
+    """As ``complete_one``, on a plain connection."""
+    with translated():
+        ((state,),) = conn.execute(_COMPLETE_ONE, _one(ending)).fetchall()
+    return state
+
+
+async def held_fences(conn: AsyncConnection[Any], worker_id: int) -> dict[int, tuple[int, str | None]]:
+    """What the database says this worker holds: fence and cancel reason by task."""
+    cursor = await conn.execute("select id, fence, cancel_reason from worker.held_by(%s)", [worker_id])
+    return {task_id: (fence, reason) for task_id, fence, reason in await cursor.fetchall()}
+
+
+async def fate(conn: AsyncConnection[Any], task_id: int, fence: int, attempt: int) -> str:
+    """What has become of an attempt whose commit got no answer: held, ended or lost."""
+    return await fetch_value_async(conn, "select worker.attempt_fate(%s, %s, %s)", task_id, fence, attempt)
+
+
+async def report_progress(conn: AsyncConnection[Any], task_id: int, fence: int, progress: str) -> None:
+    """Tell how far an attempt is; raises ``ClaimLost`` when it is no longer ours."""
+    await fetch_value_async(conn, "select worker.report_progress(%s, %s, %s::jsonb)", task_id, fence, progress)
+
+
+async def children(conn: AsyncConnection[Any], task_id: int) -> list[tuple[Any, ...]]:
+    """The settled children of a task as its join gets them: id, command, payload, state, result, info."""
+    cursor = await conn.execute(
+        "select id, command, payload, state, result, info from worker.children_of(%s)", [task_id]
+    )
+    return await cursor.fetchall()
+
+
+def numbers(values: Iterable[int]) -> str:
+    """An array of numbers as text."""
+    return f"{{{','.join(map(str, values))}}}"
+
+
+def texts(values: Sequence[str | None]) -> str | None:
+    """An array of strings as text, or null when there is none."""
+    if not any(values):
+        return None
+    return f"{{{','.join([_quoted(value) for value in values])}}}"
+
+
+def _quoted(value: str | None) -> str:
+    if value is None:
+        return "NULL"
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _one(ending: Ending) -> list[Any]:
+    return [
+        ending.attempt.id,
+        ending.attempt.fence,
+        ending.info,
+        ending.result,
+        ending.spawns,
+        ending.child_mode,
+        ending.on_failure,
+        ending.follow_ups,
+    ]

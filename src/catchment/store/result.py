@@ -1,0 +1,113 @@
+"""Reads how tasks stand and how they ended, many in one query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
+from psycopg.rows import class_row, dict_row
+
+from catchment.errors import RequestRefused, TaskNotFound
+from catchment.model.state import TaskState
+from catchment.model.task import TaskId, TaskInfo
+from catchment.sql import loader
+from catchment.store.errors import translated
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A task's state and, once it has settled, its outcome: that of its survivor if it was merged."""
+
+    id: TaskId
+    command: str
+    state: str
+    result: Any
+    error: dict[str, Any] | None
+
+    @property
+    def is_settled(self) -> bool:
+        """Has the task reached its end?"""
+        return TaskState(self.state).is_settled
+
+
+async def look_async(conn: AsyncConnection[Any], ids: Sequence[int]) -> list[Standing]:
+    """The standing of each of these tasks that exists."""
+    return await _standings_async(conn, "result_look", ids)
+
+
+async def settled_async(conn: AsyncConnection[Any], ids: Sequence[int]) -> list[Standing]:
+    """Those of these tasks that have settled; cheaper than a look."""
+    return await _standings_async(conn, "result_settled", ids)
+
+
+def look(conn: Connection[Any], ids: Sequence[int]) -> list[Standing]:
+    """As ``look_async``, without asyncio."""
+    return _standings(conn, "result_look", ids)
+
+
+def settled(conn: Connection[Any], ids: Sequence[int]) -> list[Standing]:
+    """As ``settled_async``, without asyncio."""
+    return _standings(conn, "result_settled", ids)
+
+
+async def read_task_async(conn: AsyncConnection[Any], task_id: int) -> TaskInfo:
+    """One task; raises ``TaskNotFound``."""
+    cursor = AsyncCursor(conn, row_factory=dict_row)
+    try:
+        await cursor.execute(loader.query("task_info"), {"id": task_id})
+        return _task_info(task_id, await cursor.fetchall())
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise _may_not_read(error) from error
+
+
+def read_task(conn: Connection[Any], task_id: int) -> TaskInfo:
+    """As ``read_task_async``, without asyncio."""
+    cursor = Cursor(conn, row_factory=dict_row)
+    try:
+        return _task_info(task_id, cursor.execute(loader.query("task_info"), {"id": task_id}).fetchall())
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise _may_not_read(error) from error
+
+
+async def _standings_async(conn: AsyncConnection[Any], query: str, ids: Sequence[int]) -> list[Standing]:
+    cursor = AsyncCursor(conn, row_factory=class_row(Standing))
+    try:
+        with translated():
+            await cursor.execute(loader.query(query), {"ids": list(ids)}, prepare=True)
+            return await cursor.fetchall()
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise _may_not_read(error) from error
+
+
+def _standings(conn: Connection[Any], query: str, ids: Sequence[int]) -> list[Standing]:
+    cursor = Cursor(conn, row_factory=class_row(Standing))
+    try:
+        with translated():
+            return cursor.execute(loader.query(query), {"ids": list(ids)}, prepare=True).fetchall()
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise _may_not_read(error) from error
+
+
+def _task_info(task_id: int, rows: list[dict[str, Any]]) -> TaskInfo:
+    if not rows:
+        raise task_not_found(task_id)
+    (row,) = rows
+    return TaskInfo(state=TaskState(row.pop("state")), **row)
+
+
+def task_not_found(task_id: int) -> TaskNotFound:
+    """The answer to an id that does not exist, yet or any more."""
+    return TaskNotFound(
+        f"there is no task {task_id}",
+        hint="Its transaction may not have committed yet, or it was deleted some days after it settled.",
+    )
+
+
+def _may_not_read(error: psycopg.Error) -> RequestRefused:
+    return RequestRefused(
+        f"this user may not read tasks: {error.diag.message_primary}",
+        hint="Grant it catchment_read (or catchment_worker): catchment_enqueue makes tasks and does not see them.",
+    )

@@ -1,0 +1,1 @@
+"""What a handler sees: commands, their payloads, the context, and how errors are told."""

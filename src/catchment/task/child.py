@@ -1,0 +1,38 @@
+"""Plain values of a context: a child as its join gets it, and progress."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import to_json
+
+from catchment.model.state import TaskState
+from catchment.model.task import TaskId
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A child as the join of its parent gets it."""
+
+    id: TaskId
+    command: str
+    payload: Mapping[str, Any]
+    state: TaskState
+    result: Any = None
+    info: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a handler says it is."""
+
+    done: float
+    total: float | None = None
+    message: str | None = None
+
+    def to_json(self) -> str:
+        """The object that ``worker.report_progress`` takes."""
+        given = {"done": self.done, "total": self.total, "message": self.message}
+        return to_json({k: v for k, v in given.items() if v is not None}, inf_nan_mode="strings").decode()

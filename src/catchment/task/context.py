@@ -1,0 +1,281 @@
+"""The context: what a handler knows about its task, and the verbs it has.
+
+Spawns, follow-ups and figures are recorded here and become real in the transaction that completes the attempt, so an
+attempt that fails leaves none. Nothing here touches the database; ``progress`` and ``transaction`` go to the port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, get_args
+
+from catchment.errors import RequestRefused, ScopeClosed, TaskCancelled
+from catchment.model.duration import Duration
+from catchment.model.task import TaskId
+from catchment.task import offspring
+from catchment.task.child import Progress
+from catchment.task.offspring import ChildMode, Offspring, ScopeFailure
+from catchment.task.port import LocalPort, Port
+from catchment.task.request import (
+    check_priority,
+    check_workflow,
+    command_json,
+    command_name,
+    due_time,
+    payload_json,
+    whole_payload,
+)
+from catchment.task.transaction import Transaction
+
+if TYPE_CHECKING:
+    from catchment.task.request import AnyCommand
+
+# Options of enqueue that a child cannot have; an unvalidated payload would swallow them.
+_NOT_FOR_CHILDREN = ("workflow", "conn")
+
+
+class Scope:
+    """The block of ``with ctx.scope(…)``. It sets how the children are run and does not wait for them."""
+
+    __slots__ = ("_context", "mode", "on_failure")
+
+    def __init__(self, context: Context, mode: ChildMode, on_failure: ScopeFailure) -> None:
+        self._context = context
+        self.mode: ChildMode = mode
+        self.on_failure: ScopeFailure = on_failure
+
+    def __enter__(self) -> Scope:
+        self._context.record().set_policy(self.mode, self.on_failure)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Nothing ends here: the children start when the handler has returned."""
+
+
+class Context:
+    """What a handler knows about the attempt it runs in, and what it can ask for.
+
+    A handler gets it by taking a parameter annotated ``catchment.Context``. ``attempt`` counts starts from 1;
+    ``parent_id`` is None at the top level; ``workflow`` is the task's lane, if it has one.
+    """
+
+    __slots__ = (
+        "_cancel_reason",
+        "_failures",
+        "_has_transaction",
+        "_max_attempts",
+        "_port",
+        "attempt",
+        "command",
+        "fence",
+        "is_async",
+        "is_join",
+        "newest_progress",
+        "parent_id",
+        "queue",
+        "recorded",
+        "task_id",
+        "workflow",
+    )
+
+    def __init__(
+        self,
+        port: Port,
+        *,
+        task_id: TaskId,
+        fence: int,
+        command: str,
+        queue: str,
+        attempt: int = 1,
+        failures: int | None = None,
+        max_attempts: int = 1,
+        parent_id: TaskId | None = None,
+        workflow: str | None = None,
+        is_join: bool = False,
+        is_async: bool = True,
+    ) -> None:
+        self._port = port
+        self.task_id = task_id
+        self.fence = fence
+        self.command = command
+        self.queue = queue
+        self.attempt = attempt
+        self.parent_id = parent_id
+        self.workflow = workflow
+        self.is_join = is_join
+        self.is_async = is_async
+        self.recorded: Offspring | None = None
+        self.newest_progress: Progress | None = None
+        self._failures = attempt - 1 if failures is None else failures
+        self._max_attempts = max_attempts
+        self._cancel_reason: str | None = None
+        self._has_transaction = False
+
+    @classmethod
+    def local(
+        cls,
+        *,
+        command: str = "local",
+        task_id: int = 0,
+        parent_id: int | None = None,
+        workflow: str | None = None,
+        attempt: int = 1,
+        max_attempts: int = 1,
+        is_join: bool = False,
+        is_async: bool = True,
+        port: Port | None = None,
+    ) -> Context:
+        """A context without a worker, for direct calls and unit tests. ``recorded`` has what the handler asked for."""
+        return cls(
+            port or LocalPort(),
+            task_id=TaskId(task_id),
+            fence=0,
+            command=command,
+            queue="local",
+            attempt=attempt,
+            max_attempts=max_attempts,
+            parent_id=None if parent_id is None else TaskId(parent_id),
+            workflow=workflow,
+            is_join=is_join,
+            is_async=is_async,
+        )
+
+    def __repr__(self) -> str:
+        return f"<Context of task {self.task_id} ({self.command}), attempt {self.attempt}>"
+
+    @property
+    def is_last_attempt(self) -> bool:
+        """Would a failure now be final?"""
+        return self._failures + 1 >= self._max_attempts
+
+    @property
+    def cancelled(self) -> bool:
+        """Has the task, or one above it, been asked to stop?"""
+        return self._cancel_reason is not None
+
+    def mark_cancelled(self, reason: str) -> None:
+        """Tell the handler to stop; whoever runs it calls this, from any thread."""
+        self._cancel_reason = reason
+
+    def record(self) -> Offspring:
+        """The record of this attempt, begun at its first entry."""
+        if self.recorded is None:
+            self.recorded = Offspring()
+        return self.recorded
+
+    def spawn(
+        self,
+        command: AnyCommand,
+        /,
+        *,
+        priority: int | None = None,
+        at: datetime | None = None,
+        delay: Duration | None = None,
+        payload: Mapping[str, Any] | None = None,
+        **arguments: Any,
+    ) -> None:
+        """Record a child. It starts when this handler has returned, and this task ends after it."""
+        self._refuse_in_join(command)
+        rest = offspring.members(priority=check_priority(priority), scheduled_at=due_time(at, delay))
+        self.record().add_children([_entry(command, _child_payload(payload, arguments), rest)])
+
+    def spawn_many(
+        self, command: AnyCommand, /, payloads: Iterable[Mapping[str, Any]], *, priority: int | None = None
+    ) -> None:
+        """Record one child for each payload; none if one of them is invalid."""
+        self._refuse_in_join(command)
+        rest = offspring.members(priority=check_priority(priority), scheduled_at=None)
+        self.record().add_children([_entry(command, payload, rest) for payload in payloads])
+
+    def spawn_sibling(
+        self,
+        command: AnyCommand,
+        /,
+        *,
+        priority: int | None = None,
+        at: datetime | None = None,
+        delay: Duration | None = None,
+        payload: Mapping[str, Any] | None = None,
+        **arguments: Any,
+    ) -> None:
+        """Record another child of this task's parent, which then waits for it too."""
+        self._refuse_in_join(command)
+        if self.parent_id is None:
+            raise ScopeClosed(
+                f"task {self.task_id} ({self.command}) has no parent, so {command_name(command)} cannot be its sibling",
+                hint="Use ctx.spawn for a child, or ctx.follow_up for a task that comes after this one.",
+            )
+        rest = offspring.members(priority=check_priority(priority), scheduled_at=due_time(at, delay), is_sibling=True)
+        self.record().add_sibling(_entry(command, _child_payload(payload, arguments), rest))
+
+    def follow_up(
+        self,
+        command: AnyCommand,
+        /,
+        *,
+        workflow: str | None = None,
+        priority: int | None = None,
+        at: datetime | None = None,
+        delay: Duration | None = None,
+        payload: Mapping[str, Any] | None = None,
+        **arguments: Any,
+    ) -> None:
+        """Record a task that starts when the root of this tree has completed, and is cancelled if it does not."""
+        rest = offspring.members(
+            priority=check_priority(priority), scheduled_at=due_time(at, delay), workflow=check_workflow(workflow)
+        )
+        self.record().add_follow_up(_entry(command, whole_payload(payload, arguments), rest))
+
+    def scope(self, mode: ChildMode = "concurrent", on_failure: ScopeFailure = "wait") -> Scope:
+        """Choose how the children are run; a task has one scope, so all blocks must choose the same."""
+        for name, value, kind in (("mode", mode, ChildMode), ("on_failure", on_failure, ScopeFailure)):
+            if value not in get_args(kind):
+                raise RequestRefused(f"{name} of a scope is {value!r}, expected one of {get_args(kind)}")
+        return Scope(self, mode, on_failure)
+
+    def info(self, **figures: Any) -> None:
+        """Record figures that are kept with the task. Numbers of all children add up in their parent."""
+        self.record().add_figures(figures)
+
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell how far the handler is; it is written in the background. In a plain function of a cancelled task this
+        raises ``TaskCancelled`` (an async handler is cancelled where it awaits)."""
+        if self._cancel_reason is not None and not self.is_async:
+            raise TaskCancelled(f"task {self.task_id} ({self.command}) is being cancelled: {self._cancel_reason}")
+        self.newest_progress = Progress(done, total, message)
+        self._port.progress(self)
+
+    def transaction(self) -> Transaction:
+        """A transaction that commits with this task's completion: the writes, the children and the result, or nothing.
+
+        One per attempt. ``async with`` in an async handler, ``with`` in a plain one.
+        """
+        if self._has_transaction:
+            raise RequestRefused(
+                f"task {self.task_id} ({self.command}) has had its transaction",
+                hint="There is one per attempt, because the task completes with it: do all writes in one block.",
+            )
+        self._has_transaction = True
+        return Transaction(self, self._port)
+
+    def _refuse_in_join(self, command: AnyCommand) -> None:
+        if self.is_join:
+            raise ScopeClosed(
+                f"the join of task {self.task_id} ({self.command}) cannot spawn {command_name(command)}",
+                hint="Use ctx.follow_up for work that comes after the task.",
+            )
+
+
+def _child_payload(payload: Mapping[str, Any] | None, arguments: dict[str, Any]) -> Mapping[str, Any]:
+    for option in _NOT_FOR_CHILDREN:
+        if option in arguments:
+            raise RequestRefused(
+                f"{option} is not an option of a child",
+                hint="Children are ordered by their scope (ctx.scope) and made when their parent's attempt completes.",
+            )
+    return whole_payload(payload, arguments)
+
+
+def _entry(command: AnyCommand, payload: Mapping[str, Any], rest: str) -> str:
+    return offspring.entry(command_json(command), payload_json(command, payload), rest)

@@ -1,0 +1,102 @@
+"""What a handler recorded: children, siblings, follow-ups and figures, as the engine takes them.
+
+Payloads arrive as JSON text and are joined, never parsed again: ten thousand spawns take about as long as their
+validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic_core import PydanticSerializationError, to_json
+
+from catchment.errors import PayloadInvalid, ScopeClosed
+
+ChildMode = Literal["concurrent", "serial"]
+ScopeFailure = Literal["wait", "cancel_siblings"]
+
+
+class Offspring:
+    """The record of one attempt. Nothing of it exists until the attempt completes."""
+
+    __slots__ = ("_figures", "_follow_ups", "_has_children", "_policy", "_spawns")
+
+    def __init__(self) -> None:
+        self._spawns: list[str] = []
+        self._follow_ups: list[str] = []
+        self._policy: tuple[ChildMode, ScopeFailure] | None = None
+        self._has_children = False
+        self._figures: dict[str, Any] | None = None
+
+    def set_policy(self, mode: ChildMode, on_failure: ScopeFailure) -> None:
+        """Fix the policy of the task's one scope; raises ``ScopeClosed`` if it is fixed to another."""
+        if self._policy is None:
+            self._policy = (mode, on_failure)
+        elif self._policy != (mode, on_failure):
+            raise ScopeClosed(
+                f"the scope of this task is {' / '.join(self._policy)}, not {mode} / {on_failure}",
+                hint="A task has one scope: spawn a child that has the other one, or a follow-up.",
+            )
+
+    def add_children(self, entries: list[str]) -> None:
+        """Record children; the first ones fix the scope to the defaults unless a block has chosen."""
+        if entries:
+            if self._policy is None:
+                self._policy = ("concurrent", "wait")
+            self._has_children = True
+            self._spawns += entries
+
+    def add_sibling(self, entry: str) -> None:
+        self._spawns.append(entry)
+
+    def add_follow_up(self, entry: str) -> None:
+        self._follow_ups.append(entry)
+
+    def add_figures(self, figures: Mapping[str, Any]) -> None:
+        """Record figures; a name that is given again takes the newer value."""
+        try:
+            to_json(figures, inf_nan_mode="strings")
+        except PydanticSerializationError as error:
+            raise PayloadInvalid(f"info cannot be written as JSON: {error}", hint="Pass plain values.") from error
+        self._figures = {**(self._figures or {}), **figures}
+
+    @property
+    def child_mode(self) -> ChildMode | None:
+        """``concurrent`` or ``serial``; null without children."""
+        return self._policy[0] if self._policy and self._has_children else None
+
+    @property
+    def on_failure(self) -> ScopeFailure | None:
+        """``wait`` or ``cancel_siblings``; null without children."""
+        return self._policy[1] if self._policy and self._has_children else None
+
+    def spawns_json(self) -> str | None:
+        """Children and siblings as the JSON array that ``complete_task`` takes."""
+        return f"[{','.join(self._spawns)}]" if self._spawns else None
+
+    def follow_ups_json(self) -> str | None:
+        """Follow-ups as the JSON array that ``complete_task`` takes."""
+        return f"[{','.join(self._follow_ups)}]" if self._follow_ups else None
+
+    def info_json(self) -> str | None:
+        """Figures as a JSON object."""
+        return None if self._figures is None else to_json(self._figures, inf_nan_mode="strings").decode()
+
+
+def entry(command_json: str, payload_json: str, rest: str) -> str:
+    """One element of the arrays: the command, its payload, and further members."""
+    return f'{{"command":{command_json},"payload":{payload_json}{rest}}}'
+
+
+def members(
+    *, priority: int | None, scheduled_at: datetime | None, workflow: str | None = None, is_sibling: bool = False
+) -> str:
+    """The further members of an entry, as JSON text that follows its payload."""
+    text = "" if priority is None else f',"priority":{priority:d}'
+    if scheduled_at is not None:
+        text += f',"scheduled_at":"{scheduled_at.isoformat()}"'
+    if workflow is not None:
+        text += f',"lane":{to_json(workflow).decode()}'
+    return text + ',"is_sibling":true' if is_sibling else text

@@ -1,0 +1,110 @@
+"""The options of a command, checked when it is defined."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Literal, get_args
+
+from catchment.errors import DefinitionRefused
+
+Executor = Literal["auto", "async", "thread", "process"]
+OnFailure = Literal["continue", "halt", "cancel_rest"]
+MergeRule = str | Mapping[str, str]
+
+MERGE_OPERATIONS = ("union", "range_union", "min", "max", "add", "last")
+_LARGEST_INTEGER = 2**31 - 1
+
+
+def _refuse_unless(holds: bool, name: str, value: object, expected: str) -> None:
+    if not holds:
+        raise DefinitionRefused(f"{name} is {value!r}, expected {expected}")
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST_INTEGER
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How long a task waits before it is tried again.
+
+    The first retry comes after ``delay``, each further one after ``factor`` times as long, at most ``max_delay``;
+    ``jitter`` spreads each of them by that share, so that tasks which failed together do not come back together.
+    """
+
+    delay: timedelta = timedelta(seconds=1)
+    factor: float = 2.0
+    max_delay: timedelta = timedelta(seconds=60)
+    jitter: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("delay", "max_delay"):
+            value: object = getattr(self, name)
+            fits = isinstance(value, timedelta) and value >= timedelta()
+            _refuse_unless(fits, f"{name} of a Retry", value, "a timedelta of zero or more")
+        _refuse_unless(self.factor >= 1, "factor of a Retry", self.factor, "1 or more")
+        _refuse_unless(0 <= self.jitter <= 1, "jitter of a Retry", self.jitter, "a share between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandOptions:
+    """How tasks of a command are queued, retried, merged and run. Registered with the command."""
+
+    queue: str = "default"
+    priority: int = 100
+    max_attempts: int = 1
+    retry: Retry = field(default_factory=Retry)
+    timeout: timedelta | None = None
+    dedup: tuple[str, ...] | None = None
+    merge: Mapping[str, MergeRule] = field(default_factory=lambda: types.MappingProxyType({}))
+    on_failure: OnFailure | None = None
+    executor: Executor = "auto"
+    description: str | None = None
+
+    def __post_init__(self) -> None:
+        check_name("queue", self.queue)
+        _refuse_unless(_is_integer(self.priority), "priority", self.priority, "an integer; smaller runs first")
+        enough = _is_integer(self.max_attempts) and self.max_attempts >= 1
+        _refuse_unless(enough, "max_attempts", self.max_attempts, "an integer of 1 or more")
+        _refuse_unless(self.timeout is None or self.timeout > timedelta(), "timeout", self.timeout, "more than zero")
+        known = (None, *get_args(OnFailure))
+        _refuse_unless(self.on_failure in known, "on_failure", self.on_failure, f"one of {known}")
+        _refuse_unless(self.executor in get_args(Executor), "executor", self.executor, f"one of {get_args(Executor)}")
+        self._check_merge()
+
+    def _check_merge(self) -> None:
+        if self.merge and self.dedup is None:
+            raise DefinitionRefused(
+                "merge is given without dedup, so no two tasks are ever the same work",
+                hint="Name the parameters that make them so: dedup=('customer_id',); dedup=() for the command alone.",
+            )
+        for key, rule in self.merge.items():
+            operation = rule if isinstance(rule, str) else rule.get("op")
+            _refuse_unless(operation in MERGE_OPERATIONS, f"merge rule of {key!r}", rule, f"one of {MERGE_OPERATIONS}")
+
+    def check_keys(self, command: str, parameters: Iterable[str]) -> None:
+        """Refuse dedup and merge keys that are no parameters of the handler."""
+        known = tuple(parameters)
+        for option, keys in (("dedup", self.dedup or ()), ("merge", self.merge)):
+            unknown = [key for key in keys if key not in known]
+            if unknown:
+                raise DefinitionRefused(
+                    f"{option} of {command} names {', '.join(unknown)}, which its handler does not take",
+                    hint=f"Its parameters are: {', '.join(known) or 'none'}.",
+                )
+
+
+def check_name(what: str, name: Any) -> None:
+    """A queue or command name as the registries take it."""
+    fits = isinstance(name, str) and 0 < len(name) <= 200 and "\0" not in name
+    _refuse_unless(fits, what, name, "a name of 1 to 200 characters")
+
+
+def as_dedup(dedup: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    """Dedup keys as a tuple; a single name stands for itself."""
+    if dedup is None:
+        return None
+    return (dedup,) if isinstance(dedup, str) else tuple(dedup)

@@ -1,0 +1,69 @@
+"""What every way to ask for a task has in common: the command, its payload as JSON text, and checked options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_json
+
+from catchment.errors import RequestRefused
+from catchment.model.duration import Duration, check_due
+from catchment.task.payload import dump_any
+
+if TYPE_CHECKING:
+    from catchment.task.command import Command
+
+    AnyCommand = Command[..., Any] | str
+
+_INTEGER_LIMIT = 2**31
+
+
+def command_name(command: AnyCommand) -> str:
+    """The name of a command, whichever way it is given."""
+    return command if isinstance(command, str) else command.name
+
+
+def command_json(command: AnyCommand) -> str:
+    """That name as JSON text."""
+    return to_json(command).decode() if isinstance(command, str) else command.name_json
+
+
+def payload_json(command: AnyCommand, payload: Mapping[str, Any]) -> str:
+    """The payload as JSON text. That of a command known by name alone can be any object."""
+    return dump_any(command, payload) if isinstance(command, str) else command.payload.dump(payload)
+
+
+def whole_payload(payload: Mapping[str, Any] | None, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The payload given as a whole, or by its parameters."""
+    if payload is None:
+        return arguments
+    if arguments:
+        raise RequestRefused(
+            f"payload is given as a whole and {', '.join(arguments)} besides", hint="Pass one or the other."
+        )
+    return payload
+
+
+def check_priority(priority: int | None) -> int | None:
+    """A priority that the engine can store; smaller runs first."""
+    if priority is None or (type(priority) is int and -_INTEGER_LIMIT <= priority < _INTEGER_LIMIT):
+        return priority
+    raise RequestRefused(f"priority is {priority!r}, expected an integer; smaller runs first")
+
+
+def check_workflow(workflow: str | None) -> str | None:
+    """A key that the engine can store."""
+    if workflow is None or (isinstance(workflow, str) and 0 < len(workflow) <= 500 and "\0" not in workflow):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+        return workflow
+    raise RequestRefused(
+        f"workflow is {workflow!r:.100}, expected a text of 1 to 500 characters",
+        hint="Tasks of one workflow run one after another; leave it out for a task that needs no order.",
+    )
+
+
+def due_time(at: datetime | None, delay: Duration | None) -> datetime | None:
+    """When a recorded task is due, by this machine's clock."""
+    span = check_due(at, delay)
+    return at if span is None else datetime.now(UTC) + span

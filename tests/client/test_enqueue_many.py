@@ -1,0 +1,120 @@
+"""Enqueue many tasks: order, workflows, all or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from psycopg import AsyncConnection
+
+from catchment import PayloadInvalid, RequestRefused, UnknownCommand
+from catchment.store.enqueue import array_literal
+from tests.client.support import Shop
+
+
+def payloads(count: int) -> list[dict[str, Any]]:
+    return [{"to": str(n)} for n in range(count)]
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 10, 1000])
+def test_ids_come_in_the_order_of_the_payloads(shop: Shop, batch_size: int) -> None:
+    ids = shop.run(lambda: shop.app.enqueue_many(shop.send, payloads(10), batch_size=batch_size))
+    assert ids == shop.column("id")
+    assert [shop.engine.task(task)["payload"]["to"] for task in ids] == [str(n) for n in range(10)]
+
+
+def test_payloads_may_come_from_a_generator(shop: Shop) -> None:
+    ids = shop.run(lambda: shop.app.enqueue_many(shop.send, (p for p in payloads(5)), batch_size=2))
+    assert len(set(ids)) == 5
+
+
+def test_no_payloads_make_no_tasks(shop: Shop) -> None:
+    assert shop.run(lambda: shop.app.enqueue_many(shop.send, [])) == []
+
+
+@pytest.mark.parametrize(
+    ("workflow", "lanes"),
+    [
+        (None, [None] * 4),
+        ("w", ["w"] * 4),
+        (["a", "b", "a", None], ["a", "b", "a", None]),
+        (lambda payload: f"to {payload['to']}", ["to 0", "to 1", "to 2", "to 3"]),
+    ],
+)
+def test_a_workflow_is_one_for_all_one_for_each_or_a_function(shop: Shop, workflow: Any, lanes: list[Any]) -> None:
+    shop.run(lambda: shop.app.enqueue_many(shop.send, payloads(4), workflow=workflow, batch_size=3))
+    assert shop.column("lane") == lanes
+
+
+@pytest.mark.parametrize("count", [3, 5])
+def test_as_many_workflows_as_payloads_are_expected(shop: Shop, count: int) -> None:
+    with pytest.raises(RequestRefused, match=f"{count} workflows for 4"):
+        shop.run(lambda: shop.app.enqueue_many(shop.send, payloads(4), workflow=["w"] * count))
+    assert shop.column("id") == []
+
+
+def test_text_of_any_kind_survives(shop: Shop) -> None:
+    texts = ['"', "\\", "\n", "{}", "a,b", "NULL", "é\u2028", "'", '\\"', ""]
+    shop.run(lambda: shop.app.enqueue_many(shop.send, [{"to": t} for t in texts], workflow=[t or "x" for t in texts]))
+    assert shop.column("payload ->> 'to'") == texts
+    assert shop.column("lane") == [t or "x" for t in texts]
+
+
+@pytest.mark.parametrize("items", [[], [""], ["a"], ["a", None], [None], ["\n", "b"], ['"\\']])
+def test_an_array_literal_is_read_back_as_it_was(shop: Shop, items: list[str | None]) -> None:
+    assert shop.engine.value("select %s::text[]", array_literal(items)) == items
+
+
+def test_one_invalid_payload_refuses_all(shop: Shop) -> None:
+    bad = [*payloads(5), {"to": 1}]
+    with pytest.raises(PayloadInvalid):
+        shop.run(lambda: shop.app.enqueue_many(shop.send, bad, batch_size=2))
+    assert shop.column("id") == []
+
+
+def test_one_payload_that_the_server_refuses_takes_all_back(shop: Shop) -> None:
+    bad = [*payloads(5), {"to": "\0"}]
+    with pytest.raises(RequestRefused):
+        shop.run(lambda: shop.app.enqueue_many(shop.send, bad, batch_size=2))
+    assert shop.column("id") == []
+    assert len(shop.run(lambda: shop.app.enqueue_many(shop.send, payloads(2)))) == 2
+
+
+def test_an_unknown_name_is_refused(shop: Shop) -> None:
+    with pytest.raises(UnknownCommand):
+        shop.run(lambda: shop.app.enqueue_many("nowhere", [{}] * 5, batch_size=2))
+
+
+def test_a_mapping_is_no_list_of_payloads(shop: Shop) -> None:
+    with pytest.raises(RequestRefused, match="payloads is a mapping"):
+        shop.run(lambda: shop.app.enqueue_many(shop.send, {"to": "a"}))  # type: ignore[arg-type]
+
+
+def test_duplicates_get_the_id_of_the_task_that_took_them_in(shop: Shop) -> None:
+    many = [{"customer": n % 2, "items": [n]} for n in range(6)]
+    ids = shop.run(lambda: shop.app.enqueue_many(shop.gather, many))
+    assert ids == ids[:2] * 3
+    assert shop.engine.task(ids[0])["payload"] == {"customer": 0, "items": [0, 2, 4]}
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_many_tasks_belong_to_the_transaction_of_the_caller(shop: Shop, db: str, is_committed: bool) -> None:
+    async def scenario() -> None:
+        async with await AsyncConnection.connect(db) as conn:
+            await shop.app.enqueue_many(shop.send, payloads(5), conn=conn, batch_size=2)
+            assert shop.column("id") == []
+            await (conn.commit() if is_committed else conn.rollback())
+
+    shop.run(scenario)
+    assert len(shop.column("id")) == (5 if is_committed else 0)
+
+
+def test_an_invalid_payload_leaves_the_transaction_of_the_caller_as_it_was(shop: Shop, db: str) -> None:
+    async def scenario() -> None:
+        async with await AsyncConnection.connect(db) as conn:
+            await shop.app.enqueue(shop.send, to="kept", conn=conn)
+            with pytest.raises(PayloadInvalid):
+                await shop.app.enqueue_many(shop.send, [*payloads(5), {}], conn=conn, batch_size=2)
+
+    shop.run(scenario)
+    assert shop.column("payload ->> 'to'") == ["kept"]

@@ -1,0 +1,193 @@
+"""Registration: what the first enqueue does, what ``register`` does, and what neither may."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Jsonb
+
+from catchment import App, Child, CommandTaken, RequestRefused, Retry, UnknownCommand, UnknownQueue
+from catchment.store import registry
+from tests.client.support import Shop
+from tests.fixtures.engine import Engine
+
+
+def registered(engine: Engine, command: str) -> dict[str, Any] | None:
+    return engine.value("select to_jsonb(c) from worker.command_registry as c where command = %s", command)
+
+
+def as_user_in(engine: Engine, role: str, db: str) -> str:
+    """The DSN of a user that is a member of this role alone."""
+    user = f"member_{engine.value('select current_database()')}_{role}"
+    engine.conn.execute(f"create role {user} login in role {role}")
+    return make_conninfo(db, user=user)
+
+
+def test_the_first_enqueue_registers_the_command_and_its_queue(shop: Shop) -> None:
+    shop.run(lambda: shop.app.enqueue(shop.send, to="a"))
+    row = registered(shop.engine, "send")
+    assert row is not None
+    assert (row["handler_kind"], row["queue"], row["max_attempts"]) == ("python", "mail", 3)
+    assert shop.engine.value("select mode from worker.queue_registry where queue = 'mail'") == "concurrent"
+    assert registered(shop.engine, "gather") is None
+
+
+def test_the_first_enqueue_changes_nothing_that_exists(shop: Shop) -> None:
+    shop.engine.queue("other")
+    shop.engine.command("send", "other", handler_kind="python", max_attempts=9)
+    shop.run(lambda: shop.app.enqueue(shop.send, to="a"))
+    row = registered(shop.engine, "send")
+    assert row is not None
+    assert (row["queue"], row["max_attempts"]) == ("other", 9)
+
+
+def test_register_makes_all_commands(shop: Shop) -> None:
+    assert shop.run(shop.app.register) == 3
+    row = registered(shop.engine, "gather")
+    assert row is not None
+    assert (row["dedup"], row["merge"]) == (["customer"], {"items": "union"})
+
+
+def test_register_changes_only_what_differs(shop: Shop) -> None:
+    shop.run(shop.app.register)
+    shop.engine.conn.execute("update worker.command_registry set max_attempts = 9 where command = 'send'")
+    assert shop.run(shop.app.register) == 1
+    assert shop.run(shop.app.register) == 0
+    row = registered(shop.engine, "send")
+    assert row is not None
+    assert row["max_attempts"] == 3
+
+
+def test_register_leaves_a_queue_as_it_is(shop: Shop) -> None:
+    shop.engine.queue("mail", mode="serial", concurrency=5)
+    shop.run(shop.app.register)
+    row = shop.engine.conn.execute("select mode, concurrency from worker.queue_registry where queue = 'mail'")
+    assert row.fetchone() == ("serial", 5)
+
+
+def test_register_writes_every_option(db: str, connect: Any) -> None:
+    app = App(db)
+
+    @app.command(
+        name="all",
+        queue="q",
+        priority=5,
+        max_attempts=2,
+        retry=Retry(factor=3, jitter=0),
+        timeout=1.5,
+        dedup=(),
+        merge={"n": {"op": "max", "type": "numeric"}},
+        on_failure="continue",
+        description="all of them",
+    )
+    def handler(n: int) -> None: ...
+
+    @handler.join
+    def collect(children: list[Child]) -> None: ...
+
+    app.sync.register()
+    app.sync.close()
+    row = registered(Engine(connect()), "all")
+    assert row is not None
+    del row["created_at"]
+    assert row == {
+        "command": "all",
+        "queue": "q",
+        "handler_kind": "python",
+        "handler_procedure": None,
+        "before_procedure": None,
+        "after_procedure": None,
+        "join_procedure": f"{__name__}:{collect.__qualname__}",
+        "priority": 5,
+        "max_attempts": 2,
+        "retry_delay": "00:00:01",
+        "retry_factor": 3,
+        "retry_max_delay": "00:01:00",
+        "retry_jitter": 0,
+        "timeout": "00:00:01.5",
+        "dedup": [],
+        "merge": {"n": {"op": "max", "type": "numeric"}},
+        "on_failure": "continue",
+        "description": "all of them",
+    }
+
+
+def test_a_sql_command_never_becomes_a_python_one(shop: Shop) -> None:
+    shop.engine.queue("mail")
+    shop.engine.command("send", "mail", handler_procedure="public.send")
+    for verb in (shop.app.register, lambda: shop.app.enqueue(shop.send, to="a")):
+        with pytest.raises(CommandTaken, match=r"command send is registered with the SQL handler public\.send"):
+            shop.run(verb)
+    row = registered(shop.engine, "send")
+    assert row is not None
+    assert row["handler_kind"] == "sql"
+
+
+def test_a_command_of_an_unknown_queue_is_refused(shop: Shop) -> None:
+    with pytest.raises(UnknownQueue, match="unknown queue 'nowhere' of command x"):
+        registry.register_commands(shop.engine.conn, [], [{"command": "x", "queue": "nowhere"}], overwrite=False)
+
+
+def test_a_registered_command_is_found_while_another_transaction_changes_it(shop: Shop) -> None:
+    shop.app.sync.register()
+    with shop.engine.conn.transaction():
+        shop.engine.conn.execute("update worker.command_registry set description = 'x'")
+        shop.run(lambda: shop.app.enqueue(shop.send, to="a"))
+
+
+def test_a_user_that_may_not_register_is_told_what_to_do(shop: Shop, db: str) -> None:
+    app = App(as_user_in(shop.engine, "catchment_enqueue", db))
+    send = app.command(queue="mail")(shop.send.fn)
+    with pytest.raises(
+        UnknownCommand, match="send is not registered in this database, and this user may not"
+    ) as caught:
+        app.sync.enqueue(send, to="a")
+    assert "Start a worker with this app once" in (caught.value.hint or "")
+    app.sync.close()
+
+
+def test_a_user_that_may_not_register_enqueues_what_is_registered(shop: Shop, db: str) -> None:
+    shop.app.sync.register()
+    app = App(as_user_in(shop.engine, "catchment_enqueue", db))
+    task = app.sync.enqueue(app.command(queue="mail")(shop.send.fn), to="a")
+    app.sync.close()
+    assert shop.engine.state(task) == "pending"
+
+
+def test_the_transaction_of_a_user_that_may_not_register_goes_on(shop: Shop, db: str) -> None:
+    shop.app.sync.register()
+    dsn = as_user_in(shop.engine, "catchment_enqueue", db)
+    app = App(dsn)
+    send = app.command(queue="mail")(shop.send.fn)
+    with psycopg.connect(dsn) as conn:
+        task = app.sync.enqueue(send, to="a", conn=conn)
+    assert shop.engine.state(task) == "pending"
+
+
+def test_a_user_that_only_enqueues_may_not_read_results(shop: Shop, db: str) -> None:
+    shop.app.sync.register()
+    app = App(as_user_in(shop.engine, "catchment_enqueue", db))
+    task = app.sync.enqueue(app.command(queue="mail")(shop.send.fn), to="a")
+    with pytest.raises(RequestRefused, match="this user may not read tasks") as caught:
+        app.sync.result(task, timeout=1)
+    assert "catchment_read" in (caught.value.hint or "")
+    app.sync.close()
+
+
+def test_a_worker_user_may_register(shop: Shop, db: str) -> None:
+    app = App(as_user_in(shop.engine, "catchment_worker", db))
+    task = app.sync.enqueue(app.command(queue="mail")(shop.send.fn), to="a")
+    app.sync.close()
+    assert shop.engine.state(task) == "pending"
+
+
+def test_only_python_commands_are_made(shop: Shop) -> None:
+    shop.engine.queue("q")
+    row = {"command": "x", "queue": "q", "handler_kind": "sql", "handler_procedure": "pg_catalog.anything"}
+    shop.engine.value("select worker.register_commands('[]', %s)", Jsonb([row]))
+    made = registered(shop.engine, "x")
+    assert made is not None
+    assert (made["handler_kind"], made["handler_procedure"]) == ("python", None)

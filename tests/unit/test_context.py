@@ -1,0 +1,272 @@
+"""The context: what its verbs record, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+import pytest
+from psycopg import AsyncConnection, Connection
+
+from catchment import App, Context, PayloadInvalid, RequestRefused, ScopeClosed, TaskCancelled
+
+app = App()
+
+
+@app.command
+async def send(to: str, body: str = "") -> None: ...
+
+
+def spawns(context: Context) -> list[dict[str, Any]]:
+    assert context.recorded is not None
+    return json.loads(context.recorded.spawns_json() or "[]")
+
+
+def follow_ups(context: Context) -> list[dict[str, Any]]:
+    assert context.recorded is not None
+    return json.loads(context.recorded.follow_ups_json() or "[]")
+
+
+def test_a_fresh_context_has_recorded_nothing() -> None:
+    assert Context.local().recorded is None
+
+
+def test_a_spawn_is_recorded_with_its_whole_payload() -> None:
+    context = Context.local()
+    context.spawn(send, to="a")
+    assert spawns(context) == [{"command": "send", "payload": {"to": "a", "body": ""}}]
+
+
+def test_a_spawn_takes_priority_and_time() -> None:
+    context = Context.local()
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+    context.spawn(send, to="a", priority=5, at=at)
+    assert spawns(context)[0]["priority"] == 5
+    assert datetime.fromisoformat(spawns(context)[0]["scheduled_at"]) == at
+
+
+def test_a_delay_counts_from_now() -> None:
+    context = Context.local()
+    context.spawn(send, to="a", delay=60)
+    due = datetime.fromisoformat(spawns(context)[0]["scheduled_at"])
+    assert timedelta(seconds=50) < due - datetime.now(UTC) <= timedelta(seconds=60)
+
+
+def test_a_payload_can_be_given_as_a_whole() -> None:
+    context = Context.local()
+    context.spawn(send, payload={"to": "a"})
+    assert spawns(context)[0]["payload"]["to"] == "a"
+    with pytest.raises(RequestRefused, match="as a whole and to besides"):
+        context.spawn(send, payload={}, to="a")
+
+
+def test_a_command_given_by_name_takes_any_payload() -> None:
+    context = Context.local()
+    context.spawn('odd "name"', note="x")
+    assert spawns(context) == [{"command": 'odd "name"', "payload": {"note": "x"}}]
+
+
+def test_an_invalid_payload_is_refused_at_the_call() -> None:
+    context = Context.local()
+    with pytest.raises(PayloadInvalid, match="to is missing"):
+        context.spawn(send)
+    with pytest.raises(PayloadInvalid):
+        context.spawn_many(send, [{"to": "a"}, {"to": 1}])
+    assert context.recorded is None or context.recorded.spawns_json() is None
+
+
+def test_many_are_recorded_in_order() -> None:
+    context = Context.local()
+    context.spawn_many(send, ({"to": str(n)} for n in range(3)), priority=7)
+    assert [s["payload"]["to"] for s in spawns(context)] == ["0", "1", "2"]
+    assert {s["priority"] for s in spawns(context)} == {7}
+
+
+def test_a_child_has_no_workflow() -> None:
+    with pytest.raises(RequestRefused, match="workflow is not an option of a child"):
+        Context.local().spawn("other", workflow="w")
+
+
+def test_children_are_concurrent_and_waited_for_by_default() -> None:
+    context = Context.local()
+    context.spawn(send, to="a")
+    assert context.recorded is not None
+    assert (context.recorded.child_mode, context.recorded.on_failure) == ("concurrent", "wait")
+
+
+def test_a_block_sets_the_policy_of_the_scope() -> None:
+    context = Context.local()
+    with context.scope(mode="serial", on_failure="cancel_siblings"):
+        context.spawn(send, to="a")
+    context.spawn(send, to="b")
+    assert context.recorded is not None
+    assert (context.recorded.child_mode, context.recorded.on_failure) == ("serial", "cancel_siblings")
+
+
+def test_a_second_block_with_another_policy_is_refused() -> None:
+    context = Context.local()
+    with context.scope(mode="serial"):
+        context.spawn(send, to="a")
+    with context.scope(mode="serial"):
+        context.spawn(send, to="b")
+    with (
+        pytest.raises(ScopeClosed, match="the scope of this task is serial / wait, not concurrent / wait"),
+        context.scope(),
+    ):
+        pass
+
+
+def test_a_block_cannot_change_what_the_first_spawn_fixed() -> None:
+    context = Context.local()
+    context.spawn(send, to="a")
+    with pytest.raises(ScopeClosed), context.scope(mode="serial"):
+        pass
+
+
+def test_a_scope_without_children_is_none() -> None:
+    context = Context.local()
+    with context.scope(mode="serial"):
+        pass
+    assert context.recorded is not None
+    assert context.recorded.child_mode is None
+    assert context.recorded.spawns_json() is None
+
+
+def test_an_unknown_policy_is_refused() -> None:
+    with pytest.raises(RequestRefused, match="mode of a scope is 'parallel'"):
+        Context.local().scope(mode=cast(Any, "parallel"))
+
+
+def test_a_child_can_spawn_a_sibling() -> None:
+    context = Context.local(parent_id=1)
+    context.spawn_sibling(send, to="a")
+    assert spawns(context) == [{"command": "send", "payload": {"to": "a", "body": ""}, "is_sibling": True}]
+    assert context.recorded is not None
+    assert context.recorded.child_mode is None
+
+
+def test_a_task_without_parent_has_no_siblings() -> None:
+    with pytest.raises(ScopeClosed, match="has no parent, so send cannot be its sibling"):
+        Context.local().spawn_sibling(send, to="a")
+
+
+def test_a_follow_up_is_recorded_with_its_workflow() -> None:
+    context = Context.local()
+    context.follow_up(send, to="a", workflow='w "1"', priority=3)
+    payload = {"to": "a", "body": ""}
+    assert follow_ups(context) == [{"command": "send", "payload": payload, "priority": 3, "lane": 'w "1"'}]
+
+
+def test_a_join_follows_up_and_does_not_spawn() -> None:
+    context = Context.local(is_join=True, parent_id=1)
+    context.follow_up(send, to="a")
+    for spawn in (context.spawn, context.spawn_sibling):
+        with pytest.raises(ScopeClosed, match="cannot spawn send"):
+            spawn(send, to="a")
+    with pytest.raises(ScopeClosed):
+        context.spawn_many(send, [])
+
+
+def test_figures_are_kept_and_the_newer_value_wins() -> None:
+    context = Context.local()
+    context.info(rows=1, files=2)
+    context.info(rows=3)
+    assert context.recorded is not None
+    assert json.loads(context.recorded.info_json() or "") == {"rows": 3, "files": 2}
+
+
+def test_figures_that_json_cannot_hold_are_refused() -> None:
+    with pytest.raises(PayloadInvalid, match="info cannot be written"):
+        Context.local().info(rows=object())
+
+
+@pytest.mark.parametrize(("attempt", "is_last"), [(1, False), (2, False), (3, True)])
+def test_the_last_attempt_is_the_one_whose_failure_is_final(attempt: int, is_last: bool) -> None:
+    assert Context.local(attempt=attempt, max_attempts=3).is_last_attempt is is_last
+
+
+class Told:
+    """A port that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.progress_told: list[str] = []
+        self.ended: list[object] = []
+
+    def progress(self, context: Context) -> None:
+        assert context.newest_progress is not None
+        self.progress_told.append(context.newest_progress.to_json())
+
+    def transaction(self, context: Context) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
+        raise AssertionError(context)
+
+    def transaction_sync(self, context: Context) -> AbstractContextManager[Connection[Any]]:
+        @contextmanager
+        def block() -> Any:
+            try:
+                yield "a connection"
+            except BaseException as error:
+                self.ended.append(error)
+                raise
+            self.ended.append(context.command)
+
+        return block()
+
+
+def test_progress_goes_to_the_port() -> None:
+    port = Told()
+    context = Context.local(port=port)
+    context.progress(1, 10, "begun")
+    context.progress(2)
+    assert [json.loads(text) for text in port.progress_told] == [
+        {"done": 1, "total": 10, "message": "begun"},
+        {"done": 2},
+    ]
+
+
+def test_a_local_context_keeps_the_newest_progress() -> None:
+    context = Context.local()
+    context.progress(1, 2)
+    assert context.newest_progress is not None
+    assert context.newest_progress.done == 1
+
+
+def test_progress_stops_a_plain_handler_that_was_cancelled() -> None:
+    context = Context.local(is_async=False)
+    context.progress(1)
+    context.mark_cancelled("no longer needed")
+    assert context.cancelled
+    with pytest.raises(TaskCancelled, match="no longer needed"):
+        context.progress(2)
+
+
+def test_a_transaction_comes_from_the_port_and_ends_with_its_block() -> None:
+    port = Told()
+    with Context.local(port=port, is_async=False).transaction() as conn:
+        assert cast(Any, conn) == "a connection"
+    assert port.ended == ["local"]
+    error = ValueError()
+    with pytest.raises(ValueError), Context.local(port=port, is_async=False).transaction():
+        raise error
+    assert port.ended == ["local", error]
+
+
+def test_there_is_one_transaction_per_attempt() -> None:
+    context = Context.local()
+    context.transaction()
+    with pytest.raises(RequestRefused, match="has had its transaction"):
+        context.transaction()
+
+
+def test_an_async_handler_uses_async_with() -> None:
+    with pytest.raises(RequestRefused, match="an async function"), Context.local().transaction():
+        pass
+
+
+def test_a_local_context_has_no_transaction() -> None:
+    with (
+        pytest.raises(RequestRefused, match="the local context of local has no transaction"),
+        Context.local(is_async=False).transaction(),
+    ):
+        pass

@@ -1,0 +1,135 @@
+"""How exceptions are stored with a task, and middlewares around handlers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from catchment import App, Context, GiveUp, PayloadInvalid, RetryLater
+from catchment.task.command import Command
+from catchment.task.failure import describe_error
+from catchment.task.middleware import compose
+from catchment.task.options import CommandOptions
+
+
+def caught(error: BaseException) -> BaseException:
+    try:
+        raise error
+    except BaseException as raised:
+        return raised
+
+
+def test_an_error_has_kind_message_where_and_context() -> None:
+    described = describe_error(caught(ValueError("no such order")))
+    assert (described["kind"], described["message"]) == ("ValueError", "no such order")
+    assert __file__ in described["where"]
+    assert described["where"].endswith(" caught")
+    assert "raise error" in described["context"]
+    assert "retryable" not in described
+
+
+def test_the_place_of_an_error_is_outside_catchment() -> None:
+    def handler(n: int) -> None: ...
+
+    with pytest.raises(PayloadInvalid) as raised:
+        Command(handler, CommandOptions()).payload.load("{}")
+    assert __file__ in describe_error(raised.value)["where"]
+
+
+@pytest.mark.parametrize("error", [GiveUp("no use"), PayloadInvalid("bad")])
+def test_some_errors_end_the_retries(error: Exception) -> None:
+    assert describe_error(caught(error))["retryable"] is False
+
+
+def test_a_handler_that_cannot_be_called_is_not_retried() -> None:
+    def handler() -> None: ...
+
+    command = Command(handler, CommandOptions())
+    with pytest.raises(TypeError) as raised:
+        command(1)  # type: ignore[call-arg]
+    # The frame of this test stands for the worker's own, which is inside the package.
+    own = raised.value.with_traceback(raised.value.__traceback__ and raised.value.__traceback__.tb_next)
+    assert describe_error(own)["retryable"] is False
+
+
+def test_a_type_error_inside_a_handler_is_an_error_like_others() -> None:
+    assert "retryable" not in describe_error(caught(TypeError("1 + 'a'")))
+
+
+@pytest.mark.parametrize(("delay", "seconds"), [(30, 30), (timedelta(milliseconds=1500), 1.5), (0, 0)])
+def test_retry_later_says_when(delay: Any, seconds: float) -> None:
+    described = describe_error(caught(RetryLater(delay, "busy")))
+    assert described["retry_after"] == seconds
+    assert described["message"] == "busy"
+
+
+def test_a_long_error_is_cut() -> None:
+    described = describe_error(caught(ValueError("é" * 100_000)))
+    assert len(described["message"].encode()) <= 2_000
+    assert len(described["context"].encode()) <= 8_000
+    assert described["message"].endswith("...")
+
+
+def test_a_deep_traceback_keeps_its_innermost_frames() -> None:
+    def fall(n: int) -> None:
+        if n == 0:
+            raise ValueError("bottom")
+        fall(n - 1)
+
+    with pytest.raises(ValueError) as raised:
+        fall(200)
+    described = describe_error(raised.value)
+    assert described["context"].rstrip().endswith("ValueError: bottom")
+    assert len(described["context"].splitlines()) < 80
+
+
+def test_text_that_jsonb_refuses_is_made_storable() -> None:
+    text = json.dumps(describe_error(caught(ValueError("a\0b\ud800"))))
+    assert "\\u0000" not in text
+    assert "\\ud800" not in text.replace("\\\\ud800", "")
+
+
+def test_an_error_that_cannot_be_shown_is_still_described() -> None:
+    class Odd(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    assert describe_error(caught(Odd()))["message"] == "its message cannot be shown: RuntimeError"
+
+
+def test_the_first_middleware_is_the_outermost() -> None:
+    app = App()
+    seen: list[str] = []
+
+    def note(name: str) -> None:
+        @app.middleware
+        async def around(ctx: Context, call: Callable[[], Awaitable[Any]]) -> Any:
+            seen.append(f"{name} in")
+            value = await call()
+            seen.append(f"{name} out")
+            return value + 1
+
+    async def handler() -> int:
+        seen.append("handler")
+        return 1
+
+    note("a")
+    note("b")
+    call = compose(app.commands.middlewares, Context.local(), handler)
+    assert asyncio.run(_await(call)) == 3
+    assert seen == ["a in", "b in", "handler", "b out", "a out"]
+
+
+def test_without_middlewares_the_call_is_left_alone() -> None:
+    async def handler() -> None: ...
+
+    assert compose([], Context.local(), handler) is handler
+
+
+async def _await(call: Callable[[], Awaitable[Any]]) -> Any:
+    return await call()

@@ -1,0 +1,177 @@
+"""Payloads: what a function's parameters make of JSON, on the way in and on the way out."""
+
+from __future__ import annotations
+
+import enum
+import json
+import math
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from catchment.errors import DefinitionRefused, PayloadInvalid
+from catchment.task.payload import Payload, dump_any
+from catchment.task.signature import read_signature
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class Address(BaseModel):
+    street: str
+    post_code: str = Field(alias="postCode")
+
+
+@dataclass
+class Point:
+    x: int
+    y: int
+
+
+def payload_of(fn: Any) -> Payload:
+    return Payload(fn.__name__, read_signature(fn))
+
+
+def send(to: str, body: str = "", copies: int = 1) -> None: ...
+
+
+def test_defaults_are_stored_with_the_payload() -> None:
+    assert json.loads(payload_of(send).dump({"to": "a"})) == {"to": "a", "body": "", "copies": 1}
+
+
+def test_missing_keys_get_their_defaults_when_read() -> None:
+    assert payload_of(send).load('{"to": "a"}') == {"to": "a", "body": "", "copies": 1}
+
+
+def test_a_function_without_parameters_takes_an_empty_object() -> None:
+    def nothing() -> None: ...
+
+    payload = payload_of(nothing)
+    assert payload.dump({}) == "{}"
+    assert payload.load(b"{}") == {}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (datetime, datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
+        (date, date(2026, 1, 2)),
+        (timedelta, timedelta(seconds=1.5)),
+        (Decimal, Decimal("1.10")),
+        (uuid.UUID, uuid.UUID(int=7)),
+        (bytes, b"\xff\x00"),
+        (float, math.inf),
+        (Colour, Colour.RED),
+        (Path, Path("a/b")),
+        (set[int], {1, 2}),
+        (tuple[int, str], (1, "a")),
+        (dict[str, list[int]], {"a": [1]}),
+        (Point, Point(1, 2)),
+        (Address, Address(street="s", postCode="1")),
+        (int | None, None),
+    ],
+)
+def test_a_value_of_any_common_type_is_read_back_as_it_was(annotation: Any, value: object) -> None:
+    def take(value: Any) -> None: ...
+
+    take.__annotations__["value"] = annotation
+    payload = payload_of(take)
+    assert payload.load(payload.dump({"value": value})) == {"value": value}
+
+
+def test_parameters_without_annotation_take_anything() -> None:
+    def take(value, other=None): ...  # type: ignore[no-untyped-def]
+
+    assert payload_of(take).load('{"value": [1, {"a": null}]}') == {"value": [1, {"a": None}], "other": None}
+
+
+@pytest.mark.parametrize("name", ["json", "copy", "schema", "model_name", "construct", "dict"])
+def test_a_parameter_may_be_called_as_a_method_of_pydantic(name: str) -> None:
+    scope: dict[str, Any] = {}
+    exec(f"def take({name}: int) -> None: ...", scope)  # noqa: S102
+    payload = payload_of(scope["take"])
+    assert payload.load(payload.dump({name: 1})) == {name: 1}
+
+
+def test_an_error_names_command_field_reason_and_json_type() -> None:
+    with pytest.raises(PayloadInvalid) as caught:
+        payload_of(send).load('{"to": 3}')
+    assert str(caught.value) == (
+        "the payload of send is invalid: to: Input should be a valid string, got a JSON number"
+    )
+    assert caught.value.hint == "send takes: to, body, copies."
+
+
+def test_missing_and_unknown_fields_are_named() -> None:
+    with pytest.raises(PayloadInvalid, match="to is missing; cc is not a parameter"):
+        payload_of(send).dump({"cc": "x"})
+
+
+def test_an_error_never_shows_the_payload() -> None:
+    with pytest.raises(PayloadInvalid) as caught:
+        payload_of(send).dump({"body": "secret", "copies": "sesame"})
+    assert "secret" not in f"{caught.value}{caught.value.__cause__}"
+    assert "sesame" not in f"{caught.value}{caught.value.__cause__}"
+
+
+def test_only_the_first_problems_are_listed() -> None:
+    with pytest.raises(PayloadInvalid, match="and 3 more"):
+        payload_of(send).dump(dict.fromkeys("abcde", 1))
+
+
+def test_a_value_that_json_cannot_hold_is_refused() -> None:
+    def take(value: Any) -> None: ...
+
+    with pytest.raises(PayloadInvalid, match="cannot be written as JSON"):
+        payload_of(take).dump({"value": object()})
+
+
+def test_a_default_of_none_allows_none() -> None:
+    def take(value: str = None) -> None: ...  # type: ignore[assignment] # noqa: RUF013
+
+    assert payload_of(take).load('{"value": null}') == {"value": None}
+
+
+def test_a_default_that_does_not_fit_its_annotation_is_refused_at_definition() -> None:
+    def take(value: int = "many") -> None: ...  # type: ignore[assignment]
+
+    with pytest.raises(DefinitionRefused, match=r"the default of value in .*take is 'many'"):
+        payload_of(take)
+
+
+def test_a_default_that_json_cannot_hold_is_refused_at_definition() -> None:
+    def take(value: Any = object()) -> None: ...  # noqa: B008
+
+    with pytest.raises(DefinitionRefused, match="the default of value"):
+        payload_of(take)
+
+
+def test_a_type_that_pydantic_does_not_know_is_refused_at_definition() -> None:
+    def take(value: json.JSONEncoder) -> None: ...
+
+    with pytest.raises(DefinitionRefused, match="no payload can be made"):
+        payload_of(take)
+
+
+def test_a_mutable_default_is_not_shared_between_loads() -> None:
+    def take(value: list[int] = []) -> None: ...  # noqa: B006
+
+    payload = payload_of(take)
+    payload.load("{}")["value"].append(1)
+    assert payload.load("{}") == {"value": []}
+
+
+def test_the_payload_of_an_unknown_command_can_be_any_object() -> None:
+    assert dump_any("other", {"a": [1, None]}) == '{"a":[1,null]}'
+
+
+def test_the_payload_of_an_unknown_command_must_be_an_object() -> None:
+    with pytest.raises(PayloadInvalid, match="a JSON array, expected an object"):
+        dump_any("other", [1])  # type: ignore[arg-type]
