@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import psycopg
@@ -9,7 +10,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
-from catchment import App, Child, CommandTaken, RequestRefused, Retry, UnknownCommand, UnknownQueue
+from catchment import App, Child, CommandTaken, RequestRefused, Retry, SchemaMismatch, UnknownCommand, UnknownQueue
 from catchment.store import registry
 from tests.client.support import Shop
 from tests.fixtures.engine import Engine
@@ -182,6 +183,41 @@ def test_a_worker_user_may_register(shop: Shop, db: str) -> None:
     task = app.sync.enqueue(app.command(queue="mail")(shop.send.fn), to="a")
     app.sync.close()
     assert shop.engine.state(task) == "pending"
+
+
+def test_a_command_that_was_deleted_is_registered_again_at_the_second_try(shop: Shop) -> None:
+    shop.app.sync.enqueue(shop.send, to="a")
+    shop.engine.conn.execute("delete from worker.command_registry where command = 'send'")
+    with pytest.raises(UnknownCommand, match="send is no longer registered"):
+        shop.app.sync.enqueue(shop.send, to="b")
+    shop.app.sync.enqueue(shop.send, to="c")
+    assert shop.column("payload ->> 'to'") == ["a", "c"]
+
+
+def test_two_apps_that_register_at_once_do_not_collide(shop: Shop, db: str) -> None:
+    names = [f"c{n}" for n in range(50)]
+    apps = [App(db), App(db)]
+    for app, order in zip(apps, (names, names[::-1]), strict=True):
+        for name in order:
+            app.command(name=name, queue=f"q{name}")(shop.send.fn)
+    threads = [threading.Thread(target=app.sync.register) for app in apps]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for app in apps:
+        app.sync.close()
+    assert shop.engine.value("select count(*) from worker.command_registry where queue like 'qc%%'") == 50
+
+
+def test_a_database_without_the_schema_says_how_to_install_it(shop: Shop, server: str) -> None:
+    app = App(server)
+    send = app.command(shop.send.fn)
+    for verb in (lambda: app.sync.enqueue(send, to="a"), lambda: app.sync.enqueue("send"), lambda: app.sync.task(1)):
+        with pytest.raises(SchemaMismatch, match="the database has no Catchment schema") as caught:
+            verb()
+        assert caught.value.hint == "Run: catchment migrate"
+    app.sync.close()
 
 
 def test_only_python_commands_are_made(shop: Shop) -> None:

@@ -26,6 +26,7 @@ class Registrar:
         self._commands = commands
         self._known: set[str] = set()
         self._unsure: set[str] = set()
+        self._may_register = True
 
     async def ensure_async(self, conn: AsyncConnection[Any], command: Command[..., Any] | str) -> None:
         """Register the command if it is missing and this user may; one given by name is taken as it is."""
@@ -33,7 +34,8 @@ class Registrar:
             return
         changed = 0
         is_committed = _commits(conn)
-        if await registry.may_register_async(conn):
+        self._may_register = await registry.may_register_async(conn)
+        if self._may_register:
             queues, rows = [command.options.queue], [definition(command)]
             changed = await registry.register_commands_async(conn, queues, rows, overwrite=False)
         self._note(command.name, changed, is_committed)
@@ -44,7 +46,8 @@ class Registrar:
             return
         changed = 0
         is_committed = _commits(conn)
-        if registry.may_register(conn):
+        self._may_register = registry.may_register(conn)
+        if self._may_register:
             queues, rows = [command.options.queue], [definition(command)]
             changed = registry.register_commands(conn, queues, rows, overwrite=False)
         self._note(command.name, changed, is_committed)
@@ -57,10 +60,15 @@ class Registrar:
             self._unsure.add(name)
 
     def explain(self, error: UnknownCommand, command: Command[..., Any] | str) -> UnknownCommand:
-        """A command of this app is missing in the database although it would have been registered."""
+        """Why a command of this app is missing in the database although it should have been registered."""
         if isinstance(command, str):
             return error
         self._known.discard(command.name)
+        if self._may_register:
+            return UnknownCommand(
+                f"command {command.name} is no longer registered in this database",
+                hint="Somebody has deleted it, or the database is another one now. Try again: that registers it.",
+            )
         return UnknownCommand(
             f"command {command.name} is not registered in this database, and this user may not register it",
             hint="Start a worker with this app once, or call app.register() as a member of catchment_worker.",

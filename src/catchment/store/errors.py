@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -29,12 +30,21 @@ _BY_SQLSTATE: dict[str, type[errors.CatchmentError]] = {
 }
 
 
+# What PostgreSQL says of a schema, a relation or a function that does not exist.
+_MISSING = ("3F000", "42P01", "42883")
+
+
 def translate(error: psycopg.Error) -> Exception:
     """The Catchment error for a database error, or that error itself."""
+    diag = error.diag
     kind = _BY_SQLSTATE.get(error.sqlstate or "")
     if kind is None:
+        if error.sqlstate in _MISSING and re.search(r'"worker"|\bworker\.', diag.message_primary or ""):
+            return errors.SchemaMismatch(
+                f"the database has no Catchment schema, or an older one: {diag.message_primary}",
+                hint="Run: catchment migrate",
+            )
         return error
-    diag = error.diag
     message = diag.message_primary or str(error)
     if diag.message_detail:
         message = f"{message} ({diag.message_detail})"

@@ -1,8 +1,8 @@
 """Small pools of autocommit connections, the one used last first.
 
-A connection of an idle pool costs nothing to take, and no task or thread runs behind it: with psycopg_pool, taking and
-giving back one connection took 50 us, as long as a round trip to the server; here it takes 3 us. A connection that the
-server has closed meanwhile is noticed before it is used, without asking the server.
+They start no task and no thread, so a script or a web process that enqueues now and then has nothing to shut down. A
+connection that the server has closed meanwhile is noticed before it is used, without asking the server. Measured with
+"select 1" in asyncio: 64 us on a bare connection, 84 us through this pool, 99 us through psycopg_pool.
 """
 
 from __future__ import annotations

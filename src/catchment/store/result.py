@@ -57,8 +57,9 @@ async def read_task_async(conn: AsyncConnection[Any], task_id: int) -> TaskInfo:
     """One task; raises ``TaskNotFound``."""
     cursor = AsyncCursor(conn, row_factory=dict_row)
     try:
-        await cursor.execute(loader.query("task_info"), {"id": task_id})
-        return _task_info(task_id, await cursor.fetchall())
+        with translated():
+            await cursor.execute(loader.query("task_info"), {"id": task_id})
+            return _task_info(task_id, await cursor.fetchall())
     except psycopg.errors.InsufficientPrivilege as error:
         raise _may_not_read(error) from error
 
@@ -67,7 +68,8 @@ def read_task(conn: Connection[Any], task_id: int) -> TaskInfo:
     """As ``read_task_async``, without asyncio."""
     cursor = Cursor(conn, row_factory=dict_row)
     try:
-        return _task_info(task_id, cursor.execute(loader.query("task_info"), {"id": task_id}).fetchall())
+        with translated():
+            return _task_info(task_id, cursor.execute(loader.query("task_info"), {"id": task_id}).fetchall())
     except psycopg.errors.InsufficientPrivilege as error:
         raise _may_not_read(error) from error
 
