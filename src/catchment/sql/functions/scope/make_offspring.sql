@@ -1,6 +1,8 @@
 -- make_offspring: the children, siblings and follow-ups that a worker recorded for its task, made with the task's transition.
+-- Children are made set-wise, in their order; siblings and deduplicated commands go the way of a single spawn.
 --
 --   locks   see spawn_child and follow_up
+--   raises  what these raise
 create or replace function worker.make_offspring(
   p_task_id     bigint,
   p_fence       bigint,
@@ -15,16 +17,28 @@ create or replace function worker.make_offspring(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_parent_id bigint := (select t.parent_id from worker.task as t where t.id = p_task_id);
+  v_task worker.task;
 begin
+  select t.* into v_task from worker.task as t where t.id = p_task_id;
   perform set_config('worker.task_id', p_task_id::text, true), set_config('worker.task_fence', p_fence::text, true);
-  perform worker.spawn_child(s.command, s.payload, case when s.is_sibling then v_parent_id else p_task_id end, s.priority,
-                             case when s.is_sibling then null else p_child_mode end,
-                             case when s.is_sibling then null else p_on_failure end, s.scheduled_at)
-     from rows from (jsonb_to_recordset(coalesce(p_spawns, '[]'))
-                     as (command text, payload jsonb, priority integer, is_sibling boolean, scheduled_at timestamptz))
-          with ordinality as s (command, payload, priority, is_sibling, scheduled_at, n)
-    order by s.n;
+
+  if p_spawns is not null then
+    if p_spawns @? '$[*] ? (@.is_sibling == true)'
+       or exists (select from worker.command_registry as c
+                   where c.dedup is not null
+                     and c.command in (select s ->> 'command' from jsonb_array_elements(p_spawns) as s)) then
+      perform worker.spawn_child(s.command, s.payload, case when s.is_sibling then v_task.parent_id else p_task_id end, s.priority,
+                                 case when s.is_sibling then null else p_child_mode end,
+                                 case when s.is_sibling then null else p_on_failure end, s.scheduled_at)
+         from rows from (jsonb_to_recordset(p_spawns)
+                         as (command text, payload jsonb, priority integer, is_sibling boolean, scheduled_at timestamptz))
+              with ordinality as s (command, payload, priority, is_sibling, scheduled_at, n)
+        order by s.n;
+    else
+      perform worker.insert_children(v_task, p_spawns, p_child_mode, p_on_failure);
+    end if;
+  end if;
+
   perform worker.follow_up(f.command, f.payload, f.priority, f.lane, f.scheduled_at)
      from rows from (jsonb_to_recordset(coalesce(p_follow_ups, '[]'))
                      as (command text, payload jsonb, priority integer, lane text, scheduled_at timestamptz))

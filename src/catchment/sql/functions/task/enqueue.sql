@@ -1,4 +1,7 @@
 -- enqueue: ask for a task. It is independent of whatever runs now and commits with the caller.
+-- The plain case, ready at once and the same work as nothing else, is one statement; insert_task does the rest.
+--
+--   raises  CM002 unknown command, CM004 bad payload
 create or replace function worker.enqueue(
   p_command       text,
   p_payload       jsonb default '{}',
@@ -7,9 +10,43 @@ create or replace function worker.enqueue(
   p_scheduled_at  timestamptz default null
 )
   returns bigint
-  language sql
+  language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
 as $$
-  select worker.insert_task(p_command, p_payload, p_priority, p_lane, p_scheduled_at);
+declare
+  v_id       bigint;
+  v_queue_id integer;
+  v_wakes    boolean;
+begin
+  if p_lane is null and p_scheduled_at is null and jsonb_typeof(p_payload) = 'object' and pg_column_size(p_payload) < 1000000 then
+    with made as (
+      insert into worker.task (id, command, queue_id, kind, payload, priority, place, max_attempts, created_at)
+      overriding system value
+      select n.id, c.command, q.queue_id, left(c.handler_kind, 1)::"char", p_payload, coalesce(p_priority, c.priority), n.id,
+             c.max_attempts, worker.now()
+        from (select nextval('worker.task_id_seq') as id) as n
+       cross join worker.command_registry as c
+        join worker.queue_registry as q on q.queue = c.queue
+       where c.command = p_command
+         and c.dedup is null
+      returning id, queue_id, kind, priority, created_at
+    )
+    insert into worker.ready (queue_id, kind, tier, band, rank, place, id, since)
+    select m.queue_id, m.kind, 1, m.priority, 1, m.id, m.id, m.created_at from made as m
+    returning id, queue_id, exists (select from worker.sleeper as s where s.queue_id = ready.queue_id and s.tier = 1)
+      into v_id, v_queue_id, v_wakes;
+    if v_id is not null then
+      if v_wakes then
+        perform worker.wake(array[v_queue_id], 1);
+      end if;
+      return v_id;
+    end if;
+  end if;
+  return worker.insert_task(p_command, p_payload, p_priority, p_lane, p_scheduled_at);
+end;
 $$;

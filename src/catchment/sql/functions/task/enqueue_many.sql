@@ -39,13 +39,16 @@ begin
                    from unnest(p_payloads, p_lanes) with ordinality as u (payload, lane, n)
                   order by u.n);
   end if;
+  perform worker.check_payload(p_command, u.payload)
+     from unnest(p_payloads) as u (payload)
+    where jsonb_typeof(u.payload) <> 'object' or pg_column_size(u.payload) > 1000000;
   select q.queue_id into v_queue_id from worker.queue_registry as q where q.queue = v_command.queue;
   v_kind := left(v_command.handler_kind, 1);
 
   with made as (
     insert into worker.task (id, command, queue_id, kind, payload, priority, place, lane, max_attempts, created_at)
     overriding system value
-    select u.id, p_command, v_queue_id, v_kind, worker.check_payload(p_command, u.payload),
+    select u.id, p_command, v_queue_id, v_kind, coalesce(u.payload, '{}'),
            coalesce(p_priority, v_command.priority), u.id, u.lane, v_command.max_attempts, v_now
       from (select nextval('worker.task_id_seq') as id, i.payload, i.lane
               from unnest(p_payloads, p_lanes) as i (payload, lane)) as u

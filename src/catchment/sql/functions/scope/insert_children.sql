@@ -1,0 +1,75 @@
+-- insert_children: write the children that a running task spawned, all in one statement for each table. Their commands are not
+-- deduplicated. p_spawns is an array of {"command", "payload", "priority", "scheduled_at"}.
+--
+--   locks   nothing
+--   raises  CM002 unknown command, CM004 bad payload; see set_child_mode and enforce_no_grandchildren
+create or replace function worker.insert_children(
+  p_task        worker.task,
+  p_spawns      jsonb,
+  p_child_mode  text,
+  p_on_failure  text
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set enable_hashjoin = off
+  set enable_mergejoin = off
+as $$
+declare
+  v_now    timestamptz := worker.now();
+  v_run    worker.running;
+  v_serial boolean;
+  v_queues integer[];
+begin
+  select r.* into v_run from worker.running as r where r.id = p_task.id;
+  v_serial := worker.set_child_mode(v_run, p_child_mode, p_on_failure) = 'serial';
+  perform worker.insert_task(s.value ->> 'command', s.value -> 'payload', null, null, null) -- raises what is wrong with it
+     from jsonb_array_elements(p_spawns) as s
+    where not exists (select from worker.command_registry as c where c.command = s.value ->> 'command')
+       or jsonb_typeof(s.value -> 'payload') <> 'object'
+       or pg_column_size(s.value -> 'payload') > 1000000;
+
+  with spawned as (
+    select nextval('worker.task_id_seq') as id, s.*
+      from (select s.command, coalesce(s.payload, '{}') as payload, s.priority, s.scheduled_at
+              from rows from (jsonb_to_recordset(p_spawns)
+                              as (command text, payload jsonb, priority integer, scheduled_at timestamptz))
+                   with ordinality as s (command, payload, priority, scheduled_at, n)
+             order by s.n) as s
+  ),
+  made as (
+    insert into worker.task (id, command, queue_id, kind, payload, priority, parent_id, root_id, depth, place, scheduled_at,
+                             max_attempts, created_at)
+    overriding system value
+    select s.id, s.command, q.queue_id, left(c.handler_kind, 1)::"char", s.payload, coalesce(s.priority, c.priority), p_task.id,
+           coalesce(p_task.root_id, p_task.id), p_task.depth + 1, s.id, s.scheduled_at, c.max_attempts, v_now
+      from spawned as s
+     cross join lateral (select c.* from worker.command_registry as c where c.command = s.command limit 1) as c
+     cross join lateral (select q.queue_id from worker.queue_registry as q where q.queue = c.queue limit 1) as q
+    returning id, queue_id, kind, priority, place, scheduled_at
+  ),
+  loose as (
+    insert into worker.ready (queue_id, kind, tier, band, rank, place, id, since)
+    select m.queue_id, m.kind, 0, m.priority, 1, m.place, m.id, v_now
+      from made as m
+     where not v_serial
+       and (m.scheduled_at is null or m.scheduled_at <= v_now)
+  ),
+  lined as (
+    insert into worker.blocked (id, reason, wait_id, due_at, queue_id, kind, tier, band, rank, place)
+    select m.id, case when m.scheduled_at > v_now then 'scheduled' else 'serial' end,
+           case when m.scheduled_at > v_now then null else p_task.id end,
+           case when m.scheduled_at > v_now then m.scheduled_at end, m.queue_id, m.kind, 0, m.priority, 1, m.place
+      from made as m
+     where v_serial
+        or m.scheduled_at > v_now
+  )
+  select array_agg(distinct m.queue_id) into v_queues from made as m;
+  perform worker.wake(v_queues, 0);
+end;
+$$;
