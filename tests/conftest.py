@@ -1,3 +1,8 @@
 from __future__ import annotations
 
-pytest_plugins = ["tests.fixtures.server", "tests.fixtures.engine", "tests.fixtures.worker"]
+pytest_plugins = [
+    "tests.fixtures.server",
+    "tests.fixtures.engine",
+    "tests.fixtures.worker",
+    "tests.fixtures.restart",
+]

@@ -32,6 +32,7 @@ from catchment.model.task import TaskId, TaskInfo
 from catchment.task.child import Child
 from catchment.task.command import Command
 from catchment.task.context import Context
+from catchment.task.limit import Limit
 from catchment.task.options import Retry
 
 __version__ = "0.1.0"
@@ -46,6 +47,7 @@ __all__ = [
     "Context",
     "DefinitionRefused",
     "GiveUp",
+    "Limit",
     "NotRetryable",
     "PayloadInvalid",
     "PayloadRefused",

@@ -15,7 +15,8 @@ CREATE TYPE worker.claimed AS (
 	failures integer,
 	max_attempts integer,
 	is_plain boolean,
-	has_twins boolean
+	has_twins boolean,
+	trace text
 );
 ALTER TYPE worker.claimed OWNER TO catchment_owner;
 CREATE TYPE worker.run AS (
@@ -172,13 +173,15 @@ CREATE TABLE worker.task (
     scheduled_at timestamp with time zone,
     max_attempts integer NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    trace text,
     CONSTRAINT task_child_has_depth CHECK (((parent_id IS NULL) = (depth = 0))),
     CONSTRAINT task_child_has_no_lane CHECK (((parent_id IS NULL) OR (lane IS NULL))),
     CONSTRAINT task_child_has_root CHECK (((parent_id IS NULL) = (root_id IS NULL))),
     CONSTRAINT task_kind_is_known CHECK ((kind = ANY (ARRAY['s'::"char", 'p'::"char"]))),
     CONSTRAINT task_lane_is_named CHECK (((lane <> ''::text) AND (length(lane) <= 500))),
     CONSTRAINT task_max_attempts_positive CHECK ((max_attempts >= 1)),
-    CONSTRAINT task_payload_is_object CHECK ((jsonb_typeof(payload) = 'object'::text))
+    CONSTRAINT task_payload_is_object CHECK ((jsonb_typeof(payload) = 'object'::text)),
+    CONSTRAINT task_trace_is_short CHECK ((length(trace) <= 200))
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1');
 ALTER TABLE worker.task OWNER TO catchment_owner;
@@ -771,10 +774,10 @@ GRANT ALL ON FUNCTION worker.due_schedules() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.end_joins(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.end_scopes(p_ids bigint[], p_states text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.enforce_no_grandchildren() FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.enqueue(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.enqueue(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone) TO catchment_enqueue;
-REVOKE ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone) TO catchment_enqueue;
+REVOKE ALL ON FUNCTION worker.enqueue(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.enqueue(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) TO catchment_enqueue;
+REVOKE ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone, p_trace text) TO catchment_enqueue;
 REVOKE ALL ON FUNCTION worker.enter_again(p_task worker.task) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.enter_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.enter_task(p_task_id bigint, p_fence bigint) TO catchment_worker;
@@ -787,8 +790,8 @@ REVOKE ALL ON FUNCTION worker.fire_schedule(p_name text, p_next_at timestamp wit
 GRANT ALL ON FUNCTION worker.fire_schedule(p_name text, p_next_at timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.fold_pending(p_id bigint, p_claimed bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.follow_through(p_settled worker.settled[], p_changes worker.scope_change[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.hanging_backends(p_dead bigint[]) FROM PUBLIC;
@@ -809,7 +812,8 @@ REVOKE ALL ON FUNCTION worker.hold_backend_lock() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_follow_ups(p_root_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_merged(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.holds_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.insert_task(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_parent_id bigint, p_root_id bigint, p_depth smallint, p_late boolean, p_is_serial boolean, p_follows_id bigint, p_place bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.insert_children(p_task worker.task, p_spawns jsonb, p_child_mode text, p_on_failure text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.insert_task(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_parent_id bigint, p_root_id bigint, p_depth smallint, p_late boolean, p_is_serial boolean, p_follows_id bigint, p_place bigint, p_trace text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.is_before(p_left text, p_right text, p_type text) FROM PUBLIC;
@@ -892,8 +896,8 @@ REVOKE ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) FROM PUBLIC
 GRANT ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.spawn(IN p_command text, IN p_payload jsonb, IN p_parent_id bigint, IN p_priority integer, IN p_child_mode text, IN p_on_failure text, IN p_scheduled_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.spawn(IN p_command text, IN p_payload jsonb, IN p_parent_id bigint, IN p_priority integer, IN p_child_mode text, IN p_on_failure text, IN p_scheduled_at timestamp with time zone) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.spawn_child(p_command text, p_payload jsonb, p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text, p_scheduled_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.spawn_child(p_command text, p_payload jsonb, p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text, p_scheduled_at timestamp with time zone) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.spawn_child(p_command text, p_payload jsonb, p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text, p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.spawn_child(p_command text, p_payload jsonb, p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text, p_scheduled_at timestamp with time zone, p_trace text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.start_ready(p_rows tid[], p_serial boolean, p_worker_id bigint, p_backend_key bigint) FROM PUBLIC;

@@ -37,6 +37,9 @@ def worker(
     stop_when_idle: Annotated[
         bool, typer.Option("--stop-when-idle", help="Exit when nothing is left to do; for tests and scripts.")
     ] = False,
+    metrics_port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Show metrics to Prometheus here; METRICS_PORT does the same.")
+    ] = None,
     log_format: Annotated[Literal["text", "json"], typer.Option(help="How to log.")] = "text",
     log_level: Annotated[Literal["debug", "info", "warning", "error"], typer.Option(help="What to log.")] = "info",
     dsn: Dsn = None,
@@ -47,6 +50,7 @@ def worker(
         concurrency=_read_concurrency(concurrency or []),
         is_single=single,
         stops_when_idle=stop_when_idle,
+        **({} if metrics_port is None else {"metrics_port": metrics_port}),
     )
     _log_to_stderr(log_format, log_level)
     commands = load_app(app).commands if app else None

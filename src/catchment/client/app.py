@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from psycopg import AsyncConnection
 
@@ -19,8 +19,10 @@ from catchment.model.task import TaskId, TaskInfo
 from catchment.store import enqueue as store
 from catchment.store import task as task_store
 from catchment.store.result import read_task_async
+from catchment.task import tracing
 from catchment.task.command import Command
 from catchment.task.commands import Commands
+from catchment.task.limit import Limit, QueueOptions
 from catchment.task.middleware import Middleware
 from catchment.task.options import CommandOptions, Executor, MergeRule, OnFailure, Retry, as_dedup
 from catchment.task.request import command_name
@@ -75,6 +77,7 @@ class App:
         dedup: str | Iterable[str] | None = None,
         merge: Mapping[str, MergeRule] | None = None,
         on_failure: OnFailure | None = None,
+        limit: Limit | None = None,
         executor: Executor = "auto",
         description: str | None = None,
     ) -> Callable[[Callable[P, R]], Command[P, R]]: ...
@@ -92,6 +95,7 @@ class App:
         dedup: str | Iterable[str] | None = None,
         merge: Mapping[str, MergeRule] | None = None,
         on_failure: OnFailure | None = None,
+        limit: Limit | None = None,
         executor: Executor = "auto",
         description: str | None = None,
     ) -> Any:
@@ -108,6 +112,7 @@ class App:
             dedup=as_dedup(dedup),
             merge=merge or {},
             on_failure=on_failure,
+            limit=limit,
             executor=executor,
             description=description,
         )
@@ -118,6 +123,35 @@ class App:
             return command
 
         return define if fn is None else define(fn)
+
+    def queue(
+        self,
+        name: str,
+        *,
+        mode: Literal["serial", "concurrent"] | None = None,
+        concurrency: int | None = None,
+        max_depth: int | None = None,
+        on_failure: OnFailure | None = None,
+        max_running: int | None = None,
+        rate: int | None = None,
+        per: Duration = 1.0,
+    ) -> None:
+        """Say how a queue of this app is run; a worker with the app registers it. What is not said stays as it is.
+
+        ``max_running`` and ``rate`` in each ``per`` limit the attempts of all workers together.
+        """
+        self.commands.add_queue(
+            name,
+            QueueOptions(
+                mode=mode,
+                concurrency=concurrency,
+                max_depth=max_depth,
+                on_failure=on_failure,
+                max_running=max_running,
+                rate=rate,
+                per=as_timedelta(per, name="per"),
+            ),
+        )
 
     def middleware(self, fn: AnyMiddleware) -> AnyMiddleware:
         """Decorator: run ``async def fn(ctx, call)`` around every handler; the first one added is the outermost."""
@@ -149,7 +183,8 @@ class App:
         async with self._connections.use_async(conn) as used:
             await self._registrar.ensure_async(used, command)
             try:
-                return await store.enqueue_async(used, one.command, one.payload, one.workflow, one.when)
+                with tracing.enqueuing(one.command) as trace:
+                    return await store.enqueue_async(used, one.command, one.payload, one.workflow, one.when, trace)
             except UnknownCommand as error:
                 raise self._registrar.explain(error, command) from error
 
@@ -177,7 +212,8 @@ class App:
             try:
                 # Nothing is sent in somebody else's transaction before everything has been checked.
                 checked = batches if conn is None else list(batches)
-                return await store.enqueue_many_async(used, command_name(command), checked, when)
+                with tracing.enqueuing(command_name(command)) as trace:
+                    return await store.enqueue_many_async(used, command_name(command), checked, when, trace)
             except UnknownCommand as error:
                 raise self._registrar.explain(error, command) from error
 

@@ -36,7 +36,7 @@ class Registrar:
         is_committed = _commits(conn)
         self._may_register = await registry.may_register_async(conn)
         if self._may_register:
-            queues, rows = [command.options.queue], [definition(command)]
+            queues, rows = [{"queue": command.options.queue}], [definition(command)]
             changed = await registry.register_commands_async(conn, queues, rows, overwrite=False)
         self._note(command.name, changed, is_committed)
 
@@ -48,7 +48,7 @@ class Registrar:
         is_committed = _commits(conn)
         self._may_register = registry.may_register(conn)
         if self._may_register:
-            queues, rows = [command.options.queue], [definition(command)]
+            queues, rows = [{"queue": command.options.queue}], [definition(command)]
             changed = registry.register_commands(conn, queues, rows, overwrite=False)
         self._note(command.name, changed, is_committed)
 
@@ -77,11 +77,13 @@ class Registrar:
     async def register_async(self, conn: AsyncConnection[Any]) -> int:
         """Register all commands, changing those that differ; returns the number of rows written."""
         rows = self._commands.definitions()
-        return await registry.register_commands_async(conn, self._commands.queues, rows, overwrite=True)
+        return await registry.register_commands_async(conn, self._commands.queue_definitions(), rows, overwrite=True)
 
     def register(self, conn: Connection[Any]) -> int:
         """As ``register_async``, without asyncio."""
-        return registry.register_commands(conn, self._commands.queues, self._commands.definitions(), overwrite=True)
+        return registry.register_commands(
+            conn, self._commands.queue_definitions(), self._commands.definitions(), overwrite=True
+        )
 
 
 def _commits(conn: AnyConnection) -> bool:

@@ -19,6 +19,7 @@ from catchment.model.task import TaskId, TaskInfo
 from catchment.store import enqueue as store
 from catchment.store import task as task_store
 from catchment.store.result import look, read_task, settled, task_not_found
+from catchment.task import tracing
 from catchment.task.request import command_name
 
 
@@ -48,7 +49,8 @@ class SyncClient:
         with self._connections.use(conn) as used:
             self._registrar.ensure(used, command)
             try:
-                return store.enqueue(used, one.command, one.payload, one.workflow, one.when)
+                with tracing.enqueuing(one.command) as trace:
+                    return store.enqueue(used, one.command, one.payload, one.workflow, one.when, trace)
             except UnknownCommand as error:
                 raise self._registrar.explain(error, command) from error
 
@@ -73,7 +75,8 @@ class SyncClient:
             try:
                 # Nothing is sent in somebody else's transaction before everything has been checked.
                 checked = batches if conn is None else list(batches)
-                return store.enqueue_many(used, command_name(command), checked, when)
+                with tracing.enqueuing(command_name(command)) as trace:
+                    return store.enqueue_many(used, command_name(command), checked, when, trace)
             except UnknownCommand as error:
                 raise self._registrar.explain(error, command) from error
 

@@ -88,7 +88,6 @@ class Claimer:
             claimed = await store.claim(conn, self._identity.worker_id, self._queues, size, Held)
         self._metrics.claimed(len(claimed), time.perf_counter() - began)
         if claimed:
-            self._holdings.add(claimed)
             self._start(claimed)
             if len(self._queues) > 1:
                 self._queues.append(self._queues.pop(0))  # each queue is asked first in its turn

@@ -25,7 +25,8 @@ from catchment.store import attempt as store
 from catchment.store.attempt import Ending
 from catchment.task.failure import describe_error
 
-MAX_BATCH = 2_000
+# Small enough that freed slots are filled while the rest is still being written, large enough to share a commit.
+MAX_BATCH = 250
 
 
 class Completer:
@@ -62,6 +63,7 @@ class Completer:
         await hold_connection(self._dsn, "completer", self._serve, stopping=asyncio.Event(), events=self._events)
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
+        self._news.set()  # a batch may be in doubt since the last connection
         while True:
             await self._news.wait()
             self._news.clear()

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -20,9 +21,11 @@ from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.fiber import Fiber, QueueState, Shared, roles
 from catchment.runtime.heartbeat import Heartbeat
+from catchment.runtime.limiter import Load
 from catchment.runtime.listener import Listener
 from catchment.runtime.memory import memory_usage
 from catchment.runtime.metrics import Metrics
+from catchment.runtime.metrics_server import MetricsServer
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.python_worker import PythonWorker
 from catchment.runtime.upkeep import Upkeep
@@ -69,9 +72,34 @@ class Dispatcher:
         with connect(self._dsn) as conn:
             migrate.check_version(conn)
             if len(self._commands):
-                registry.register_commands(conn, self._commands.queues, self._commands.definitions(), overwrite=True)
+                registry.register_commands(
+                    conn, self._commands.queue_definitions(), self._commands.definitions(), overwrite=True
+                )
         if self._options.is_single:
             await self._refuse_company()
+        async with self._metrics_served():
+            await self._keep_running()
+
+    @asynccontextmanager
+    async def _metrics_served(self) -> AsyncGenerator[None]:
+        """Show the counters while inside, if a port was given."""
+        options = self._options
+        if options.metrics_port is None:
+            yield
+            return
+        server = MetricsServer(
+            self._dsn, self.metrics, self._load, self._events, host=options.metrics_host, port=options.metrics_port
+        )
+        server.start()
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(server.stop)
+
+    def _load(self) -> Load | None:
+        return None if self.python is None else self.python.load()
+
+    async def _keep_running(self) -> None:
         pause = 0.1
         while not self._stopping.is_set():
             self._is_dead = asyncio.Event()
@@ -169,6 +197,7 @@ class Dispatcher:
             self._events,
             halted,
             lambda: listener.is_hearing,
+            self.metrics,
         )
         async with asyncio.TaskGroup() as background, asyncio.TaskGroup() as fibers:
             ears = background.create_task(listener.run(halted)) if self._options.has_wake_ups else None

@@ -10,6 +10,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -19,8 +20,9 @@ from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.pools import Json, Pools, ProcessError
-from catchment.runtime.port import WorkerPort
+from catchment.runtime.port import HandlerPort
 from catchment.store.attempt import Ending
+from catchment.task import tracing
 from catchment.task.command import Command
 from catchment.task.commands import Commands
 from catchment.task.context import Context
@@ -39,7 +41,7 @@ class Executor:
         self,
         commands: Commands,
         *,
-        port: WorkerPort,
+        port: HandlerPort,
         pools: Pools,
         metrics: Metrics,
         events: Events,
@@ -79,8 +81,9 @@ class Executor:
         return unstarted
 
     def stop(self, held: Held, stop: Stop, reason: str) -> None:
-        """Tell a handler to stop: a coroutine is cancelled, a thread sees ``ctx.cancelled`` and is waited for."""
-        if held.stop is not None or held.is_settled:
+        """Tell a handler to stop: a coroutine is cancelled, a thread sees ``ctx.cancelled`` and is waited for. One that
+        was cancelled and goes on can still time out, or be left when the worker stops."""
+        if held.is_settled or held.stop not in (None, Stop.CANCELLED) or held.stop is stop:
             return
         held.stop, held.stop_reason = stop, reason
         if held.context is not None:
@@ -99,9 +102,10 @@ class Executor:
             held = self._queue.popleft()
             self._start_runner()  # it gets its chance when the handler below waits, if there is more to do
             began = time.perf_counter()
-            ending = await self._run_one(held)
+            ending = await self.run_one(held)
             now = time.perf_counter()
-            self._metrics.finished(held.command, now - began)
+            if ending is None or ending.asked != "released":
+                self._metrics.finished(held.command, now - began)
             if ending is not None:
                 held.is_settled = True
                 self._finish(ending)
@@ -109,21 +113,21 @@ class Executor:
                 await asyncio.sleep(0)
                 turn_ends = time.perf_counter() + TURN
 
-    async def _run_one(self, held: Held) -> Ending | None:
+    async def run_one(self, held: Held) -> Ending | None:
         """Run one attempt to its end; None when somebody else records that."""
         command = self._commands.get(held.command)
         if command is None:
             return self._unknown(held)
-        timer = None
-        held.runner = asyncio.current_task()
-        if held.timeout is not None:
-            timer = self._loop.call_later(held.timeout.total_seconds(), self._time_out, held)
+        runner = held.runner = asyncio.current_task()
+        if command.executor == "async":
+            self._start_timer(held)
         try:
             if held.stop is not None:
                 raise asyncio.CancelledError
             arguments = command.payload.load(held.payload)
             if command.executor == "async" and not command.wants_context and not self._middlewares and held.phase == 0:
-                value = await command.fn(**arguments)
+                with self._span(command, held):
+                    value = await command.fn(**arguments)
                 return self._completed(held, value)
             return await self._run_in_context(command, held, arguments)
         except asyncio.CancelledError:
@@ -136,8 +140,11 @@ class Executor:
             return self._ended(held, "failed", error)
         finally:
             held.runner = None
-            if timer is not None:
-                timer.cancel()
+            if held.timer is not None:
+                held.timer.cancel()
+            # The runner goes on with other attempts: what was meant for this one must not reach them.
+            while held.stop is not None and runner is not None and runner.cancelling():
+                runner.uncancel()
 
     async def _run_in_context(self, command: AnyCommand, held: Held, arguments: dict[str, Any]) -> Ending | None:
         join = command.join_part if held.phase == 1 else None
@@ -166,20 +173,31 @@ class Executor:
         executor = command.executor if join is None else "async" if join.is_async else "thread"
         call = self._caller(executor, command, held, fn, bound)
         try:
-            value = await compose(self._middlewares, context, call)()
+            with self._span(command, held):
+                value = await compose(self._middlewares, context, call)()
             ending = self._completed(held, value, context)
             return ending if await self._port.commit(context, ending) is None else None
         finally:
             await self._port.leave(context)
 
+    def _span(self, command: AnyCommand, held: Held) -> AbstractContextManager[object]:
+        return tracing.running(
+            held.command, trace=held.trace, task_id=held.id, queue=command.options.queue, attempt=held.attempt
+        )
+
     def _caller(
         self, executor: str, command: AnyCommand, held: Held, fn: Callable[..., Any], bound: dict[str, Any]
     ) -> Callable[[], Awaitable[Any]]:
         if executor == "async":
+            self._start_timer(held)
             return lambda: fn(**bound)
+
+        def starts() -> None:
+            self._start_timer(held)
+
         if executor == "process":
-            return lambda: self._pools.run_in_process(command.path, held.payload)
-        return lambda: self._pools.run_in_thread(fn, bound, waits=lambda: held.stop is Stop.CANCELLED)
+            return lambda: self._pools.run_in_process(command.path, held.payload, starts=starts)
+        return lambda: self._pools.run_in_thread(fn, bound, waits=lambda: held.stop is Stop.CANCELLED, starts=starts)
 
     def _completed(self, held: Held, value: Any, context: Context | None = None) -> Ending:
         try:
@@ -225,9 +243,6 @@ class Executor:
         """The handler was cancelled: by us, for a reason, or by itself."""
         if held.stop is None:
             return self._ended(held, "failed", RuntimeError(f"the handler of {held.command} cancelled itself"))
-        runner = asyncio.current_task()
-        if runner is not None:
-            runner.uncancel()
         if held.stop is Stop.LOST:
             return self._dropped(held)
         if held.stop is Stop.RELEASED:
@@ -253,6 +268,11 @@ class Executor:
         self._metrics.released += 1
         self._port.warn(held.id, held.command)
         return Ending(held, "released", error=to_json({"retry_after": UNKNOWN_COMMAND_DELAY}).decode())
+
+    def _start_timer(self, held: Held) -> None:
+        """The time limit begins when there is a thread or process: waiting for one is not the handler's fault."""
+        if held.timeout is not None and held.timer is None:
+            held.timer = self._loop.call_later(held.timeout.total_seconds(), self._time_out, held)
 
     def _time_out(self, held: Held) -> None:
         self.stop(held, Stop.TIMED_OUT, f"timed out after {held.timeout}")

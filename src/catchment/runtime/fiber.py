@@ -22,6 +22,7 @@ from psycopg import AsyncConnection
 from catchment.runtime.connection import hold_connection
 from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.events import Events
+from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
 from catchment.store import worker as store
 
@@ -63,6 +64,7 @@ class Shared:
     events: Events
     stopping: asyncio.Event
     is_hearing: Callable[[], bool]
+    metrics: Metrics
 
 
 class Fiber:
@@ -138,6 +140,7 @@ class Fiber:
             # A cancel that came between two tasks; the session gives back what it held at the next call.
             return True
         for task in processed:
+            self._shared.metrics.processed(task.state, task.duration_ms / 1000)
             self._shared.events.emit(
                 "task.processed",
                 f"{self._name}: {task.command} {task.id} {task.state} in {task.duration_ms:.1f} ms"

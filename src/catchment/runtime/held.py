@@ -23,12 +23,13 @@ class Stop(Enum):
 class Held(Attempt):
     """A claimed attempt, who runs it, and whether it was told to stop."""
 
-    __slots__ = ("context", "is_settled", "runner", "stop", "stop_reason")
+    __slots__ = ("context", "is_settled", "runner", "stop", "stop_reason", "timer")
 
     def __init__(self, row: tuple[Any, ...]) -> None:
         super().__init__(row)
         self.context: Context | None = None
         self.runner: asyncio.Task[None] | None = None
+        self.timer: asyncio.TimerHandle | None = None
         self.stop: Stop | None = None
         self.stop_reason: str | None = None
         self.is_settled = False
@@ -43,6 +44,9 @@ class Holdings:
 
     def __len__(self) -> int:
         return len(self._by_id)
+
+    def __contains__(self, task_id: object) -> bool:
+        return task_id in self._by_id
 
     def __iter__(self) -> Iterator[Held]:
         return iter(list(self._by_id.values()))

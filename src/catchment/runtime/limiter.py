@@ -8,7 +8,7 @@ this very process is late (event loop, completer, memory) lower the limit itself
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from catchment.runtime.options import WorkerOptions
@@ -32,6 +32,17 @@ class Signals:
     slowest_p99: float = 0.0
     loop_lag: float = 0.0
     completer_age: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How busy the Python side of a worker is: for its metrics."""
+
+    held: int = 0
+    cap: int = 0
+    limit: int = 0
+    pressures: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    signals: Signals = field(default_factory=Signals)
 
 
 @dataclass
@@ -72,6 +83,16 @@ class Limiter:
         mark = math.ceil((RESUME_SHARE if self._is_full else STOP_SHARE) * min(cap, self.limit))
         self._is_full = free < max(1, mark)
         return not self._is_full
+
+    def load(self, held: int, signals: Signals) -> Load:
+        """What these signals mean: a pressure is one that makes claims smaller or lowers the limit."""
+        pressures = {
+            "memory": signals.memory > HIGH_MEMORY,
+            "event_loop": signals.loop_lag > LATE_LOOP,
+            "completer": signals.completer_age > LATE_COMPLETER,
+            "latency": signals.slowest_p99 > self.options.latency_threshold.total_seconds(),
+        }
+        return Load(held, self.options.max_concurrent_tasks, self.limit, pressures, signals)
 
     def adjust(self) -> None:
         """Move the limit: down by a share when something is late, up by a step when nothing is. Call once a second."""

@@ -101,6 +101,18 @@ class Metrics:
             window = self.windows[command] = Window()
         window.observe(seconds, time.monotonic())
 
+    def processed(self, state: str, seconds: float) -> None:
+        """A session has run a SQL handler; its task is in this state now, ``pending`` when it will be retried."""
+        self.task_seconds.observe(seconds)
+        if state in ("completed", "waiting"):
+            self.completed += 1
+        elif state == "cancelled":
+            self.cancelled += 1
+        elif state == "lost":
+            self.fenced_writes += 1
+        else:
+            self.failed["sql"] += 1
+
     def slowest(self) -> float:
         """The highest 99th percentile of any command in the last minute, in seconds; 0 while none can be told."""
         now = time.monotonic()

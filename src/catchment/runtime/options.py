@@ -17,6 +17,7 @@ class WorkerOptions:
     fibers per queue. ``is_single`` refuses to start where another worker runs the top level of a serial queue.
     ``max_concurrent_tasks`` and ``claim_batch_size`` concern Python handlers. ``poll_interval`` is the rhythm of
     looking for work while no notification can arrive; else it grows from ``idle_poll_first`` to ``idle_poll_last``.
+    ``metrics_port`` is where Prometheus finds the counters: None for nowhere, 0 for any port that is free.
     """
 
     queues: tuple[str, ...] = ()
@@ -43,3 +44,5 @@ class WorkerOptions:
     shutdown_grace: timedelta = timedelta(seconds=30)
     batch_size: int = 10
     batch_time: timedelta = timedelta(milliseconds=500)
+    metrics_port: int | None = None
+    metrics_host: str = "127.0.0.1"

@@ -1,7 +1,7 @@
 """Where handlers run that must not run on the event loop: plain functions in threads, CPU-bound ones in processes.
 
 A thread cannot be stopped: a cancelled handler is waited for, one that timed out or lost its claim is left behind and
-keeps its thread until it returns. A process is killed and replaced.
+keeps its thread until it returns or the worker ends. A process is killed and replaced.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
+from queue import SimpleQueue
 from typing import Any
 
 CHILD = "catchment.runtime.process_child"
@@ -43,33 +46,40 @@ class Pools:
     """Threads and processes of one worker, made when they are first needed."""
 
     def __init__(self, *, threads: int, processes: int) -> None:
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="catchment-handler")
+        self._threads = Threads()
+        self._thread_room = asyncio.Semaphore(threads)
         self._room = asyncio.Semaphore(processes)
         self._idle: list[Process] = []
         self._all: set[Process] = set()
         self.left_behind = 0
 
-    async def run_in_thread(self, fn: Callable[..., Any], bound: dict[str, Any], *, waits: Callable[[], bool]) -> Any:
-        """Call ``fn`` in a thread. When we are cancelled and ``waits()``, its end still counts."""
-        loop = asyncio.get_running_loop()
-        future = loop.run_in_executor(self._threads, partial(fn, **bound))
-        try:
-            return await asyncio.shield(future)
-        except asyncio.CancelledError:
-            if waits():
+    async def run_in_thread(
+        self, fn: Callable[..., Any], bound: dict[str, Any], *, waits: Callable[[], bool], starts: Callable[[], None]
+    ) -> Any:
+        """Call ``fn`` in a thread, and ``starts`` when there is one. When we are cancelled and ``waits()``, its end
+        still counts."""
+        await self._thread_room.acquire()
+        starts()
+        future = asyncio.wrap_future(self._threads.call(partial(copy_context().run, fn, **bound)))
+        future.add_done_callback(lambda _: self._thread_room.release())
+        while True:
+            try:
+                return await asyncio.shield(future)
+            except asyncio.CancelledError:
+                if future.done() or not waits():
+                    self.left_behind += 1
+                    future.add_done_callback(self._came_back)
+                    raise
                 runner = asyncio.current_task()
                 if runner is not None:
                     runner.uncancel()
-                return await future
-            self.left_behind += 1
-            future.add_done_callback(self._came_back)
-            raise
 
-    async def run_in_process(self, path: str, payload: str) -> Json:
+    async def run_in_process(self, path: str, payload: str, *, starts: Callable[[], None]) -> Json:
         """Run the command defined at ``path`` in a process of its own; cancelling kills it."""
         async with self._room:
-            process = self._idle.pop() if self._idle else await Process.start()
+            process = self._take_idle() or await Process.start()
             self._all.add(process)
+            starts()
             try:
                 answer = await process.call(path, payload)
             except BaseException:
@@ -84,12 +94,57 @@ class Pools:
     def close(self) -> None:
         for process in self._all:
             process.kill()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
+
+    def _take_idle(self) -> Process | None:
+        """A process that waits for its next call; one that has died meanwhile (killed for memory, say) is no use."""
+        while self._idle:
+            process = self._idle.pop()
+            if process.is_alive:
+                return process
+            self._all.discard(process)
+            process.kill()
+        return None
 
     def _came_back(self, future: asyncio.Future[Any]) -> None:
         self.left_behind -= 1
         if not future.cancelled():
             future.exception()  # looked at, so that asyncio does not complain that nobody did
+
+
+class Threads:
+    """Threads that are made when all others are busy. They are daemons, other than those of ``concurrent.futures``: a
+    handler that never returns does not keep the process from ending."""
+
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self._count = 0
+
+    def call(self, fn: Callable[[], Any]) -> Future[Any]:
+        """Run ``fn`` in a thread; how many there are is the caller's to limit."""
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
+        self._calls.put((future, fn))
+        if not self._idle.acquire(blocking=False):
+            self._count += 1
+            threading.Thread(target=self._run, name=f"catchment-handler-{self._count}", daemon=True).start()
+        return future
+
+    def close(self) -> None:
+        """Let idle threads end."""
+        for _ in range(self._count):
+            self._calls.put(None)
+
+    def _run(self) -> None:
+        while (given := self._calls.get()) is not None:
+            future, fn = given
+            try:
+                future.set_result(fn())
+            except BaseException as error:  # whatever a handler raises is for its attempt to report
+                future.set_exception(error)
+            del future, fn, given
+            self._idle.release()
 
 
 class Process:
@@ -114,6 +169,10 @@ class Process:
             theirs.close()
         reader, writer = await asyncio.open_connection(sock=ours, limit=LONGEST_LINE)
         return cls(child, reader, writer)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._child.returncode is None
 
     async def call(self, path: str, payload: str) -> dict[str, Any]:
         self._writer.write(json.dumps({"path": path, "payload": payload}).encode() + b"\n")

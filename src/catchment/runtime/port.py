@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
-from typing import Any
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from typing import Any, Protocol
 
+import psycopg
 from psycopg import AsyncConnection, Connection
 
 from catchment.errors import ClaimLost
@@ -20,8 +21,21 @@ from catchment.store import worker as worker_store
 from catchment.store.attempt import Ending
 from catchment.task.child import Child
 from catchment.task.context import Context
+from catchment.task.port import Port
 
 PROGRESS_EVERY = 0.1
+
+
+class HandlerPort(Port, Protocol):
+    """What the executor needs besides: for joins, handlers with a transaction, and commands it does not know."""
+
+    async def children(self, task_id: TaskId) -> list[Child]: ...
+
+    async def commit(self, context: Context, ending: Ending) -> str | None: ...
+
+    async def leave(self, context: Context) -> None: ...
+
+    def warn(self, task_id: int, command: str) -> None: ...
 
 
 class WorkerPort:
@@ -49,6 +63,8 @@ class WorkerPort:
             while True:
                 await self._news.wait()
                 self._news.clear()
+                if conn.closed:
+                    raise psycopg.OperationalError("the connection was cut")
                 await self._write(conn)
                 await asyncio.sleep(PROGRESS_EVERY)
         finally:
@@ -57,15 +73,30 @@ class WorkerPort:
     async def _write(self, conn: AsyncConnection[Any]) -> None:
         contexts, self._progress = self._progress, {}
         warnings, self._warnings = self._warnings, []
-        async with self._lock:
-            for context in contexts.values():
-                if context.newest_progress is not None:
-                    with suppress(ClaimLost):
-                        await store.report_progress(
-                            conn, context.task_id, context.fence, context.newest_progress.to_json()
-                        )
-            for task_id, message in warnings:
-                await worker_store.record_warning(conn, task_id, "worker", message)
+        try:
+            async with self._lock:
+                for context in contexts.values():
+                    await self._write_progress(conn, context)
+                for task_id, message in warnings:
+                    await worker_store.record_warning(conn, task_id, "worker", message)
+        except LOST:
+            self._progress = contexts | self._progress
+            self._warnings = warnings + self._warnings
+            self._news.set()
+            raise
+
+    async def _write_progress(self, conn: AsyncConnection[Any], context: Context) -> None:
+        if context.newest_progress is None:
+            return
+        try:
+            await store.report_progress(conn, context.task_id, context.fence, context.newest_progress.to_json())
+        except LOST:
+            raise
+        except ClaimLost:
+            pass  # whoever has the task now tells how far it is
+        except psycopg.Error as error:
+            text = f"the progress of {context.command} {context.task_id} cannot be stored: {str(error).strip()}"
+            self._events.emit("progress.refused", text, level=logging.WARNING, id=context.task_id)
 
     def progress(self, context: Context) -> None:
         """Called from any thread."""
@@ -90,6 +121,7 @@ class WorkerPort:
                     rows = await store.children(conn, task_id)
                 break
             except LOST:
+                self._news.set()
                 await asyncio.sleep(0.05)
         return [Child(TaskId(r[0]), r[1], r[2], TaskState(r[3]), r[4], r[5]) for r in rows]
 

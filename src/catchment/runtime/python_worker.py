@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from catchment.runtime.claimer import Claimer
@@ -17,7 +18,7 @@ from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.executor import Executor
 from catchment.runtime.held import Held, Holdings, Stop
-from catchment.runtime.limiter import Limiter, Signals
+from catchment.runtime.limiter import Limiter, Load, Signals
 from catchment.runtime.memory import memory_usage
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
@@ -112,7 +113,17 @@ class PythonWorker:
         self.pools.close()
         await self._transactions.close()
 
+    def load(self) -> Load:
+        """How busy this side is now; called from any thread."""
+        felt = replace(self._signals, memory=memory_usage(), completer_age=self._completer.age)
+        return self.limiter.load(len(self.holdings), felt)
+
     def _start(self, attempts: list[Held]) -> None:
+        for held in attempts:
+            before = self.holdings.get(held.id)
+            if before is not None:  # it was taken from us, and we got it again before we heard of that
+                self._executor.stop(before, Stop.LOST, "the claim was lost")
+        self.holdings.add(attempts)
         self._busy.set()
         self._executor.start(attempts)
 

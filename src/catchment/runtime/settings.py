@@ -34,6 +34,13 @@ class WorkerSettings(BaseSettings):
     transaction_limit_seconds: float = Field(
         30, gt=0, description="Longest idle time and statement in ctx.transaction()."
     )
+    metrics_port: int | None = Field(
+        None,
+        ge=0,
+        le=65535,
+        description="Port where Prometheus finds the counters; none by default, 0 takes a free one.",
+    )
+    metrics_host: str = Field("127.0.0.1", description="Address that port is bound to.")
 
 
 def read_options(**given: Any) -> WorkerOptions:
@@ -55,6 +62,8 @@ def read_options(**given: Any) -> WorkerOptions:
         "lease": timedelta(seconds=found.lease_seconds),
         "shutdown_grace": timedelta(seconds=found.shutdown_grace_seconds),
         "transaction_limit": timedelta(seconds=found.transaction_limit_seconds),
+        "metrics_port": found.metrics_port,
+        "metrics_host": found.metrics_host,
     }
     if found.worker_processes is not None:
         defaults["processes"] = found.worker_processes

@@ -14,15 +14,18 @@ from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection, Connection
+from psycopg.pq import TransactionStatus
 
-from catchment.errors import ClaimLost
+from catchment.errors import ClaimLost, TaskCancelled
 from catchment.runtime.connection import LOST
 from catchment.store import attempt as store
 from catchment.store.attempt import Ending
 from catchment.store.connect import connect, connect_async
+from catchment.store.pool import is_idle, is_usable
 from catchment.task.context import Context
 
 AnyConnection = AsyncConnection[Any] | Connection[Any]
+NAME = "catchment transaction"
 
 
 class Transactions:
@@ -36,37 +39,50 @@ class Transactions:
         self._room = asyncio.Semaphore(size)
         self._idle: list[AsyncConnection[Any]] = []
         self._idle_sync: list[Connection[Any]] = []
+        # By fence: two attempts of one task may run here at once, if the first was left behind.
         self._open: dict[int, AnyConnection] = {}
 
     @asynccontextmanager
     async def begin(self, context: Context) -> AsyncGenerator[AsyncConnection[Any]]:
         await self._room.acquire()
         try:
-            conn = self._idle.pop() if self._idle else await connect_async(self._dsn, name="catchment transaction")
+            conn = await self._take()
         except BaseException:
             self._room.release()
             raise
-        self._open[context.task_id] = conn
+        self._open[context.fence] = conn
         await conn.set_autocommit(False)
         await conn.execute(_LIMIT, [self._milliseconds])
-        yield conn  # an error in the block reaches the handler's end, and leave() rolls back
+        try:
+            yield conn
+        except BaseException:
+            await self.leave(context)  # what the block wrote is undone, even if the handler catches this and goes on
+            raise
 
     @contextmanager
     def begin_sync(self, context: Context) -> Generator[Connection[Any]]:
         asyncio.run_coroutine_threadsafe(self._room.acquire(), self._loop).result()
         try:
-            conn = self._idle_sync.pop() if self._idle_sync else connect(self._dsn, name="catchment transaction")
+            conn = self._take_sync()
         except BaseException:
             self._loop.call_soon_threadsafe(self._room.release)
             raise
-        self._open[context.task_id] = conn
+        self._open[context.fence] = conn
+        # Whoever gives an attempt up marks it first and looks for its transaction afterwards: one of us sees the other.
+        if context.cancelled:
+            self._leave_sync(context)
+            raise TaskCancelled(f"task {context.task_id} ({context.command}) was told to stop: it can begin no more")
         conn.autocommit = False
         conn.execute(_LIMIT, [self._milliseconds])
-        yield conn
+        try:
+            yield conn
+        except BaseException:
+            self._leave_sync(context)
+            raise
 
     async def commit(self, context: Context, ending: Ending) -> str | None:
         """Write the completion and commit; None when the handler opened no transaction."""
-        conn = self._open.get(context.task_id)
+        conn = self._open.get(context.fence)
         if conn is None:
             return None
         if isinstance(conn, Connection):
@@ -83,20 +99,62 @@ class Transactions:
 
     async def leave(self, context: Context) -> None:
         """Give the connection back, rolled back if nothing was committed."""
-        conn = self._open.pop(context.task_id, None)
+        conn = self._open.pop(context.fence, None)
         if conn is None:
             return
         try:
-            with suppress(psycopg.Error):
-                if isinstance(conn, Connection):
-                    await asyncio.to_thread(_reset, conn)
-                    self._idle_sync.append(conn)
-                else:
-                    await conn.rollback()
-                    await conn.set_autocommit(True)
-                    self._idle.append(conn)
+            if isinstance(conn, Connection):
+                await asyncio.to_thread(self._give_back_sync, conn)
+            else:
+                await self._give_back(conn)
         finally:
             self._room.release()
+
+    def _leave_sync(self, context: Context) -> None:
+        """As ``leave``, in the thread of the handler."""
+        conn = self._open.pop(context.fence, None)
+        if isinstance(conn, Connection):
+            try:
+                self._give_back_sync(conn)
+            finally:
+                self._loop.call_soon_threadsafe(self._room.release)
+
+    async def _give_back(self, conn: AsyncConnection[Any]) -> None:
+        with suppress(psycopg.Error):
+            await conn.rollback()
+            await conn.set_autocommit(True)
+            self._idle.append(conn)
+            return
+        await conn.close()
+
+    def _give_back_sync(self, conn: Connection[Any]) -> None:
+        """Keep it if it has committed. Else it is closed: a handler left behind may still be using it."""
+        with suppress(psycopg.Error):
+            if is_idle(conn):
+                conn.autocommit = True
+                self._idle_sync.append(conn)
+                return
+            if conn.pgconn.transaction_status == TransactionStatus.ACTIVE:
+                conn.cancel_safe(timeout=5)
+            conn.rollback()
+        conn.close()
+
+    async def _take(self) -> AsyncConnection[Any]:
+        while self._idle:
+            conn = self._idle.pop()
+            if is_usable(conn):
+                return conn
+            await conn.close()
+        return await connect_async(self._dsn, name=NAME)
+
+    def _take_sync(self) -> Connection[Any]:
+        with suppress(IndexError):
+            while True:
+                conn = self._idle_sync.pop()
+                if is_usable(conn):
+                    return conn
+                conn.close()
+        return connect(self._dsn, name=NAME)
 
     async def close(self) -> None:
         for conn in self._idle:
@@ -127,8 +185,3 @@ _LIMIT = (
     "select set_config('idle_in_transaction_session_timeout', l.ms, true), set_config('statement_timeout', l.ms, true)"
     " from (select %s::text as ms) as l"
 )
-
-
-def _reset(conn: Connection[Any]) -> None:
-    conn.rollback()
-    conn.autocommit = True

@@ -60,6 +60,8 @@ class Upkeep:
             )
         if done.get("schedules_due"):
             self._fire_schedules(conn)
+        if done.get("bloated"):
+            store.vacuum(conn, done["bloated"])
         self._round += 1
         if done and self._round % AGE_EVERY_ROUNDS == 0:
             store.age_ready(conn)

@@ -1,12 +1,13 @@
 """Compares what this worker holds with what the database says it holds, and hears of cancelled tasks.
 
 A handler whose claim is gone is stopped. A claim that this process never heard of (the answer was lost on the way) is
-given back: when it is seen twice, so that one whose answer is just coming is not.
+given back: when it has been seen for a while, so that one whose answer is just coming is not.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -38,7 +39,8 @@ class Watcher:
         self._executor = executor
         self._events = events
         self._every = every
-        self._strangers: dict[int, int] = {}
+        # Claims that never arrived here, by task and fence, and when they were first seen.
+        self._strangers: dict[tuple[int, int], float] = {}
         self.bell = Doorbell()
 
     async def run(self, stopping: asyncio.Event) -> None:
@@ -59,11 +61,14 @@ class Watcher:
                 self._executor.stop(held, Stop.LOST, "the claim was lost")
             elif reason is not None:
                 self._executor.stop(held, Stop.CANCELLED, reason)
-        strangers = {i: fence for i, (fence, _) in said.items() if self._holdings.get(i) is None}
-        again = {i: fence for i, fence in strangers.items() if self._strangers.get(i) == fence}
-        if again:
-            await store.release(conn, list(again), list(again.values()))
-            self._events.emit(
-                "tasks.unheard_of", f"{len(again)} claims never arrived here: given back", count=len(again)
-            )
-        self._strangers = strangers
+        await self._give_back_strangers(conn, {(i, fence) for i, (fence, _) in said.items() if i not in self._holdings})
+
+    async def _give_back_strangers(self, conn: AsyncConnection[Any], strangers: set[tuple[int, int]]) -> None:
+        now = time.monotonic()
+        self._strangers = {one: self._strangers.get(one, now) for one in strangers}
+        # A cancel may make us look twice in a moment, so what counts is the time between, not the number of looks.
+        since = now - self._every.total_seconds() * 0.9
+        lost = [one for one, seen in self._strangers.items() if seen <= since]
+        if lost:
+            await store.release(conn, [i for i, _ in lost], [fence for _, fence in lost])
+            self._events.emit("tasks.unheard_of", f"{len(lost)} claims never arrived here: given back", count=len(lost))

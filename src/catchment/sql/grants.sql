@@ -17,17 +17,17 @@ grant execute on function worker.check_invariants(), worker.now(), worker.has_pe
 grant insert (command, payload, priority, scheduled_at, lane, parent_id), select (id, command, state) on worker.tasks
    to catchment_enqueue;
 grant execute on function
-  worker.enqueue(text, jsonb, integer, text, timestamptz),
-  worker.enqueue_many(text, jsonb[], integer, text[], timestamptz),
+  worker.enqueue(text, jsonb, integer, text, timestamptz, text),
+  worker.enqueue_many(text, jsonb[], integer, text[], timestamptz, text),
   worker.now()
    to catchment_enqueue;
 
 grant update (payload, priority, scheduled_at, state) on worker.tasks to catchment_worker;
 grant execute on function
   worker.current_task_id(), worker.current_parent_id(),
-  worker.spawn_child(text, jsonb, bigint, integer, text, text, timestamptz),
+  worker.spawn_child(text, jsonb, bigint, integer, text, text, timestamptz, text),
   worker.spawn_many(text, jsonb[], bigint, integer, text, text),
-  worker.follow_up(text, jsonb, integer, text, timestamptz),
+  worker.follow_up(text, jsonb, integer, text, timestamptz, text),
   worker.complete_parent_if_ready(bigint),
   worker.claim_tasks(bigint, text[], integer),
   worker.complete_tasks(bigint[], bigint[], jsonb[], jsonb[]),
@@ -45,7 +45,7 @@ grant execute on function
   worker.hanging_backends(bigint[]), worker.interrupt_abandoned(bigint[]), worker.lock_holders(bigint[]),
   worker.go_to_sleep(bigint, text, integer[], "char"), worker.wake_up(bigint, text, integer[], "char"),
   worker.promote_due(integer), worker.age_ready(integer),
-  worker.expire_deadlines(), worker.lock_signalled(), worker.upkeep(), worker.due_schedules(), worker.fire_schedule(text, timestamptz),
+  worker.expire_deadlines(), worker.lock_signalled(), worker.upkeep(), worker.let_in(), worker.rouse_limited(), worker.due_schedules(), worker.fire_schedule(text, timestamptz),
   worker.begin_session(text, text), worker.begin_task(text, integer, integer), worker.enter_task(bigint, bigint),
   worker.leave_task(), worker.last_processed(), worker.take_after_call(), worker.call_text(text, integer),
   worker.record_warning(bigint, text, text)

@@ -19,7 +19,7 @@ from catchment.store.fetch import fetch_value_async
 
 _CLAIM = """
 select c.id, c.fence, c.command, c.payload::text, c.attempt, c.phase, c.parent_id, c.lane, c.queue_id, c.timeout,
-       c.failures, c.max_attempts, c.is_plain
+       c.failures, c.max_attempts, c.is_plain, c.trace
   from worker.claim_tasks(%s, %s, %s) as c
 """
 _COMPLETE = "select worker.complete_tasks(%s::bigint[], %s::bigint[], %s::jsonb[], %s::jsonb[])"
@@ -34,7 +34,7 @@ A = TypeVar("A", bound="Attempt")
 
 
 class Attempt:
-    """A claimed task as its worker gets it. ``payload`` is JSON text; ``phase`` 1 is a join."""
+    """A claimed task as its worker gets it. ``payload`` is JSON text; ``phase`` 1 a join; ``trace`` says who asked."""
 
     __slots__ = (
         "attempt",
@@ -50,6 +50,7 @@ class Attempt:
         "phase",
         "queue_id",
         "timeout",
+        "trace",
     )
 
     def __init__(self, row: tuple[Any, ...]) -> None:
@@ -66,6 +67,7 @@ class Attempt:
         self.failures: int
         self.max_attempts: int
         self.is_plain: bool
+        self.trace: str | None
         (
             self.id,
             self.fence,
@@ -80,6 +82,7 @@ class Attempt:
             self.failures,
             self.max_attempts,
             self.is_plain,
+            self.trace,
         ) = row
 
 

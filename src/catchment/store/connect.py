@@ -13,8 +13,8 @@ from catchment.store import embedded
 
 DSN_VARIABLE = "CATCHMENT_DSN"
 
+CONNECT_SECONDS = 10
 _KEEPALIVE: dict[str, Any] = {
-    "connect_timeout": 10,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
@@ -27,10 +27,10 @@ def find_dsn(dsn: str | None = None) -> str:
     return dsn or os.environ.get(DSN_VARIABLE) or embedded.start()
 
 
-def connect(dsn: str, *, name: str = "catchment") -> Connection[Any]:
-    """A connection in autocommit mode."""
+def connect(dsn: str, *, name: str = "catchment", seconds: int = CONNECT_SECONDS) -> Connection[Any]:
+    """A connection in autocommit mode, made within a number of seconds."""
     try:
-        return psycopg.connect(dsn, autocommit=True, application_name=name, **_KEEPALIVE)
+        return psycopg.connect(dsn, autocommit=True, application_name=name, connect_timeout=seconds, **_KEEPALIVE)
     except psycopg.OperationalError as error:
         raise _unavailable(error) from error
 
@@ -38,7 +38,9 @@ def connect(dsn: str, *, name: str = "catchment") -> Connection[Any]:
 async def connect_async(dsn: str, *, name: str = "catchment") -> AsyncConnection[Any]:
     """An asyncio connection in autocommit mode."""
     try:
-        return await psycopg.AsyncConnection.connect(dsn, autocommit=True, application_name=name, **_KEEPALIVE)
+        return await psycopg.AsyncConnection.connect(
+            dsn, autocommit=True, application_name=name, connect_timeout=CONNECT_SECONDS, **_KEEPALIVE
+        )
     except psycopg.OperationalError as error:
         raise _unavailable(error) from error
 

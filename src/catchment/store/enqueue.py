@@ -20,11 +20,11 @@ from catchment.store.errors import translated
 # A delay counts from the server's clock, as everything else does.
 _ENQUEUE = (
     "select worker.enqueue(%s, %s::jsonb, %s::integer, %s::text,"
-    " coalesce(%s::timestamptz, worker.now() + %s::interval))"
+    " coalesce(%s::timestamptz, worker.now() + %s::interval), %s::text)"
 )
 _ENQUEUE_MANY = (
     "select worker.enqueue_many(%s, %s::jsonb[], %s::integer, %s::text[],"
-    " coalesce(%s::timestamptz, worker.now() + %s::interval))"
+    " coalesce(%s::timestamptz, worker.now() + %s::interval), %s::text)"
 )
 
 
@@ -46,28 +46,32 @@ class Batch:
 
 
 async def enqueue_async(
-    conn: AsyncConnection[Any], command: str, payload: str, workflow: str | None, when: When
+    conn: AsyncConnection[Any], command: str, payload: str, workflow: str | None, when: When, trace: str | None = None
 ) -> TaskId:
-    """Make a task; it commits with the transaction of ``conn``."""
+    """Make a task; it commits with the transaction of ``conn``. ``trace`` is a traceparent."""
     # Cursors are made here, because the caller's connection may have others.
     cursor = AsyncCursor(conn, row_factory=tuple_row)
     with translated():
-        await cursor.execute(_ENQUEUE, (command, payload, when.priority, workflow, when.at, when.delay), prepare=True)
+        parameters = (command, payload, when.priority, workflow, when.at, when.delay, trace)
+        await cursor.execute(_ENQUEUE, parameters, prepare=True)
         ((task_id,),) = await cursor.fetchall()
     return task_id
 
 
-def enqueue(conn: Connection[Any], command: str, payload: str, workflow: str | None, when: When) -> TaskId:
+def enqueue(
+    conn: Connection[Any], command: str, payload: str, workflow: str | None, when: When, trace: str | None = None
+) -> TaskId:
     """As ``enqueue_async``, without asyncio."""
     cursor = Cursor(conn, row_factory=tuple_row)
     with translated():
-        cursor.execute(_ENQUEUE, (command, payload, when.priority, workflow, when.at, when.delay), prepare=True)
+        parameters = (command, payload, when.priority, workflow, when.at, when.delay, trace)
+        cursor.execute(_ENQUEUE, parameters, prepare=True)
         ((task_id,),) = cursor.fetchall()
     return task_id
 
 
 async def enqueue_many_async(
-    conn: AsyncConnection[Any], command: str, batches: Iterable[Batch], when: When
+    conn: AsyncConnection[Any], command: str, batches: Iterable[Batch], when: When, trace: str | None = None
 ) -> list[TaskId]:
     """Make many tasks, all or none; while the server works on one batch, the next is read from ``batches``."""
     cursors: list[AsyncCursor[Any]] = []
@@ -78,12 +82,14 @@ async def enqueue_many_async(
             await stack.enter_async_context(conn.pipeline())
             for batch in batches:
                 cursor = AsyncCursor(conn, row_factory=tuple_row)
-                await cursor.execute(_ENQUEUE_MANY, _parameters(command, batch, when), prepare=True)
+                await cursor.execute(_ENQUEUE_MANY, _parameters(command, batch, when, trace), prepare=True)
                 cursors.append(cursor)
         return [task_id for cursor in cursors for ((ids,),) in [await cursor.fetchall()] for task_id in ids]
 
 
-def enqueue_many(conn: Connection[Any], command: str, batches: Iterable[Batch], when: When) -> list[TaskId]:
+def enqueue_many(
+    conn: Connection[Any], command: str, batches: Iterable[Batch], when: When, trace: str | None = None
+) -> list[TaskId]:
     """As ``enqueue_many_async``, without asyncio."""
     cursors: list[Cursor[Any]] = []
     with translated():
@@ -93,7 +99,7 @@ def enqueue_many(conn: Connection[Any], command: str, batches: Iterable[Batch], 
             stack.enter_context(conn.pipeline())
             for batch in batches:
                 cursor = Cursor(conn, row_factory=tuple_row)
-                cursor.execute(_ENQUEUE_MANY, _parameters(command, batch, when), prepare=True)
+                cursor.execute(_ENQUEUE_MANY, _parameters(command, batch, when, trace), prepare=True)
                 cursors.append(cursor)
         return [task_id for cursor in cursors for ((ids,),) in [cursor.fetchall()] for task_id in ids]
 
@@ -103,9 +109,9 @@ def _needs_transaction(conn: AsyncConnection[Any] | Connection[Any]) -> bool:
     return conn.autocommit and conn.pgconn.transaction_status == TransactionStatus.IDLE
 
 
-def _parameters(command: str, batch: Batch, when: When) -> tuple[Any, ...]:
+def _parameters(command: str, batch: Batch, when: When, trace: str | None) -> tuple[Any, ...]:
     workflows = None if batch.workflows is None else array_literal(batch.workflows)
-    return command, array_literal(batch.payloads), when.priority, workflows, when.at, when.delay
+    return command, array_literal(batch.payloads), when.priority, workflows, when.at, when.delay, trace
 
 
 def array_literal(items: Sequence[str | None]) -> str:

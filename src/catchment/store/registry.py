@@ -36,7 +36,7 @@ def may_register(conn: Connection[Any]) -> bool:
 
 
 async def register_commands_async(
-    conn: AsyncConnection[Any], queues: Sequence[str], definitions: Sequence[Definition], *, overwrite: bool
+    conn: AsyncConnection[Any], queues: Sequence[Definition], definitions: Sequence[Definition], *, overwrite: bool
 ) -> int:
     """Register what is missing, and with ``overwrite`` change what differs; returns the number of rows written."""
     cursor = AsyncCursor(conn, row_factory=tuple_row)
@@ -47,7 +47,7 @@ async def register_commands_async(
 
 
 def register_commands(
-    conn: Connection[Any], queues: Sequence[str], definitions: Sequence[Definition], *, overwrite: bool
+    conn: Connection[Any], queues: Sequence[Definition], definitions: Sequence[Definition], *, overwrite: bool
 ) -> int:
     """As ``register_commands_async``, without asyncio."""
     cursor = Cursor(conn, row_factory=tuple_row)
@@ -56,5 +56,7 @@ def register_commands(
     return count
 
 
-def _parameters(queues: Sequence[str], definitions: Sequence[Definition], overwrite: bool) -> tuple[str, str, bool]:
+def _parameters(
+    queues: Sequence[Definition], definitions: Sequence[Definition], overwrite: bool
+) -> tuple[str, str, bool]:
     return to_json(list(queues)).decode(), to_json(list(definitions)).decode(), overwrite

@@ -8,7 +8,9 @@ from typing import Any
 
 from catchment.errors import DefinitionRefused, UnknownCommand
 from catchment.task.command import Command, path_of
+from catchment.task.limit import QueueOptions
 from catchment.task.middleware import Middleware
+from catchment.task.options import check_name
 
 AnyCommand = Command[..., Any]
 
@@ -19,6 +21,7 @@ class Commands:
     def __init__(self) -> None:
         self._by_name: dict[str, AnyCommand] = {}
         self.middlewares: list[Middleware] = []
+        self._queues: dict[str, QueueOptions] = {}
 
     def add(self, command: AnyCommand) -> None:
         """Take a command in; a second one of the same name is refused."""
@@ -29,6 +32,13 @@ class Commands:
                 hint="Give one of them another name: @app.command(name=…).",
             )
         self._by_name[command.name] = command
+
+    def add_queue(self, name: str, options: QueueOptions) -> None:
+        """Say how a queue is run; saying it twice is refused."""
+        check_name("queue", name)
+        if name in self._queues:
+            raise DefinitionRefused(f"queue {name} is described twice", hint="Describe each queue in one place.")
+        self._queues[name] = options
 
     def get(self, name: str) -> AnyCommand:
         """The command of this name; raises ``UnknownCommand``."""
@@ -58,6 +68,11 @@ class Commands:
         """The queues of all commands, each once."""
         return tuple(dict.fromkeys(command.options.queue for command in self))
 
+    def queue_definitions(self) -> list[dict[str, Any]]:
+        """All queues as ``worker.register_commands`` takes them."""
+        names = dict.fromkeys((*self.queues, *self._queues))
+        return [self._queues.get(name, QueueOptions()).definition(name) for name in names]
+
     def definitions(self) -> list[dict[str, Any]]:
         """All commands as ``worker.register_commands`` takes them."""
         return [definition(command) for command in self]
@@ -67,6 +82,7 @@ def definition(command: AnyCommand) -> dict[str, Any]:
     """One command as ``worker.register_commands`` takes it."""
     options = command.options
     join = command.join_fn
+    limit = options.limit
     return {
         "command": command.name,
         "queue": options.queue,
@@ -81,6 +97,10 @@ def definition(command: AnyCommand) -> dict[str, Any]:
         "dedup": None if options.dedup is None else list(options.dedup),
         "merge": {k: v if isinstance(v, str) else dict(v) for k, v in options.merge.items()},
         "on_failure": options.on_failure,
+        "limit_key": None if limit is None else list(limit.keys),
+        "max_running": None if limit is None else limit.max_running,
+        "rate": None if limit is None else limit.rate,
+        "rate_per": None if limit is None else _interval(limit.per),
         "description": options.description,
     }
 

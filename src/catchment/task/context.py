@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from catchment.errors import RequestRefused, ScopeClosed, TaskCancelled
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId
-from catchment.task import offspring
+from catchment.task import offspring, tracing
 from catchment.task.child import Progress
 from catchment.task.offspring import ChildMode, Offspring, ScopeFailure
 from catchment.task.port import LocalPort, Port
@@ -177,7 +177,7 @@ class Context:
     ) -> None:
         """Record a child. It starts when this handler has returned, and this task ends after it."""
         self._refuse_in_join(command)
-        rest = offspring.members(priority=check_priority(priority), scheduled_at=due_time(at, delay))
+        rest = _rest(priority, due_time(at, delay))
         self.record().add_children([_entry(command, _child_payload(payload, arguments), rest)])
 
     def spawn_many(
@@ -185,7 +185,7 @@ class Context:
     ) -> None:
         """Record one child for each payload; none if one of them is invalid."""
         self._refuse_in_join(command)
-        rest = offspring.members(priority=check_priority(priority), scheduled_at=None)
+        rest = _rest(priority, None)
         self.record().add_children([_entry(command, payload, rest) for payload in payloads])
 
     def spawn_sibling(
@@ -206,7 +206,7 @@ class Context:
                 f"task {self.task_id} ({self.command}) has no parent, so {command_name(command)} cannot be its sibling",
                 hint="Use ctx.spawn for a child, or ctx.follow_up for a task that comes after this one.",
             )
-        rest = offspring.members(priority=check_priority(priority), scheduled_at=due_time(at, delay), is_sibling=True)
+        rest = _rest(priority, due_time(at, delay), is_sibling=True)
         self.record().add_sibling(_entry(command, _child_payload(payload, arguments), rest))
 
     def follow_up(
@@ -222,9 +222,7 @@ class Context:
         **arguments: Any,
     ) -> None:
         """Record a task that starts when the root of this tree has completed, and is cancelled if it does not."""
-        rest = offspring.members(
-            priority=check_priority(priority), scheduled_at=due_time(at, delay), workflow=check_workflow(workflow)
-        )
+        rest = _rest(priority, due_time(at, delay), workflow=check_workflow(workflow))
         self.record().add_follow_up(_entry(command, whole_payload(payload, arguments), rest))
 
     def scope(self, mode: ChildMode = "concurrent", on_failure: ScopeFailure = "wait") -> Scope:
@@ -275,6 +273,18 @@ def _child_payload(payload: Mapping[str, Any] | None, arguments: dict[str, Any])
                 hint="Children are ordered by their scope (ctx.scope) and made when their parent's attempt completes.",
             )
     return whole_payload(payload, arguments)
+
+
+def _rest(
+    priority: int | None, scheduled_at: datetime | None, *, workflow: str | None = None, is_sibling: bool = False
+) -> str:
+    return offspring.members(
+        priority=check_priority(priority),
+        scheduled_at=scheduled_at,
+        workflow=workflow,
+        is_sibling=is_sibling,
+        trace=tracing.current_trace(),
+    )
 
 
 def _entry(command: AnyCommand, payload: Mapping[str, Any], rest: str) -> str:

@@ -91,7 +91,12 @@ def entry(command_json: str, payload_json: str, rest: str) -> str:
 
 
 def members(
-    *, priority: int | None, scheduled_at: datetime | None, workflow: str | None = None, is_sibling: bool = False
+    *,
+    priority: int | None,
+    scheduled_at: datetime | None,
+    workflow: str | None = None,
+    is_sibling: bool = False,
+    trace: str | None = None,
 ) -> str:
     """The further members of an entry, as JSON text that follows its payload."""
     text = "" if priority is None else f',"priority":{priority:d}'
@@ -99,4 +104,6 @@ def members(
         text += f',"scheduled_at":"{scheduled_at.isoformat()}"'
     if workflow is not None:
         text += f',"lane":{to_json(workflow).decode()}'
+    if trace is not None:
+        text += f',"trace":"{trace}"'
     return text + ',"is_sibling":true' if is_sibling else text

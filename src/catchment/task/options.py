@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any, Literal, get_args
 
 from catchment.errors import DefinitionRefused
+from catchment.task.limit import Limit
 
 Executor = Literal["auto", "async", "thread", "process"]
 OnFailure = Literal["continue", "halt", "cancel_rest"]
@@ -61,6 +62,7 @@ class CommandOptions:
     dedup: tuple[str, ...] | None = None
     merge: Mapping[str, MergeRule] = field(default_factory=lambda: types.MappingProxyType({}))
     on_failure: OnFailure | None = None
+    limit: Limit | None = None
     executor: Executor = "auto"
     description: str | None = None
 
@@ -74,6 +76,11 @@ class CommandOptions:
         _refuse_unless(self.on_failure in known, "on_failure", self.on_failure, f"one of {known}")
         _refuse_unless(self.executor in get_args(Executor), "executor", self.executor, f"one of {get_args(Executor)}")
         self._check_merge()
+        if self.limit is not None and self.dedup is not None:
+            raise DefinitionRefused(
+                "limit and dedup are both given: tasks that are one cannot be counted one by one",
+                hint="Limit the queue instead: app.queue(name, max_running=…).",
+            )
 
     def _check_merge(self) -> None:
         if self.merge and self.dedup is None:
@@ -86,9 +93,10 @@ class CommandOptions:
             _refuse_unless(operation in MERGE_OPERATIONS, f"merge rule of {key!r}", rule, f"one of {MERGE_OPERATIONS}")
 
     def check_keys(self, command: str, parameters: Iterable[str]) -> None:
-        """Refuse dedup and merge keys that are no parameters of the handler."""
+        """Refuse dedup, merge and limit keys that are no parameters of the handler."""
         known = tuple(parameters)
-        for option, keys in (("dedup", self.dedup or ()), ("merge", self.merge)):
+        limited = () if self.limit is None else self.limit.keys
+        for option, keys in (("dedup", self.dedup or ()), ("merge", self.merge), ("limit", limited)):
             unknown = [key for key in keys if key not in known]
             if unknown:
                 raise DefinitionRefused(

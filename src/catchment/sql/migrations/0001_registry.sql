@@ -9,6 +9,9 @@ create table if not exists worker.queue_registry (
   on_failure    text,
   age_every     interval not null default '1 minute',
   age_step      integer not null default 10,
+  max_running   integer,
+  rate          integer,
+  rate_per      interval not null default '1 second',
   paused_at     timestamptz,
   paused_until  timestamptz,
   description   text,
@@ -19,11 +22,14 @@ create table if not exists worker.queue_registry (
   constraint queue_concurrency_positive check (concurrency >= 1),
   constraint queue_max_depth_positive   check (max_depth >= 1),
   constraint queue_on_failure_is_known  check (on_failure in ('continue', 'halt', 'cancel_rest')),
-  constraint queue_age_step_is_natural  check (age_step >= 0)
+  constraint queue_age_step_is_natural  check (age_step >= 0),
+  constraint queue_max_running_positive check (max_running >= 1),
+  constraint queue_rate_is_positive     check (rate >= 1 and rate_per > interval '0')
 );
 comment on table worker.queue_registry is
   'One row per queue. concurrency counts fibers of one worker process and includes the top fiber; on_failure is what a lane '
-  'does after a final failure (null: a serial queue goes on, a workflow lane halts).';
+  'does after a final failure (null: a serial queue goes on, a workflow lane halts). max_running and rate per rate_per '
+  'limit the attempts of all workers together.';
 
 create table if not exists worker.command_registry (
   command            text primary key,
@@ -43,6 +49,10 @@ create table if not exists worker.command_registry (
   dedup              text[],
   merge              jsonb not null default '{}',
   on_failure         text,
+  limit_key          text[],
+  max_running        integer,
+  rate               integer,
+  rate_per           interval not null default '1 second',
   description        text,
   created_at         timestamptz not null default clock_timestamp(),
   constraint command_name_is_short         check (command <> '' and length(command) <= 200),
@@ -53,8 +63,13 @@ create table if not exists worker.command_registry (
   constraint command_timeout_positive      check (timeout > interval '0'),
   constraint command_merge_is_object       check (jsonb_typeof(merge) = 'object'),
   constraint command_merge_needs_dedup     check (merge = '{}' or dedup is not null),
-  constraint command_on_failure_is_known   check (on_failure in ('continue', 'halt', 'cancel_rest'))
+  constraint command_on_failure_is_known   check (on_failure in ('continue', 'halt', 'cancel_rest')),
+  constraint command_max_running_positive  check (max_running >= 1),
+  constraint command_rate_is_positive      check (rate >= 1 and rate_per > interval '0'),
+  constraint command_limit_has_key         check ((limit_key is not null) = (max_running is not null or rate is not null)),
+  constraint command_limit_without_dedup   check (limit_key is null or dedup is null)
 );
 comment on table worker.command_registry is
   'One row per command: its handler, its queue, and how it retries. dedup lists the payload keys that make two pending tasks '
-  'the same work (an empty list: the command alone); merge says how the other keys are combined.';
+  'the same work (an empty list: the command alone); merge says how the other keys are combined. limit_key lists the payload '
+  'keys whose values share a limit (an empty list: the whole command): max_running tasks, rate starts per rate_per.';

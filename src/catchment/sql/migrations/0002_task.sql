@@ -16,16 +16,19 @@ create table if not exists worker.task (
   place         bigint not null,
   lane          text,
   dedup_key     text,
+  gate          text,
   scheduled_at  timestamptz,
   max_attempts  integer not null,
   created_at    timestamptz not null,
+  trace         text,
   constraint task_payload_is_object      check (jsonb_typeof(payload) = 'object'),
   constraint task_child_has_root         check ((parent_id is null) = (root_id is null)),
   constraint task_child_has_depth        check ((parent_id is null) = (depth = 0)),
   constraint task_child_has_no_lane      check (parent_id is null or lane is null),
   constraint task_lane_is_named          check (lane <> '' and length(lane) <= 500),
   constraint task_max_attempts_positive  check (max_attempts >= 1),
-  constraint task_kind_is_known          check (kind in ('s', 'p'))
+  constraint task_kind_is_known          check (kind in ('s', 'p')),
+  constraint task_trace_is_short         check (length(trace) <= 200)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.2, autovacuum_analyze_scale_factor = 0.1);
 comment on table worker.task is
   'What was asked for. Written once; only a never-tried task may still get another payload, priority or due time.';
@@ -33,6 +36,8 @@ comment on column worker.task.place is
   'Order of arrival. The id, except for a follow-up, which stands where its root stood.';
 comment on column worker.task.late is
   'Spawned into a scope that was already open; counted when its transaction commits.';
+comment on column worker.task.trace is
+  'Who asked for it, as a W3C traceparent: the span that its run continues.';
 
 -- Children of a task: the scope''s close, trees, retries.
 create index if not exists task_parent on worker.task (parent_id, id) where parent_id is not null;
@@ -113,15 +118,15 @@ create table if not exists worker.blocked (
   failures       integer not null default 0,
   interruptions  integer not null default 0,
   constraint blocked_phase_is_known  check (phase in (0, 1, 2)),
-  constraint blocked_reason_is_known check (reason in ('scheduled', 'retry', 'lane', 'serial', 'follow_up', 'merged')),
+  constraint blocked_reason_is_known check (reason in ('scheduled', 'retry', 'lane', 'serial', 'follow_up', 'merged', 'limit')),
   constraint blocked_until_due       check ((due_at is not null) = (reason in ('scheduled', 'retry'))),
   constraint blocked_behind_task     check ((wait_id is not null) = (reason in ('serial', 'follow_up', 'merged'))),
-  constraint blocked_in_lane         check (reason <> 'lane' or lane is not null)
+  constraint blocked_in_lane         check (reason not in ('lane', 'limit') or lane is not null)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
 comment on table worker.blocked is
   'Unsettled tasks that cannot start yet, each with its reason: not due, its lane is busy, its serial sibling is at work, its '
-  'root has not completed, or it was folded into another task. phase 1: a join, 2: a scope to be reopened.';
+  'root has not completed, it was folded into another task, or its limit (lane is its gate) is reached. phase 1: a join, 2: a scope to be reopened.';
 
 -- promote_due: what has become due.
 create index if not exists blocked_due on worker.blocked (due_at) where due_at is not null;
@@ -129,6 +134,8 @@ create index if not exists blocked_due on worker.blocked (due_at) where due_at i
 create index if not exists blocked_wait on worker.blocked (wait_id, band, place, id) where wait_id is not null;
 -- The next task of a lane.
 create index if not exists blocked_lane on worker.blocked (queue_id, lane, place, id) where reason = 'lane';
+-- The next tasks behind a limit.
+create index if not exists blocked_limit on worker.blocked (lane, band, place, id) where reason = 'limit';
 
 create table if not exists worker.outcome (
   id            bigint primary key,

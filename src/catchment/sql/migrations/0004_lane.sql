@@ -27,3 +27,32 @@ create table if not exists worker.arrival (
 comment on table worker.arrival is
   'Enqueues to a lane that no claimer has admitted yet. Appending here is all an enqueue does about lanes, so it waits for '
   'nobody.';
+
+create table if not exists worker.gate (
+  gate         text primary key,
+  command      text not null,
+  held         integer not null default 0,
+  tokens       double precision not null,
+  refilled_at  timestamptz not null,
+  next_at      timestamptz,
+  constraint gate_held_is_natural check (held >= 0)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+comment on table worker.gate is
+  'Limits at work, one row for each command and value of its limit_key. held: tasks let in and not settled; tokens: starts that '
+  'the rate still allows, as of refilled_at; next_at: when the next waiting task may start, where only the rate holds it up.';
+-- let_in: gates that open by themselves.
+create index if not exists gate_next on worker.gate (next_at) where next_at is not null;
+
+create table if not exists worker.gate_arrival (
+  arrival_id  bigint generated always as identity primary key,
+  gate        text not null,
+  command     text not null
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+comment on table worker.gate_arrival is 'Tasks that came to a gate since anybody looked: an enqueue only appends.';
+
+create table if not exists worker.queue_meter (
+  queue_id     integer primary key,
+  tokens       double precision not null,
+  refilled_at  timestamptz not null
+) with (fillfactor = 50);
+comment on table worker.queue_meter is 'Starts that the rate of a queue still allows, as of refilled_at. Claims of a limited queue take turns on its row.';

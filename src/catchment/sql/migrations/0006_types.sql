@@ -15,7 +15,8 @@ create type worker.claimed as (
   failures     integer,
   max_attempts integer,
   is_plain     boolean,
-  has_twins    boolean
+  has_twins    boolean,
+  trace        text
 );
 comment on type worker.claimed is 'A task as its worker gets it.';
 

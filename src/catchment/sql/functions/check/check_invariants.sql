@@ -87,6 +87,22 @@ as $$
                            and not exists (select from worker.blocked as b join worker.task as t on t.id = b.id
                                             where t.parent_id = s.id and b.reason = 'scheduled'))
   union all
+  select 'limits', null, format('gate %s counts %s held, there are %s', g.gate, g.held, coalesce(h.n, 0))
+    from worker.gate as g
+    left join (select t.gate, count(*) as n
+                 from worker.task as t
+                 join placed as p on p.id = t.id
+                 left join worker.blocked as b on b.id = t.id
+                where t.gate is not null and (p.at in ('ready', 'running', 'waiting') or b.reason = 'retry')
+                group by t.gate) as h on h.gate = g.gate
+   where g.held <> coalesce(h.n, 0)
+  union all
+  select 'limits', b.id, format('waits at gate %s, which nobody opens', b.lane)
+    from worker.blocked as b
+   where b.reason = 'limit'
+     and not exists (select from worker.gate as g where g.gate = b.lane)
+     and not exists (select from worker.gate_arrival as a where a.gate = b.lane)
+  union all
   select 'lanes', l.head_id, format('heads lane %L and is not there', l.lane)
     from worker.lane as l
    where l.head_id is not null

@@ -1,6 +1,6 @@
--- register_commands: make the Python commands of an app known, with their queues. p_queues is an array of names; a new queue is
--- concurrent, one that exists is left as it is. p_commands is an array of objects with the columns of the command registry.
--- A command that exists is left as it is too, unless p_overwrite: then rows that differ are changed.
+-- register_commands: make the Python commands of an app known, with their queues. p_queues is an array of objects with the columns
+-- of the queue registry; a new queue is concurrent if nothing else is said. p_commands is an array of objects with the columns of the command registry.
+-- What exists is left as it is, unless p_overwrite: then commands that differ are changed, and of queues what is said.
 --
 --   returns the number of rows made or changed
 --   locks   rows of the registries, queues by name, then commands by name; only those made or changed
@@ -35,13 +35,7 @@ begin
              'command from Python, pass its name.';
   end if;
 
-  insert into worker.queue_registry (queue, mode)
-  select q.name, 'concurrent'
-    from jsonb_array_elements_text(p_queues) as q (name)
-   where not exists (select from worker.queue_registry as r where r.queue = q.name)
-   order by q.name
-      on conflict (queue) do nothing;
-  get diagnostics v_queues = row_count;
+  v_queues := worker.write_queues(p_queues, coalesce(p_overwrite, false));
 
   select n.command, n.queue into v_wrong
     from jsonb_to_recordset(p_commands) as n (command text, queue text)

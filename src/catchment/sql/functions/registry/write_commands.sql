@@ -19,29 +19,34 @@ begin
            coalesce(n.max_attempts, 1) as max_attempts, coalesce(n.retry_delay, '1 second') as retry_delay,
            coalesce(n.retry_factor, 2) as retry_factor, coalesce(n.retry_max_delay, '1 minute') as retry_max_delay,
            coalesce(n.retry_jitter, 0.1) as retry_jitter, n.timeout, n.dedup, coalesce(n.merge, '{}') as merge, n.on_failure,
-           n.description
+           n.limit_key, n.max_running, n.rate, coalesce(n.rate_per, '1 second') as rate_per, n.description
       from jsonb_populate_recordset(null::worker.command_registry, p_commands) as n
   )
   insert into worker.command_registry as c (command, queue, handler_kind, join_procedure, priority, max_attempts, retry_delay,
                                             retry_factor, retry_max_delay, retry_jitter, timeout, dedup, merge, on_failure,
-                                            description)
+                                            limit_key, max_running, rate, rate_per, description)
   select w.command, w.queue, 'python', w.join_procedure, w.priority, w.max_attempts, w.retry_delay, w.retry_factor,
-         w.retry_max_delay, w.retry_jitter, w.timeout, w.dedup, w.merge, w.on_failure, w.description
+         w.retry_max_delay, w.retry_jitter, w.timeout, w.dedup, w.merge, w.on_failure, w.limit_key,
+         w.max_running, w.rate, w.rate_per, w.description
     from wanted as w
     left join worker.command_registry as o on o.command = w.command
    where o.command is null
       or p_overwrite
      and (o.queue, o.join_procedure, o.priority, o.max_attempts, o.retry_delay, o.retry_factor, o.retry_max_delay,
-          o.retry_jitter, o.timeout, o.dedup, o.merge, o.on_failure, o.description)
+          o.retry_jitter, o.timeout, o.dedup, o.merge, o.on_failure, o.limit_key, o.max_running, o.rate, o.rate_per,
+          o.description)
          is distinct from
          (w.queue, w.join_procedure, w.priority, w.max_attempts, w.retry_delay, w.retry_factor, w.retry_max_delay,
-          w.retry_jitter, w.timeout, w.dedup, w.merge, w.on_failure, w.description)
+          w.retry_jitter, w.timeout, w.dedup, w.merge, w.on_failure, w.limit_key, w.max_running, w.rate, w.rate_per,
+          w.description)
    order by w.command
       on conflict (command) do update
      set queue = excluded.queue, join_procedure = excluded.join_procedure, priority = excluded.priority,
          max_attempts = excluded.max_attempts, retry_delay = excluded.retry_delay, retry_factor = excluded.retry_factor,
          retry_max_delay = excluded.retry_max_delay, retry_jitter = excluded.retry_jitter, timeout = excluded.timeout,
-         dedup = excluded.dedup, merge = excluded.merge, on_failure = excluded.on_failure, description = excluded.description
+         dedup = excluded.dedup, merge = excluded.merge, on_failure = excluded.on_failure,
+         limit_key = excluded.limit_key, max_running = excluded.max_running, rate = excluded.rate, rate_per = excluded.rate_per,
+         description = excluded.description
    where p_overwrite
      and c.handler_kind = 'python';
   get diagnostics v_count = row_count;

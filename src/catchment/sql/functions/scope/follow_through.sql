@@ -1,7 +1,7 @@
 -- follow_through: what settled tasks set in motion: folded twins, parents (level by level, deepest first), follow-ups, lanes,
 -- hooks. Also counts the children this transaction spawned into open scopes. p_changes are what else scopes have to count.
 --
---   locks   scope rows deepest first, then id; then lane rows by key; then ready rows
+--   locks   scope rows deepest first, then id; then lane rows by key; then gate rows by key; then ready rows
 --   raises  CM005 when a late spawn meets a scope that has closed or is being cancelled
 create or replace function worker.follow_through(
   p_settled  worker.settled[],
@@ -39,6 +39,9 @@ begin
   v_lanes := array(select i from unnest(v_all) as i where i.lane is not null);
   if v_lanes <> '{}' then
     perform worker.advance_lanes(v_lanes);
+  end if;
+  if exists (select from worker.gate) then
+    perform worker.release_gates(v_all);
   end if;
   insert into worker.after_call (task_id, command)
   select i.id, i.command from unnest(v_all) as i where i.has_after;

@@ -1,6 +1,6 @@
 -- follow_up: a top-level task that starts when the root of the current tree has completed, in that root's place: with its
 -- priority (aged as it was) and arrival on the same queue, unless it asks for a priority of its own. It is cancelled if the root
--- does not complete.
+-- does not complete. Without a p_trace of its own, it continues the trace of the root.
 --
 --   raises  CM005 outside a handler
 create or replace function worker.follow_up(
@@ -8,7 +8,8 @@ create or replace function worker.follow_up(
   p_payload       jsonb default '{}',
   p_priority      integer default null,
   p_lane          text default null,
-  p_scheduled_at  timestamptz default null
+  p_scheduled_at  timestamptz default null,
+  p_trace         text default null
 )
   returns bigint
   language plpgsql
@@ -51,7 +52,8 @@ begin
    where c.command = p_command;
   v_id := worker.insert_task(p_command, p_payload, coalesce(p_priority, case when v_same then v_root.priority end),
                              coalesce(p_lane, case when v_same then v_root.lane end), p_scheduled_at,
-                             p_follows_id => v_root.id, p_place => v_root.place);
+                             p_follows_id => v_root.id, p_place => v_root.place,
+                             p_trace => coalesce(p_trace, v_root.trace));
   if p_priority is null and v_same then
     select coalesce(r.band, s.band) into v_band
       from (select v_root.id as id) as i

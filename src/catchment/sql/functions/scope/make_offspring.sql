@@ -22,10 +22,10 @@ begin
   select t.* into v_task from worker.task as t where t.id = p_task_id;
   perform set_config('worker.task_id', p_task_id::text, true), set_config('worker.task_fence', p_fence::text, true);
 
-  if p_spawns is not null then
+  if jsonb_array_length(p_spawns) > 0 then
     if p_spawns @? '$[*] ? (@.is_sibling == true)'
        or exists (select from worker.command_registry as c
-                   where c.dedup is not null
+                   where (c.dedup is not null or c.limit_key is not null)
                      and c.command in (select s ->> 'command' from jsonb_array_elements(p_spawns) as s)) then
       perform worker.spawn_child(s.command, s.payload, case when s.is_sibling then v_task.parent_id else p_task_id end, s.priority,
                                  case when s.is_sibling then null else p_child_mode end,

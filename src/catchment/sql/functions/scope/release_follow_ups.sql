@@ -50,7 +50,7 @@ begin
        and i.state = 'completed'
        and b.lane is null
        and coalesce(t.scheduled_at <= v_now, true));
-  perform worker.unblock(v_free);
+  perform worker.unblock(worker.send_to_gates(v_free));
 
   -- The others wait for their time, or stand first in their lane.
   with moved as (

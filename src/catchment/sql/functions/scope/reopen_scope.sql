@@ -92,7 +92,8 @@ begin
   if v_scope.child_mode = 'serial' then
     perform worker.next_serial(array[p_task_id]);
   else
-    perform worker.unblock(array(select b.id from worker.blocked as b where b.wait_id = p_task_id and b.reason = 'serial'));
+    perform worker.unblock(worker.send_to_gates(
+      array(select b.id from worker.blocked as b where b.wait_id = p_task_id and b.reason = 'serial')));
   end if;
   perform worker.wake(array[v_scope.queue_id], 0);
   return 'waiting';

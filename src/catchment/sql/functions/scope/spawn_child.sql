@@ -1,6 +1,7 @@
 -- spawn_child: make a child of the current task, or of the given one. Only inserts: the scope's counter is written with the
 -- transition of the task that spawns. A running task takes children from its own handler alone, so that none is runnable
 -- while that attempt can still fail; an open scope takes more until it closes.
+-- Without a p_trace of its own, the child continues the trace of its parent.
 --
 --   locks   nothing; into an open scope below others: these others, shared
 --   raises  CM005 when the parent takes no children, CM006 when it would be too deep, CM011 when it is being cancelled
@@ -11,7 +12,8 @@ create or replace function worker.spawn_child(
   p_priority      integer default null,
   p_child_mode    text default null,
   p_on_failure    text default null,
-  p_scheduled_at  timestamptz default null
+  p_scheduled_at  timestamptz default null,
+  p_trace         text default null
 )
   returns bigint
   language plpgsql
@@ -44,7 +46,8 @@ begin
     v_mode := worker.set_child_mode(v_run, p_child_mode, p_on_failure);
     select t.* into v_task from worker.task as t where t.id = v_parent_id;
     return worker.insert_task(p_command, p_payload, p_priority, null, p_scheduled_at, v_parent_id,
-                              coalesce(v_task.root_id, v_task.id), (v_task.depth + 1)::smallint, false, v_mode = 'serial');
+                              coalesce(v_task.root_id, v_task.id), (v_task.depth + 1)::smallint, false, v_mode = 'serial',
+                              p_trace => coalesce(p_trace, v_task.trace));
   end if;
 
   select s.* into v_scope from worker.scope as s where s.id = v_parent_id and s.state = 'waiting' and not s.is_joining;
@@ -68,6 +71,6 @@ begin
   select t.* into v_task from worker.task as t where t.id = v_parent_id;
   return worker.insert_task(p_command, p_payload, p_priority, null, p_scheduled_at, v_parent_id,
                             coalesce(v_task.root_id, v_task.id), (v_task.depth + 1)::smallint, true,
-                            v_scope.child_mode = 'serial');
+                            v_scope.child_mode = 'serial', p_trace => coalesce(p_trace, v_task.trace));
 end;
 $$;

@@ -1,5 +1,5 @@
 -- enqueue: ask for a task. It is independent of whatever runs now and commits with the caller.
--- The plain case, ready at once and the same work as nothing else, is one statement; insert_task does the rest.
+-- p_trace is a W3C traceparent: the span that the task continues. The plain case, ready at once and the same work as nothing else, is one statement; insert_task does the rest.
 --
 --   raises  CM002 unknown command, CM004 bad payload
 create or replace function worker.enqueue(
@@ -7,7 +7,8 @@ create or replace function worker.enqueue(
   p_payload       jsonb default '{}',
   p_priority      integer default null,
   p_lane          text default null,
-  p_scheduled_at  timestamptz default null
+  p_scheduled_at  timestamptz default null,
+  p_trace         text default null
 )
   returns bigint
   language plpgsql
@@ -25,15 +26,16 @@ declare
 begin
   if p_lane is null and p_scheduled_at is null and jsonb_typeof(p_payload) = 'object' and pg_column_size(p_payload) < 1000000 then
     with made as (
-      insert into worker.task (id, command, queue_id, kind, payload, priority, place, max_attempts, created_at)
+      insert into worker.task (id, command, queue_id, kind, payload, priority, place, max_attempts, created_at, trace)
       overriding system value
       select n.id, c.command, q.queue_id, left(c.handler_kind, 1)::"char", p_payload, coalesce(p_priority, c.priority), n.id,
-             c.max_attempts, worker.now()
+             c.max_attempts, worker.now(), p_trace
         from (select nextval('worker.task_id_seq') as id) as n
        cross join worker.command_registry as c
         join worker.queue_registry as q on q.queue = c.queue
        where c.command = p_command
          and c.dedup is null
+         and c.limit_key is null
       returning id, queue_id, kind, priority, created_at
     )
     insert into worker.ready (queue_id, kind, tier, band, rank, place, id, since)
@@ -47,6 +49,6 @@ begin
       return v_id;
     end if;
   end if;
-  return worker.insert_task(p_command, p_payload, p_priority, p_lane, p_scheduled_at);
+  return worker.insert_task(p_command, p_payload, p_priority, p_lane, p_scheduled_at, p_trace => p_trace);
 end;
 $$;

@@ -1,4 +1,5 @@
 -- enqueue_many: many tasks of one command in one statement per table. p_lanes is one lane for each payload, or null.
+-- p_trace is a W3C traceparent: the span that all of them continue.
 --
 --   returns the ids, in the order of the payloads
 --   raises  CM002 unknown command, CM004 bad payload
@@ -7,7 +8,8 @@ create or replace function worker.enqueue_many(
   p_payloads      jsonb[],
   p_priority      integer default null,
   p_lanes         text[] default null,
-  p_scheduled_at  timestamptz default null
+  p_scheduled_at  timestamptz default null,
+  p_trace         text default null
 )
   returns bigint[]
   language plpgsql
@@ -34,8 +36,8 @@ begin
       message = format('%s lanes for %s payloads, expected one lane for each', cardinality(p_lanes), cardinality(p_payloads));
   end if;
   select c.* into v_command from worker.command_registry as c where c.command = p_command;
-  if not found or v_command.dedup is not null or p_scheduled_at > v_now then
-    return array(select worker.insert_task(p_command, u.payload, p_priority, u.lane, p_scheduled_at)
+  if not found or v_command.dedup is not null or v_command.limit_key is not null or p_scheduled_at > v_now then
+    return array(select worker.insert_task(p_command, u.payload, p_priority, u.lane, p_scheduled_at, p_trace => p_trace)
                    from unnest(p_payloads, p_lanes) with ordinality as u (payload, lane, n)
                   order by u.n);
   end if;
@@ -46,10 +48,10 @@ begin
   v_kind := left(v_command.handler_kind, 1);
 
   with made as (
-    insert into worker.task (id, command, queue_id, kind, payload, priority, place, lane, max_attempts, created_at)
+    insert into worker.task (id, command, queue_id, kind, payload, priority, place, lane, max_attempts, created_at, trace)
     overriding system value
     select u.id, p_command, v_queue_id, v_kind, coalesce(u.payload, '{}'),
-           coalesce(p_priority, v_command.priority), u.id, u.lane, v_command.max_attempts, v_now
+           coalesce(p_priority, v_command.priority), u.id, u.lane, v_command.max_attempts, v_now, p_trace
       from (select nextval('worker.task_id_seq') as id, i.payload, i.lane
               from unnest(p_payloads, p_lanes) as i (payload, lane)) as u
     returning id, priority, lane

@@ -1,7 +1,7 @@
 -- insert_task: write one task and put it where it belongs; every way to make a task ends here, or in enqueue_many.
 --
 --   locks   nothing that another transaction waits for; a merge takes the row of its twin only if it is free
---   raises  CM002 unknown command, CM004 bad payload
+--   raises  CM002 unknown command, CM004 bad payload, CM005 when a limited command is given a line to stand in
 create or replace function worker.insert_task(
   p_command       text,
   p_payload       jsonb,
@@ -14,7 +14,8 @@ create or replace function worker.insert_task(
   p_late          boolean default false,
   p_is_serial     boolean default false,
   p_follows_id    bigint default null,
-  p_place         bigint default null
+  p_place         bigint default null,
+  p_trace         text default null
 )
   returns bigint
   language plpgsql
@@ -35,6 +36,7 @@ declare
   v_now      timestamptz := worker.now();
   v_payload  jsonb := worker.check_payload(p_command, p_payload);
   v_key      text;
+  v_gate     text;
   v_id       bigint;
   v_place    bigint;
   v_priority integer;
@@ -67,6 +69,14 @@ begin
     end if;
   end if;
 
+  v_gate := worker.gate_of(v_command, v_payload);
+  if v_gate is not null and (p_lane is not null or p_is_serial) then
+    raise exception using
+      errcode = 'CM005',
+      message = format('%s has a limit per key, so it cannot stand in %s', p_command,
+                       case when p_is_serial then 'a serial scope' else 'lane ' || quote_literal(p_lane) end),
+      hint = 'Limit the queue instead, or give the limited part a command of its own.';
+  end if;
   v_id := nextval('worker.task_id_seq');
   v_place := coalesce(p_place, v_id);
   v_reason := case
@@ -74,13 +84,14 @@ begin
                 when p_scheduled_at > v_now   then 'scheduled'
                 when p_is_serial              then 'serial'
                 when p_lane is not null       then 'lane'
+                when v_gate is not null       then 'limit'
               end;
 
   insert into worker.task (id, command, queue_id, kind, payload, priority, parent_id, root_id, depth, late, follows_id, place,
-                           lane, dedup_key, scheduled_at, max_attempts, created_at)
+                           lane, dedup_key, gate, scheduled_at, max_attempts, created_at, trace)
   overriding system value
   values (v_id, p_command, v_queue_id, v_kind, v_payload, v_priority, p_parent_id, p_root_id, p_depth, p_late, p_follows_id,
-          v_place, p_lane, v_key, p_scheduled_at, v_command.max_attempts, v_now);
+          v_place, p_lane, v_key, v_gate, p_scheduled_at, v_command.max_attempts, v_now, p_trace);
 
   if v_reason is null then
     insert into worker.ready (queue_id, kind, tier, band, rank, place, id, since)
@@ -90,8 +101,11 @@ begin
     values (v_id, v_reason,
             case v_reason when 'follow_up' then p_follows_id when 'serial' then p_parent_id end,
             case v_reason when 'scheduled' then p_scheduled_at end,
-            v_queue_id, v_kind, case when p_parent_id is null then 1 else 0 end, v_priority, 1, v_place, p_lane);
-    if v_reason = 'lane' then
+            v_queue_id, v_kind, case when p_parent_id is null then 1 else 0 end, v_priority, 1, v_place,
+            case v_reason when 'limit' then v_gate else p_lane end);
+    if v_reason = 'limit' then
+      insert into worker.gate_arrival (gate, command) values (v_gate, p_command);
+    elsif v_reason = 'lane' then
       insert into worker.arrival (queue_id, lane, first_place, last_place) values (v_queue_id, p_lane, v_place, v_place);
     end if;
   end if;
@@ -105,7 +119,7 @@ begin
   if v_key is not null then
     insert into worker.pending_key (dedup_key, id) values (v_key, v_id);
   end if;
-  if v_reason is null or v_reason = 'lane' then
+  if v_reason is null or v_reason in ('lane', 'limit') then
     perform worker.wake(array[v_queue_id], case when p_parent_id is null then 1 else 0 end);
   end if;
   return v_id;

@@ -1,6 +1,7 @@
--- let_in: what has become ready without anybody doing anything: due tasks, and arrivals to lanes. Called before a claim.
+-- let_in: what has become ready without anybody doing anything: due tasks, arrivals to lanes, arrivals to gates and gates that
+-- open by time. Called before a claim.
 --
---   locks   see promote_due and admit_arrivals
+--   locks   see promote_due, admit_arrivals and admit_to_gates
 create or replace function worker.let_in()
   returns void
   language plpgsql
@@ -14,15 +15,20 @@ as $$
 declare
   v_is_due      boolean;
   v_has_arrived boolean;
+  v_gates       boolean;
 begin
   select exists (select from worker.blocked as b where b.due_at <= worker.now()),
-         exists (select from worker.arrival)
-    into v_is_due, v_has_arrived;
+         exists (select from worker.arrival),
+         exists (select from worker.gate_arrival) or exists (select from worker.gate as g where g.next_at <= worker.now())
+    into v_is_due, v_has_arrived, v_gates;
   if v_is_due then
     perform worker.promote_due();
   end if;
   if v_has_arrived or v_is_due then
     perform worker.admit_arrivals();
+  end if;
+  if v_gates or v_is_due then
+    perform worker.admit_to_gates();
   end if;
 end;
 $$;

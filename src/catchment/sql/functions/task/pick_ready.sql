@@ -1,7 +1,7 @@
 -- pick_ready: lock the first free ready rows. Where that takes long, because the index is full of entries that are dead but still
 -- visible to an old snapshot, the session remembers its position, per queue, kind and tier, and picks from there on for as long as
 -- keeps such looks to a twentieth of its time. More urgent tasks are looked for in front of it even then, and where there is
--- nothing behind it, it looks from the start: late committers, released tasks and joins may be there.
+-- little behind it, it looks from the start if that is not too long: late committers, released tasks and joins may be there.
 --
 --   locks   ready rows that are free
 create or replace function worker.pick_ready(
@@ -21,7 +21,7 @@ declare
   v_hint  text[] := string_to_array(nullif(current_setting(v_name, true), ''), ',');
   v_start timestamptz := clock_timestamp();
   v_rows  tid[] := '{}';
-  v_cost  interval;
+  v_cost  interval := v_hint[6];
   v_last  worker.ready;
 begin
   if v_hint[5]::timestamptz >= v_start then
@@ -48,7 +48,7 @@ begin
     end if;
   end if;
 
-  if v_rows = '{}' then
+  if v_rows = '{}' or cardinality(v_rows) < p_limit and v_cost < interval '10 milliseconds' then
     v_rows := array(
       select r.ctid
         from worker.ready as r
@@ -59,18 +59,20 @@ begin
          for update skip locked);
     -- A healthy pick takes about 5 us for each row.
     v_cost := clock_timestamp() - v_start;
-    if v_cost < interval '1 millisecond' + interval '20 microseconds' * cardinality(v_rows) then
+    if v_cost < interval '500 microseconds' + interval '20 microseconds' * cardinality(v_rows) then
       if v_hint is not null then
         perform set_config(v_name, '', false);
       end if;
       return v_rows;
     end if;
     v_hint[5] := v_start + 20 * v_cost;
+    v_hint[6] := v_cost;
   end if;
 
   if v_rows <> '{}' then
     select r.* into v_last from worker.ready as r where r.ctid = v_rows[cardinality(v_rows)];
-    perform set_config(v_name, format('%s,%s,%s,%s,%s', v_last.band, v_last.rank, v_last.place, v_last.id, v_hint[5]), false);
+    perform set_config(v_name, format('%s,%s,%s,%s,%s,%s', v_last.band, v_last.rank, v_last.place, v_last.id, v_hint[5],
+                                      v_hint[6]), false);
   end if;
   return v_rows;
 end;

@@ -57,7 +57,9 @@ begin
              else g.place
            end as new_place,
            coalesce(g.reason = 'scheduled' and t.parent_id = any (v_serial), false) as is_serial,
-           t.parent_id
+           t.parent_id,
+           case when g.reason = 'scheduled' then t.gate end as gate,
+           t.command
       from gone as g
       join worker.task as t on t.id = g.id
   ),
@@ -65,14 +67,18 @@ begin
     insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, failures, interruptions, since)
     select d.queue_id, d.kind, d.tier, d.band, d.rank, d.place, d.id, d.phase, d.attempt, d.failures, d.interruptions, v_now
       from dest as d
-     where d.reason = 'retry' or (d.lane is null and not d.is_serial)
+     where d.reason = 'retry' or (d.lane is null and not d.is_serial and d.gate is null)
   ),
   lined as (
     insert into worker.blocked (id, reason, wait_id, queue_id, kind, tier, band, rank, place, lane)
-    select d.id, case when d.is_serial then 'serial' else 'lane' end, case when d.is_serial then d.parent_id end,
-           d.queue_id, d.kind, d.tier, d.band, d.rank, d.new_place, d.lane
+    select d.id, case when d.is_serial then 'serial' when d.gate is not null then 'limit' else 'lane' end,
+           case when d.is_serial then d.parent_id end, d.queue_id, d.kind, d.tier, d.band, d.rank, d.new_place,
+           coalesce(d.gate, d.lane)
       from dest as d
-     where d.reason = 'scheduled' and (d.lane is not null or d.is_serial)
+     where d.reason = 'scheduled' and (d.lane is not null or d.is_serial or d.gate is not null)
+  ),
+  gated as (
+    insert into worker.gate_arrival (gate, command) select d.gate, d.command from dest as d where d.gate is not null
   ),
   announced as (
     insert into worker.arrival (queue_id, lane, first_place, last_place)

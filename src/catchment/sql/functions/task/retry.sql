@@ -69,6 +69,11 @@ begin
     perform worker.hold_again(v_task, 'follow_up', v_outcome.attempt);
   elsif v_task.scheduled_at > worker.now() then
     perform worker.hold_again(v_task, 'scheduled', v_outcome.attempt);
+  elsif v_task.gate is not null then
+    insert into worker.blocked (id, reason, queue_id, kind, tier, band, rank, place, lane, attempt)
+    values (p_task_id, 'limit', v_task.queue_id, v_task.kind, case when v_task.parent_id is null then 1 else 0 end,
+            v_task.priority, 1, v_task.place, v_task.gate, v_outcome.attempt);
+    insert into worker.gate_arrival (gate, command) values (v_task.gate, v_task.command);
   elsif v_task.lane is null
      or exists (select from worker.lane as l where l.queue_id = v_task.queue_id and l.lane = v_task.lane
                                                and l.head_id = p_task_id) then

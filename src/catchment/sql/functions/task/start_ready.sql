@@ -24,14 +24,14 @@ begin
       returning r.id, r.queue_id, r.kind, r.tier, r.band, r.rank, r.place, r.phase, r.attempt, r.failures, r.interruptions
     ),
     started as materialized (
-      select g.*, nextval('worker.fence') as fence, t.command, t.payload, t.parent_id, t.depth,
+      select g.*, nextval('worker.fence') as fence, t.command, t.payload, t.parent_id, t.depth, t.trace,
              coalesce(t.lane, case when p_serial then '' end) as lane,
              c.timeout, t.max_attempts,
              g.attempt = 0 and t.dedup_key is not null as has_twins,
              case when t.dedup_key is null then false -- else a survivor that comes back still has its twins
                   else exists (select from worker.blocked as b where b.wait_id = g.id and b.reason = 'merged')
              end as has_merged,
-             g.phase = 0 and c.after_procedure is null as is_plain
+             g.phase = 0 and c.after_procedure is null and t.gate is null as is_plain
         from gone as g
         join worker.task as t on t.id = g.id
         left join worker.command_registry as c on c.command = t.command
@@ -53,7 +53,7 @@ begin
          and l.lane = ''
     )
     select s.id, s.fence, s.command, s.payload, s.attempt + 1, s.phase, s.parent_id, s.depth, s.lane, s.queue_id, s.timeout,
-           s.failures, s.max_attempts, s.is_plain, s.has_twins
+           s.failures, s.max_attempts, s.is_plain, s.has_twins, s.trace
       from started as s
      order by s.band, s.rank, s.place, s.id;
 end;

@@ -1,0 +1,151 @@
+"""Shows the counters of a worker to Prometheus, over HTTP, from a thread of its own.
+
+The worker counts plain numbers and knows nothing of this; they are read when a scrape asks for them. The depths of the
+queues come from the database: when it does not answer in time they are left out, and the rest is shown all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import psycopg
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from catchment.errors import CatchmentError, RequestRefused
+from catchment.runtime.events import Events
+from catchment.runtime.limiter import Load
+from catchment.runtime.memory import memory_usage
+from catchment.runtime.metrics import Histogram, Metrics
+from catchment.store.depth import PLACES, QueueDepth, read_depths
+
+PRESSURES = ("memory", "event_loop", "completer", "latency")
+
+
+class WorkerCollector(Collector):
+    """Turns the numbers of a worker into metrics, anew for each scrape. Called from the threads of the server."""
+
+    def __init__(
+        self,
+        metrics: Metrics,
+        read_load: Callable[[], Load | None],
+        read_queues: Callable[[], Sequence[QueueDepth]],
+    ) -> None:
+        self._metrics = metrics
+        self._read_load = read_load
+        self._read_queues = read_queues
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._tasks()
+        yield from self._claims()
+        yield from self._load()
+        yield from self._queues()
+
+    def _tasks(self) -> Iterator[Metric]:
+        counted = self._metrics
+        yield _counter("worker_tasks_completed", "Attempts whose handler returned.", counted.completed)
+        failed = CounterMetricFamily("worker_tasks_failed", "Attempts that failed.", labels=["kind"])
+        for kind, count in sorted(dict(counted.failed).items()):
+            failed.add_metric([kind], count)
+        yield failed
+        yield _counter("worker_tasks_cancelled", "Attempts that were cancelled.", counted.cancelled)
+        yield _histogram(
+            "worker_task_duration_seconds", "Time that attempts took, however they ended.", counted.task_seconds
+        )
+        yield _counter("worker_releases", "Claimed tasks given back unfinished.", counted.released)
+        yield _counter("worker_fenced_writes", "Ends dropped because the claim was lost.", counted.fenced_writes)
+
+    def _claims(self) -> Iterator[Metric]:
+        counted = self._metrics
+        yield _counter("worker_claims", "Claims asked for, empty ones too.", counted.claims)
+        yield _histogram("worker_claim_size", "Tasks that claims took.", counted.claim_size)
+        yield _histogram("worker_claim_seconds", "Time that claims took.", counted.claim_seconds)
+
+    def _load(self) -> Iterator[Metric]:
+        load = self._read_load() or Load()
+        yield _gauge("worker_in_flight_tasks", "Python tasks held: claimed, and their end not yet recorded.", load.held)
+        yield _gauge("worker_max_tasks", "Python tasks that this worker may hold.", load.cap)
+        yield _gauge("worker_limit_tasks", "Python tasks that it holds at most under the present load.", load.limit)
+        pressure = GaugeMetricFamily("worker_backpressure", "1 while this makes it claim less.", labels=["reason"])
+        for reason in PRESSURES:
+            pressure.add_metric([reason], float(load.pressures.get(reason, False)))
+        yield pressure
+        signals = load.signals
+        yield _gauge("worker_event_loop_lag_seconds", "How late the event loop last was.", max(0.0, signals.loop_lag))
+        yield _gauge("worker_memory_usage", "Share of its memory in use, 0 to 1.", memory_usage())
+        yield _gauge(
+            "worker_completer_age_seconds", "How long the oldest ended attempt waits.", max(0.0, signals.completer_age)
+        )
+
+    def _queues(self) -> Iterator[Metric]:
+        try:
+            queues = self._read_queues()
+        except (psycopg.Error, CatchmentError):
+            return
+        tasks = GaugeMetricFamily("worker_queue_tasks", "Unsettled tasks of a queue.", labels=["queue", "place"])
+        oldest = GaugeMetricFamily(
+            "worker_queue_oldest_ready_seconds", "How long the first ready task waits; 0 if none.", labels=["queue"]
+        )
+        for queue in queues:
+            for place in PLACES:
+                tasks.add_metric([queue.queue, place], getattr(queue, place))
+            oldest.add_metric([queue.queue], queue.oldest_ready_seconds)
+        yield tasks
+        yield oldest
+
+
+class MetricsServer:
+    """The HTTP server of one worker, from ``start`` to ``stop``."""
+
+    def __init__(
+        self, dsn: str, metrics: Metrics, read_load: Callable[[], Load | None], events: Events, *, host: str, port: int
+    ) -> None:
+        self._events = events
+        self._host = host
+        self._asked = port
+        self._registry = CollectorRegistry()
+        self._registry.register(WorkerCollector(metrics, read_load, lambda: read_depths(dsn)))
+
+    def start(self) -> None:
+        """Listen; raises ``RequestRefused`` when the port cannot be had."""
+        try:
+            self._server, self._thread = start_http_server(self._asked, self._host, self._registry)
+        except (OSError, OverflowError) as error:
+            raise RequestRefused(
+                f"metrics cannot be served at {self._host}:{self._asked}: {error}",
+                hint="Choose another METRICS_PORT or METRICS_HOST; port 0 takes a free one and logs it.",
+            ) from error
+        port = self._server.server_port
+        self._events.emit(
+            "metrics.listening",
+            f"metrics at http://{self._host}:{port}/metrics",
+            host=self._host,
+            port=port,
+        )
+
+    def stop(self) -> None:
+        """Close the port; a scrape under way is left to its own end."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(timeout=10)
+
+
+def _counter(name: str, text: str, value: float) -> Metric:
+    return CounterMetricFamily(name, text, value=value)
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, text, value=value)
+
+
+def _histogram(name: str, text: str, counted: Histogram) -> Metric:
+    """Buckets as Prometheus wants them: each counts all values up to its bound."""
+    counts = list(counted.counts)  # one copy, because the worker goes on counting
+    bounds = [*(repr(bound) for bound in counted.bounds), "+Inf"]
+    buckets: list[tuple[str, float]] = []
+    total = 0
+    for bound, count in zip(bounds, counts, strict=True):
+        total += count
+        buckets.append((bound, total))
+    return HistogramMetricFamily(name, text, buckets=buckets, sum_value=counted.sum)

@@ -1,0 +1,30 @@
+-- admit_to_gates: look at the gates that tasks have come to, and at those that open by time.
+--
+--   locks   arrivals that are free; then see open_gates
+create or replace function worker.admit_to_gates(p_limit integer default 5000)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now   timestamptz := worker.now();
+  v_gates text[];
+begin
+  with gone as (
+    delete from worker.gate_arrival as a
+     where a.ctid = any (array(select x.ctid from worker.gate_arrival as x order by x.arrival_id limit p_limit
+                                  for update skip locked))
+    returning a.gate, a.command
+  ),
+  made as (
+    insert into worker.gate (gate, command, tokens, refilled_at)
+    select g.gate, g.command, coalesce(c.rate, 0), v_now
+      from (select distinct g.gate, g.command from gone as g order by g.gate) as g
+      left join worker.command_registry as c on c.command = g.command
+    on conflict (gate) do nothing
+  )
+  select array_agg(distinct g.gate) into v_gates from gone as g;
+  perform worker.open_gates(v_gates || array(select g.gate from worker.gate as g where g.next_at <= v_now limit p_limit));
+end;
+$$;

@@ -1,0 +1,30 @@
+-- release_gates: settled tasks leave their gates, and the next ones are let in.
+--
+--   locks   gate rows by key; then see open_gates
+create or replace function worker.release_gates(p_settled worker.settled[])
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_gates text[] := '{}';
+  v_gone  record;
+begin
+  for v_gone in
+    select t.gate, count(*)::integer as n
+      from unnest(p_settled) as i
+     cross join lateral (select t.gate from worker.task as t where t.id = i.id limit 1) as t
+     where t.gate is not null
+       and i.was_active
+     group by t.gate
+     order by t.gate
+  loop
+    update worker.gate as g set held = greatest(g.held - v_gone.n, 0) where g.gate = v_gone.gate;
+    v_gates := v_gates || v_gone.gate;
+  end loop;
+  if v_gates <> '{}' then
+    perform worker.open_gates(v_gates);
+  end if;
+end;
+$$;

@@ -1,0 +1,86 @@
+"""Limits that all workers keep together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from catchment.errors import DefinitionRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """At most ``max_running`` tasks at a time, or ``rate`` starts in each ``per``, or both, over all workers.
+
+    ``key`` names the parameters whose values are limited one by one: ``Limit("customer_id", max_running=2)`` lets two
+    tasks of each customer run. Without a key the limit is that of the whole command. A task holds its place from the
+    moment it is let in until it has settled, its children and retries included; a retry is not counted as a start.
+    """
+
+    key: str | Iterable[str] = ()
+    max_running: int | None = None
+    rate: int | None = None
+    per: timedelta = timedelta(seconds=1)
+
+    def __post_init__(self) -> None:
+        if self.max_running is None and self.rate is None:
+            raise DefinitionRefused("a Limit limits nothing", hint="Pass max_running=, rate=, or both.")
+        check_limits("a Limit", self.max_running, self.rate, self.per)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the parameters, as a tuple."""
+        return (self.key,) if isinstance(self.key, str) else tuple(self.key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueOptions:
+    """What an app says about one of its queues; None leaves it as it is, or as a new queue is."""
+
+    mode: str | None = None
+    concurrency: int | None = None
+    max_depth: int | None = None
+    on_failure: str | None = None
+    max_running: int | None = None
+    rate: int | None = None
+    per: timedelta = timedelta(seconds=1)
+
+    def __post_init__(self) -> None:
+        if self.mode not in (None, "serial", "concurrent"):
+            raise DefinitionRefused(f"mode of a queue is {self.mode!r}, expected 'serial' or 'concurrent'")
+        if self.on_failure not in (None, "continue", "halt", "cancel_rest"):
+            raise DefinitionRefused(
+                f"on_failure of a queue is {self.on_failure!r}, expected 'continue', 'halt' or 'cancel_rest'"
+            )
+        for name in ("concurrency", "max_depth"):
+            _check_count("a queue", name, getattr(self, name))
+        check_limits("a queue", self.max_running, self.rate, self.per)
+
+    def definition(self, queue: str) -> dict[str, Any]:
+        """The queue as ``worker.register_commands`` takes it."""
+        said: dict[str, Any] = {
+            "mode": self.mode,
+            "concurrency": self.concurrency,
+            "max_depth": self.max_depth,
+            "on_failure": self.on_failure,
+            "max_running": self.max_running,
+            "rate": self.rate,
+        }
+        if self.rate is not None:
+            said["rate_per"] = f"{self.per // timedelta(microseconds=1)} microseconds"
+        return {"queue": queue, **{name: value for name, value in said.items() if value is not None}}
+
+
+def check_limits(what: str, max_running: int | None, rate: int | None, per: timedelta) -> None:
+    """Refuse numbers that limit nothing or everything."""
+    _check_count(what, "max_running", max_running)
+    _check_count(what, "rate", rate)
+    if not isinstance(per, timedelta) or per <= timedelta():  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+        raise DefinitionRefused(f"per of {what} is {per!r}, expected a timedelta of more than zero")
+
+
+def _check_count(what: str, name: str, value: object) -> None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        raise DefinitionRefused(f"{name} of {what} is {value!r}, expected an integer of 1 or more")

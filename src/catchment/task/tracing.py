@@ -1,0 +1,75 @@
+"""Traces across processes, for applications that have set up OpenTelemetry: an enqueue, the run of its task and the
+runs of its children are spans of one trace. A W3C traceparent travels with the task.
+
+Without a tracer provider nothing is made: each place asks once whether there is one, and goes on.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from opentelemetry import trace
+from opentelemetry.trace import NoOpTracerProvider, ProxyTracerProvider, SpanKind
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_NAME = "catchment"
+_TRACEPARENT = "traceparent"
+_PROPAGATOR = TraceContextTextMapPropagator()
+_OFF: AbstractContextManager[None] = nullcontext()
+
+
+def is_on() -> bool:
+    """Has the application set a tracer provider?"""
+    return not isinstance(trace.get_tracer_provider(), ProxyTracerProvider | NoOpTracerProvider)
+
+
+def current_trace() -> str | None:
+    """The traceparent of the span that is current here, or None."""
+    return _current() if is_on() else None
+
+
+def enqueuing(command: str) -> AbstractContextManager[str | None]:
+    """A producer span around an enqueue; gives the traceparent to send with the task, or None."""
+    return _enqueuing(command) if is_on() else _OFF
+
+
+def running(
+    command: str, *, trace: str | None, task_id: int, queue: str, attempt: int
+) -> AbstractContextManager[object]:
+    """A consumer span around a handler that continues the trace of its task. An error of the handler is recorded."""
+    if not is_on():
+        return _OFF
+    attributes = {
+        "catchment.task_id": task_id,
+        "catchment.command": command,
+        "catchment.queue": queue,
+        "catchment.attempt": attempt,
+    }
+    return _running(f"run {command}", trace, attributes)
+
+
+def _current() -> str | None:
+    carrier: dict[str, str] = {}
+    _PROPAGATOR.inject(carrier)
+    return carrier.get(_TRACEPARENT)
+
+
+@contextmanager
+def _enqueuing(command: str) -> Generator[str | None]:
+    attributes = {"catchment.command": command}
+    with trace.get_tracer(_NAME).start_as_current_span(
+        f"enqueue {command}", kind=SpanKind.PRODUCER, attributes=attributes
+    ):
+        yield _current()
+
+
+def _running(name: str, traceparent: str | None, attributes: dict[str, str | int]) -> AbstractContextManager[object]:
+    # What the enqueuing span said stands alone: whatever span happens to be current in this worker is none of its own.
+    parent = _PROPAGATOR.extract({} if traceparent is None else {_TRACEPARENT: traceparent})
+    return trace.get_tracer(_NAME).start_as_current_span(
+        name, context=parent, kind=SpanKind.CONSUMER, attributes=attributes
+    )

@@ -1,0 +1,57 @@
+"""Handlers run here: in this process, one at a time, by the executor that workers use."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from pydantic_core import to_json
+
+from catchment.errors import RequestRefused
+from catchment.runtime.events import Events
+from catchment.runtime.executor import Executor
+from catchment.runtime.metrics import Metrics
+from catchment.runtime.pools import Json, Pools
+from catchment.runtime.port import HandlerPort
+from catchment.task.commands import Commands
+
+T = TypeVar("T")
+THREADS = 4
+
+
+class PoolsHere(Pools):
+    """Threads as in a worker. A handler made for a process gets a thread too, so that a test sees what it does."""
+
+    def __init__(self, commands: Commands) -> None:
+        super().__init__(threads=THREADS, processes=1)
+        self._by_path = {command.path: command for command in commands}
+
+    async def run_in_process(self, path: str, payload: str, *, starts: Callable[[], None]) -> Json:
+        command = self._by_path[path]
+        arguments = command.payload.load(payload)
+        value = await self.run_in_thread(command.fn, arguments, waits=lambda: False, starts=starts)
+        return Json(None if value is None else to_json(value, inf_nan_mode="strings").decode())
+
+
+def executor_here(commands: Commands, port: HandlerPort, pools: Pools) -> Executor:
+    """An executor whose attempts are recorded by whoever calls its ``run_one``."""
+    return Executor(
+        commands,
+        port=port,
+        pools=pools,
+        metrics=Metrics(),
+        events=Events(),
+        finish=lambda _: None,
+        drop=lambda _: None,
+    )
+
+
+def run_to_end(work: Coroutine[Any, Any, T], *, name: str) -> T:
+    """Run a coroutine on an event loop of its own; refused where one runs already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    work.close()
+    raise RequestRefused(f"{name} was called where an event loop runs", hint=f"Use: await {name}_async(…)")

@@ -1,0 +1,229 @@
+"""``run_inline``: a command, its children, its join and its follow-ups, in this process and without a database.
+
+It keeps the rules of the engine that a handler can see: children start when their parent has returned, by priority and
+then in order; a parent fails when a child did; retries happen, at once; follow-ups come last. Times, queues, workflows,
+merging and the depth of trees are left to the engine.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from catchment.client.app import App
+from catchment.errors import RequestRefused, UnknownCommand
+from catchment.model.state import TaskState
+from catchment.model.task import TaskId
+from catchment.runtime.held import Held
+from catchment.store.attempt import Ending
+from catchment.task.child import Child
+from catchment.task.command import Command
+from catchment.task.commands import Commands
+from catchment.task.context import Context
+from catchment.task.port import LocalPort
+from catchment.task.request import command_name
+from catchment.testing.here import PoolsHere, executor_here, run_to_end
+from catchment.testing.run import Run
+
+AnyCommand = Command[..., Any] | str
+Entry = dict[str, Any]
+
+
+def run_inline(app: App, command: AnyCommand, /, **payload: Any) -> Run:
+    """Run a command with everything it asks for, and tell how all of it ended.
+
+    An error of a handler is kept in its ``Run`` and not raised. Raises ``PayloadInvalid`` when the payload does not
+    fit, ``UnknownCommand`` when a task of another app or a SQL handler is asked for: those need ``drain``.
+    """
+    return run_to_end(run_inline_async(app, command, **payload), name="run_inline")
+
+
+async def run_inline_async(app: App, command: AnyCommand, /, **payload: Any) -> Run:
+    """As ``run_inline``, where an event loop runs."""
+    pools = PoolsHere(app.commands)
+    try:
+        inline = Inline(app.commands, pools)
+        task = inline.make_root(command_name(command), payload)
+        await inline.run_root(task)
+        return task.run
+    finally:
+        pools.close()
+
+
+@dataclass(slots=True)
+class Task:
+    """A task of the tree while it is run."""
+
+    id: TaskId
+    run: Run
+    command: Command[..., Any]
+    payload: str
+    priority: int
+    parent: Task | None = None
+    workflow: str | None = None
+    children: list[Task] = field(default_factory=list["Task"])
+    follow_ups: list[Task] = field(default_factory=list["Task"])
+
+    @property
+    def root(self) -> Task:
+        return self if self.parent is None else self.parent.root
+
+    @property
+    def next_child(self) -> Task | None:
+        """The child whose turn it is; one that runs may add siblings."""
+        unsettled = [child for child in self.children if child.run.state is TaskState.PENDING]
+        return min(unsettled, key=lambda child: (child.priority, child.id), default=None)
+
+
+class InlinePort(LocalPort):
+    """What handlers reach: the children of a join. There is no database, so there is no transaction."""
+
+    def __init__(self) -> None:
+        self.tasks: dict[int, Task] = {}
+
+    def transaction(self, context: Context) -> Any:
+        raise _needs_database(context)
+
+    def transaction_sync(self, context: Context) -> Any:
+        raise _needs_database(context)
+
+    async def children(self, task_id: TaskId) -> list[Child]:
+        return [
+            Child(c.id, c.run.command, c.run.payload, c.run.state, c.run.result, c.run.info)
+            for c in self.tasks[task_id].children
+        ]
+
+    async def commit(self, context: Context, ending: Ending) -> str | None:  # noqa: ARG002 - nothing to commit
+        return None
+
+    async def leave(self, context: Context) -> None:
+        """Nothing is open."""
+
+    def warn(self, task_id: int, command: str) -> None:
+        """Commands that are not known were refused before."""
+
+
+class Inline:
+    """Runs trees in memory."""
+
+    def __init__(self, commands: Commands, pools: PoolsHere) -> None:
+        self._commands = commands
+        self._port = InlinePort()
+        self._executor = executor_here(commands, self._port, pools)
+        self._ids = itertools.count(1)
+
+    def make_root(self, name: str, payload: Mapping[str, Any]) -> Task:
+        """The task that everything begins with."""
+        checked = self._find(name).payload.dump(payload)
+        return self._make({"command": name, "payload": json.loads(checked)}, None)
+
+    def _make(self, entry: Entry, parent: Task | None) -> Task:
+        """A task that has not started, as a handler recorded it."""
+        command = self._find(entry["command"])
+        priority = entry.get("priority", command.options.priority)
+        text = json.dumps(entry["payload"])
+        run = Run(command.name, entry["payload"])
+        task = Task(TaskId(next(self._ids)), run, command, text, priority, parent, entry.get("lane"))
+        self._port.tasks[task.id] = task
+        return task
+
+    def _find(self, name: str) -> Command[..., Any]:
+        if name in self._commands:
+            return self._commands.get(name)
+        raise UnknownCommand(
+            f"this app has no command {name}, so it cannot be run inline",
+            hint="A SQL handler needs a database: see catchment.testing.drain.",
+        )
+
+    async def run_root(self, root: Task) -> None:
+        """Run a tree, then what follows it."""
+        await self._run(root)
+        root.run.follow_ups = [task.run for task in root.follow_ups]
+        for follow_up in root.follow_ups:
+            if root.run.state is TaskState.COMPLETED:
+                await self.run_root(follow_up)
+            else:
+                reason = f"it follows task {root.id}, which is {root.run.state}"
+                follow_up.run.fail(TaskState.CANCELLED, "cancelled", reason)
+
+    async def _run(self, task: Task) -> None:
+        ending = await self._attempt(task, phase=0)
+        if ending is None:
+            return
+        self._take_offspring(task, ending)
+        if ending.child_mode is None:
+            task.run.state = TaskState.COMPLETED
+            return
+        task.run.state = TaskState.WAITING
+        if not await self._run_children(task, cancels=ending.on_failure == "cancel_siblings"):
+            return
+        if task.command.join_part is not None:
+            ending = await self._attempt(task, phase=1)
+            if ending is None:
+                return
+            self._take_offspring(task, ending)
+        task.run.state = TaskState.COMPLETED
+
+    async def _run_children(self, task: Task, *, cancels: bool) -> bool:
+        """Run all children; false when one did not complete, and the task has failed with it."""
+        while child := task.next_child:
+            await self._run(child)
+            if cancels and child.run.state is TaskState.FAILED:
+                while rest := task.next_child:
+                    rest.run.fail(TaskState.CANCELLED, "cancelled", f"a sibling failed: task {child.id}")
+        task.run.children = [child.run for child in task.children]
+        states = [child.run.state for child in task.children]
+        failed, cancelled = states.count(TaskState.FAILED), states.count(TaskState.CANCELLED)
+        if failed or cancelled:
+            message = f"{failed} of {len(states)} children failed, {cancelled} cancelled"
+            task.run.fail(TaskState.FAILED, "children", message)
+        return not failed and not cancelled
+
+    async def _attempt(self, task: Task, *, phase: int) -> Ending | None:
+        """Try until it completes or fails for good; None when it failed."""
+        run, options = task.run, task.command.options
+        for failures in range(options.max_attempts):
+            run.attempt += 1
+            ending = await self._executor.run_one(self._held(task, phase, failures))
+            if ending is not None and ending.asked == "completed":
+                run.result = _value(ending.result)
+                run.info = _value(ending.info) or run.info
+                return ending
+            run.error = _value(ending.error) if ending is not None else {"kind": "lost", "message": "it was dropped"}
+            if run.error and run.error.get("retryable") is False:
+                break
+        run.state = TaskState.FAILED
+        return None
+
+    def _held(self, task: Task, phase: int, failures: int) -> Held:
+        parent = None if task.parent is None else task.parent.id
+        options = task.command.options
+        head = (task.id, 0, task.run.command, task.payload, task.run.attempt, phase, parent, task.workflow)
+        return Held((*head, 0, options.timeout, failures, options.max_attempts, True, None))
+
+    def _take_offspring(self, task: Task, ending: Ending) -> None:
+        task.run.error = None
+        for spawn in _entries(ending.spawns):
+            # A task without a parent has no siblings: ctx.spawn_sibling refuses it.
+            parent = task.parent if task.parent is not None and spawn.get("is_sibling") else task
+            parent.children.append(self._make(spawn, parent))
+        for follow_up in _entries(ending.follow_ups):
+            task.root.follow_ups.append(self._make(follow_up, None))
+
+
+def _value(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
+
+
+def _entries(text: str | None) -> list[Entry]:
+    return [] if text is None else json.loads(text)
+
+
+def _needs_database(context: Context) -> RequestRefused:
+    return RequestRefused(
+        f"{context.command} asks for a transaction, and is run inline without a database",
+        hint="Use catchment.testing.drain.",
+    )

@@ -1,0 +1,247 @@
+"""What Prometheus sees of a worker while it runs."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from catchment.errors import RequestRefused, ServerUnavailable
+from catchment.runtime.events import Events
+from catchment.runtime.limiter import Limiter, Load, Signals
+from catchment.runtime.metrics import Metrics
+from catchment.runtime.metrics_server import MetricsServer, WorkerCollector
+from catchment.runtime.options import WorkerOptions
+from catchment.runtime.settings import read_options
+from catchment.store.depth import QueueDepth
+from tests.engine.observed_app import app
+from tests.fixtures.engine import Engine
+from tests.fixtures.server import Connect
+from tests.fixtures.worker import StartWorker, wait_until
+
+APP = "tests.engine.observed_app:app"
+
+
+@dataclass(frozen=True)
+class Scrape:
+    """One answer of the endpoint, parsed."""
+
+    text: str
+
+    def value(self, name: str, **labels: str) -> float:
+        found = [s.value for f in self._families() for s in f.samples if s.name == name and s.labels == labels]
+        assert len(found) == 1, f"{name} {labels}: {found}"
+        return found[0]
+
+    def has(self, name: str) -> bool:
+        return any(s.name == name for f in self._families() for s in f.samples)
+
+    @property
+    def types(self) -> dict[str, str]:
+        return {family.name: family.type for family in self._families()}
+
+    def _families(self) -> Iterator:
+        return iter(text_string_to_metric_families(self.text))
+
+
+@pytest.fixture
+def engine(connect: Connect) -> Engine:
+    return Engine(connect())
+
+
+@pytest.fixture
+def scrape(engine: Engine, start_worker: StartWorker, tmp_path: Path) -> Callable[[], Scrape]:
+    """Start a worker with metrics on a free port; scrapes it."""
+    start_worker("--app", APP, "--metrics-port", "0")
+    address = listening(tmp_path / "worker-1.log")
+
+    def once() -> Scrape:
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
+            return Scrape(answer.read().decode())
+
+    return once
+
+
+def listening(log: Path) -> str:
+    """The address that a worker says it listens on."""
+
+    def said() -> list[dict]:
+        lines = [line for line in log.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        return [event for line in lines if (event := json.loads(line))["event"] == "metrics.listening"]
+
+    wait_until(said)
+    return f"{said()[0]['host']}:{said()[0]['port']}"
+
+
+def enqueue(db: str, command: str, payloads: list[dict]) -> None:
+    with_dsn = type(app)(db)
+    with_dsn.sync.enqueue_many(command, payloads)
+    with_dsn.sync.close()
+
+
+def settled(engine: Engine, count: int) -> bool:
+    return engine.value("select count(*) from worker.outcome") == count
+
+
+def test_the_five_metrics_have_their_names_and_types_and_no_labels(scrape: Callable[[], Scrape]) -> None:
+    seen = scrape()
+    assert {
+        "worker_in_flight_tasks": "gauge",
+        "worker_tasks_completed": "counter",
+        "worker_task_duration_seconds": "histogram",
+        "worker_claims": "counter",
+        "worker_claim_size": "histogram",
+    }.items() <= seen.types.items()
+    for name in (
+        "worker_in_flight_tasks",
+        "worker_tasks_completed_total",
+        "worker_task_duration_seconds_count",
+        "worker_claims_total",
+        "worker_claim_size_count",
+    ):
+        seen.value(name)
+
+
+def test_a_scrape_counts_what_is_in_flight_and_what_has_ended(
+    db: str, engine: Engine, scrape: Callable[[], Scrape], tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    enqueue(db, "hold", [{"gate": str(gate)}] * 7)
+    wait_until(lambda: scrape().value("worker_in_flight_tasks") == 7)
+    busy = scrape()
+    assert busy.value("worker_tasks_completed_total") == 0
+    assert busy.value("worker_queue_tasks", queue="observed", place="processing") == 7
+
+    enqueue(db, "stumble", [{}] * 2)
+    gate.touch()
+    wait_until(lambda: settled(engine, 9))
+    wait_until(lambda: scrape().value("worker_in_flight_tasks") == 0)
+    after = scrape()
+    assert after.value("worker_tasks_completed_total") == 7
+    assert after.value("worker_tasks_failed_total", kind="GiveUp") == 2
+    assert after.value("worker_task_duration_seconds_count") == 9
+    assert after.value("worker_claim_size_sum") == 9
+    assert after.value("worker_claim_size_count") == after.value("worker_claims_total")
+    assert after.value("worker_claim_seconds_count") == after.value("worker_claims_total")
+
+
+def test_empty_claims_count_as_claims(scrape: Callable[[], Scrape]) -> None:
+    wait_until(lambda: scrape().value("worker_claims_total") >= 1)
+    assert scrape().value("worker_claim_size_sum") == 0
+
+
+def test_the_cap_the_limit_and_every_pressure_are_shown(scrape: Callable[[], Scrape]) -> None:
+    wait_until(lambda: scrape().value("worker_max_tasks") == 1000)
+    seen = scrape()
+    assert seen.value("worker_limit_tasks") == 1000
+    for reason in ("event_loop", "completer", "latency"):
+        assert seen.value("worker_backpressure", reason=reason) in (0, 1)
+    assert 0 < seen.value("worker_memory_usage") <= 1
+    assert seen.value("worker_event_loop_lag_seconds") >= 0
+    assert seen.value("worker_completer_age_seconds") >= 0
+    for name in ("worker_tasks_cancelled_total", "worker_releases_total", "worker_fenced_writes_total"):
+        assert seen.value(name) == 0
+
+
+def test_tasks_that_wait_for_their_turn_show_in_the_queue_gauges(db: str, scrape: Callable[[], Scrape]) -> None:
+    with_dsn = type(app)(db)
+    with_dsn.sync.enqueue("greet", name="later", delay=3600)
+    with_dsn.sync.close()
+    seen = scrape()
+    assert seen.value("worker_queue_tasks", queue="observed", place="blocked") == 1
+    assert seen.value("worker_queue_oldest_ready_seconds", queue="observed") == 0
+
+
+def test_handlers_in_sql_are_counted_too(committed: Engine, scrape: Callable[[], Scrape]) -> None:
+    committed.enqueue(note="fine")
+    committed.enqueue(fail="not fine")
+    wait_until(lambda: settled(committed, 2))
+    wait_until(lambda: scrape().value("worker_task_duration_seconds_count") == 2)
+    seen = scrape()
+    assert seen.value("worker_tasks_completed_total") == 1
+    assert seen.value("worker_tasks_failed_total", kind="sql") == 1
+
+
+def shown(collector: WorkerCollector) -> Scrape:
+    registry = CollectorRegistry()
+    registry.register(collector)
+    return Scrape(generate_latest(registry).decode())
+
+
+def unreachable() -> list[QueueDepth]:
+    raise ServerUnavailable("the database is away")
+
+
+def test_a_database_that_does_not_answer_leaves_the_queue_gauges_out() -> None:
+    seen = shown(WorkerCollector(Metrics(), lambda: None, unreachable))
+    assert not seen.has("worker_queue_tasks")
+    assert seen.value("worker_claims_total") == 0
+
+
+def test_buckets_count_all_values_up_to_their_bound() -> None:
+    metrics = Metrics()
+    for size in (0, 1, 50, 5000):
+        metrics.claimed(size, 0.0)
+    seen = shown(WorkerCollector(metrics, lambda: None, list))
+    buckets = [seen.value("worker_claim_size_bucket", le=le) for le in ("0.0", "1.0", "50.0", "1000.0", "+Inf")]
+    assert buckets == [1, 2, 3, 3, 4]
+    assert seen.value("worker_claim_size_sum") == 5051
+
+
+@pytest.mark.parametrize(
+    ("reason", "signals"),
+    [
+        ("memory", Signals(memory=0.81)),
+        ("event_loop", Signals(loop_lag=0.3)),
+        ("completer", Signals(completer_age=2.5)),
+        ("latency", Signals(slowest_p99=31)),
+    ],
+)
+def test_each_pressure_has_a_signal_of_its_own(reason: str, signals: Signals) -> None:
+    def load() -> Load:
+        return Limiter(WorkerOptions(), lambda: signals).load(0, signals)
+
+    seen = shown(WorkerCollector(Metrics(), load, list))
+    names = ("memory", "event_loop", "completer", "latency")
+    assert [name for name in names if seen.value("worker_backpressure", reason=name)] == [reason]
+
+
+def test_a_port_that_is_taken_is_refused_with_what_to_do() -> None:
+    def server(port: int) -> MetricsServer:
+        return MetricsServer("", Metrics(), lambda: None, events, host="127.0.0.1", port=port)
+
+    ports: list[int] = []
+    events = Events(lambda event: ports.append(event.fields["port"]))
+    first = server(0)
+    first.start()
+    try:
+        with pytest.raises(RequestRefused, match=f"127.0.0.1:{ports[0]}") as caught:
+            server(ports[0]).start()
+    finally:
+        first.stop()
+    assert "METRICS_PORT" in (caught.value.hint or "")
+
+
+def test_metrics_are_off_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("METRICS_PORT", raising=False)
+    options = read_options()
+    assert (options.metrics_port, options.metrics_host) == (None, "127.0.0.1")
+
+
+def test_port_and_host_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METRICS_PORT", "9400")
+    monkeypatch.setenv("METRICS_HOST", "0.0.0.0")  # noqa: S104
+    options = read_options()
+    assert (options.metrics_port, options.metrics_host) == (9400, "0.0.0.0")  # noqa: S104
+
+
+def test_a_port_that_is_none_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METRICS_PORT", "70000")
+    with pytest.raises(RequestRefused, match="METRICS_PORT"):
+        read_options()

@@ -1,0 +1,285 @@
+"""The app that the workers of these tests run. Handlers do what their payload says and tell the probe."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import threading
+import time
+from datetime import timedelta
+from typing import Any, Literal
+
+from catchment import App, Child, Context, GiveUp, Retry, RetryLater, TaskCancelled
+from tests.worker import probe
+
+SOON = Retry(delay=timedelta(seconds=0.05), jitter=0)
+
+app = App(queue="work")
+
+
+@app.command(on_failure="continue")
+async def step(key: str = "", seq: int = 0, seconds: float = 0.0, filler: str = "") -> int:
+    """Take some time and return the number given."""
+    with probe.span(key, seq):
+        if seconds:
+            await asyncio.sleep(seconds)
+    return seq
+
+
+@app.command
+async def hold(key: str = "", seq: int = 0, gate: str = "gate") -> int:
+    """Run until the test opens a gate."""
+    with probe.span(key, seq):
+        await probe.wait_for_gate(gate)
+    return seq
+
+
+@app.command(max_attempts=5, retry=SOON)
+async def flaky(ctx: Context, key: str = "", seq: int = 0, failures: int = 0) -> int:
+    """Fail some times, then return the number of the attempt."""
+    with probe.span(key, seq):
+        await asyncio.sleep(0.002)
+        if ctx.attempt <= failures:
+            raise RuntimeError(f"attempt {ctx.attempt} fails")
+    return ctx.attempt
+
+
+@app.command
+async def mark(ctx: Context, key: str, seq: int) -> bool:
+    """Commit a row as the last act, and tell whether the row of the number before was there."""
+    async with ctx.transaction() as conn:
+        cursor = await conn.execute("select count(*) from probe.mark where key = %s and seq = %s", [key, seq - 1])
+        ((before,),) = await cursor.fetchall()
+        await conn.execute("insert into probe.mark values (%s, %s)", [key, seq])
+    return seq == 0 or before == 1
+
+
+@app.command
+async def block(seconds: float, key: str = "") -> None:
+    """Keep the event loop busy, as no async handler should."""
+    with probe.span(key):
+        time.sleep(seconds)  # noqa: ASYNC251 - on purpose
+
+
+@app.command(timeout=0.2, on_failure="continue")
+async def end_badly(how: Literal["raise", "hang", "cancel_itself"]) -> None:
+    if how == "raise":
+        raise ValueError("on purpose")
+    if how == "cancel_itself":
+        raise asyncio.CancelledError
+    await asyncio.sleep(3600)
+
+
+@app.command
+def plain(key: str = "", seconds: float = 0.0) -> str:
+    """A plain function: returns the name of its thread."""
+    with probe.span(key):
+        time.sleep(seconds)
+    return threading.current_thread().name
+
+
+@app.command
+def patient(ctx: Context, key: str = "", heeds: bool = True) -> str:
+    """A plain function that runs until it is told to stop, and then does (or finishes all the same)."""
+    with probe.span(key):
+        while not ctx.cancelled:
+            time.sleep(0.01)
+        if heeds:
+            raise TaskCancelled("it was told to stop")
+    return "finished"
+
+
+@app.command(timeout=0.3)
+def overdue(gate: str, key: str = "") -> None:
+    """A plain function that outlasts its timeout: nobody can stop its thread."""
+    with probe.span(key):
+        while not probe.is_open(gate):
+            time.sleep(0.01)
+
+
+@app.command(executor="process")
+def digest(text: str, rounds: int) -> dict[str, Any]:
+    value = text.encode()
+    for _ in range(rounds):
+        value = hashlib.sha256(value).digest()
+    return {"pid": os.getpid(), "digest": value.hex()}
+
+
+@app.command(executor="process", timeout=1)
+def spin(key: str) -> None:
+    """Never ends by itself."""
+    with probe.span(key):
+        while True:
+            pass
+
+
+@app.command(executor="process")
+def crash(how: Literal["exit", "raise"]) -> None:
+    if how == "exit":
+        os._exit(3)
+    raise LookupError("not in the process")
+
+
+@app.command(max_attempts=3, retry=SOON)
+async def steered(ctx: Context, how: Literal["later", "give_up"], key: str = "") -> int:
+    with probe.span(key, ctx.attempt):
+        if how == "give_up":
+            raise GiveUp("it makes no sense")
+        if ctx.attempt == 1:
+            raise RetryLater(0.3, "not yet")
+    return ctx.attempt
+
+
+@app.command(timeout=timedelta(seconds=0.2), max_attempts=2, retry=SOON)
+async def slow_at_first(ctx: Context) -> int:
+    if ctx.attempt == 1:
+        await asyncio.sleep(3600)
+    return ctx.attempt
+
+
+@app.command
+async def failing(key: str = "", seq: int = 0, seconds: float = 0.0) -> None:
+    with probe.span(key, seq):
+        await asyncio.sleep(seconds)
+        raise ValueError("a child fails")
+
+
+@app.command
+async def parent(
+    ctx: Context,
+    key: str,
+    count: int = 0,
+    mode: Literal["concurrent", "serial"] = "concurrent",
+    on_failure: Literal["wait", "cancel_siblings"] = "wait",
+    fails_at: int = -1,
+    seconds: float = 0.05,
+) -> None:
+    """Spawn steps, one of them failing if asked to, and a follow-up."""
+    with probe.span(f"{key} parent"), ctx.scope(mode=mode, on_failure=on_failure):
+        for seq in range(count):
+            ctx.spawn(failing if seq == fails_at else step, key=f"{key} child", seq=seq, seconds=seconds)
+        ctx.follow_up(step, key=f"{key} after")
+
+
+@parent.join
+async def add_up(ctx: Context, key: str, children: list[Child]) -> int:
+    with probe.span(f"{key} join"):
+        return sum(child.result for child in children)
+
+
+@app.command
+def plain_parent(ctx: Context, key: str, values: list[int]) -> None:
+    """A plain function with a plain join."""
+    ctx.spawn_many(step, [{"key": key, "seq": value} for value in values])
+
+
+@plain_parent.join
+def collect(children: list[Child]) -> list[int]:
+    return [child.result for child in children]
+
+
+@app.command
+async def fail_after_spawn(ctx: Context, key: str) -> None:
+    ctx.spawn(step, key=f"{key} child")
+    raise ValueError("spawned in vain")
+
+
+@app.command
+async def tell(ctx: Context, gate: str, is_odd: bool = False) -> None:
+    """Tell of progress; an odd message cannot be stored."""
+    ctx.progress(1, 2, "half\0way" if is_odd else "half way")
+    await probe.wait_for_gate(gate)
+
+
+@app.command
+async def odd(what: Literal["nul", "object", "inf", "huge"]) -> Any:
+    """Return what a database or JSON may not take."""
+    return {"nul": "a\0b", "object": object(), "inf": float("inf"), "huge": "x" * 2_000_000}[what]
+
+
+@app.command
+async def swallow(key: str) -> str:
+    """Refuse to be cancelled."""
+    with probe.span(key):
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            return "finished all the same"
+    return "never"
+
+
+@app.command
+async def group() -> None:
+    """Fail inside a task group, which cancels itself to get out."""
+
+    async def fail() -> None:
+        raise LookupError("in the group")
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(fail())
+        await asyncio.sleep(3600)
+
+
+@app.command
+async def put(ctx: Context, note: str, then: Literal["return", "raise", "wait", "catch", "spawn"] = "return") -> str:
+    """Write a row in a transaction that commits with the task."""
+    with probe.span(note):
+        try:
+            async with ctx.transaction() as conn:
+                await conn.execute("insert into probe.effect values (%s, %s)", [ctx.task_id, note])
+                if then == "catch":
+                    raise ValueError("inside the block")
+        except ValueError:
+            return "caught"
+        if then == "raise":
+            raise ValueError("after the block")
+        if then == "wait":
+            await probe.wait_for_gate("gate")
+        if then == "spawn":
+            ctx.spawn(step, key=f"{note} child", seq=4)
+    return "written"
+
+
+@app.command
+def put_plain(ctx: Context, note: str, then: Literal["return", "raise", "wait", "catch"] = "return") -> str:
+    """The same in a plain function."""
+    with probe.span(note):
+        try:
+            with ctx.transaction() as conn:
+                conn.execute("insert into probe.effect values (%s, %s)", [ctx.task_id, note])
+                if then == "catch":
+                    raise ValueError("inside the block")
+        except ValueError:
+            return "caught"
+        if then == "raise":
+            raise ValueError("after the block")
+        while then == "wait" and not probe.is_open("gate"):
+            time.sleep(0.01)
+    return "written"
+
+
+@app.command(timeout=0.4, max_attempts=2, retry=SOON)
+def put_too_late(ctx: Context, note: str) -> str:
+    """The first attempt outlasts its time limit in its transaction and goes on writing when nobody waits for it."""
+    with probe.span(note, ctx.attempt), ctx.transaction() as conn:
+        if ctx.attempt == 1:
+            while not probe.is_open(note):
+                time.sleep(0.01)
+        conn.execute("insert into probe.effect values (%s, %s)", [ctx.task_id, f"{note} {ctx.attempt}"])
+    return note
+
+
+@app.command(timeout=0.4, max_attempts=2, retry=SOON)
+def begin_too_late(ctx: Context, note: str) -> str:
+    """The first attempt begins its transaction while the second is in its own."""
+    with probe.span(note, ctx.attempt):
+        if ctx.attempt == 1:
+            while not probe.is_open(f"{note} second"):
+                time.sleep(0.01)
+        with ctx.transaction() as conn:
+            conn.execute("insert into probe.effect values (%s, %s)", [ctx.task_id, f"{note} {ctx.attempt}"])
+            if ctx.attempt == 2:
+                probe.open_gate(f"{note} second")
+                time.sleep(0.25)
+    return note

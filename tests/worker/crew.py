@@ -1,0 +1,121 @@
+"""Worker processes of one database, the client that gives them work, and what is known of it from outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from catchment import App
+from tests.fixtures.engine import Engine
+from tests.fixtures.worker import WorkerProcess, wait_until
+from tests.worker import probe
+from tests.worker.app import app
+from tests.worker.probe import Records
+
+APP = "tests.worker.app:app"
+TABLES = """
+create schema probe;
+create table probe.mark (key text not null, seq integer not null);
+create table probe.effect (task_id bigint not null, note text not null);
+"""
+
+
+@dataclass
+class Crew:
+    """Start workers, give them tasks, look at both."""
+
+    client: App
+    engine: Engine
+    records: Records
+    launch: Callable[..., WorkerProcess]
+    workers: list[WorkerProcess] = field(default_factory=list[WorkerProcess])
+
+    @classmethod
+    def on(cls, dsn: str, engine: Engine, records: Records, launch: Callable[..., WorkerProcess]) -> Crew:
+        """A crew of a fresh database, with the commands of the app registered."""
+        client = App(dsn)
+        for command in app.commands:
+            client.commands.add(command)
+        client.sync.register()
+        engine.conn.execute(TABLES)
+        return cls(client, engine, records, launch)
+
+    def hire(self, count: int = 1, *arguments: str, app: str = APP, **settings: object) -> list[WorkerProcess]:
+        """Start workers with these environment variables, and wait until all are registered."""
+        known = self.engine.value("select coalesce(pg_sequence_last_value('worker.worker_worker_id_seq'), 0)")
+        environment = {name.upper(): str(value) for name, value in settings.items()}
+        environment[probe.FOLDER] = str(self.records.folder)
+        hired = [self.launch("--app", app, *arguments, settings=environment) for _ in range(count)]
+        self.workers += hired
+        wait_until(lambda: self.registered(since=known) >= count)
+        return hired
+
+    def registered(self, *, since: int = 0) -> int:
+        """How many workers are known, of those that came after one."""
+        return self.engine.value("select count(*) from worker.worker where worker_id > %s", since)
+
+    def worker_id(self) -> int:
+        """The id of the only worker."""
+        return self.engine.value("select worker_id from worker.worker")
+
+    def kill(self, worker: WorkerProcess) -> None:
+        """End a worker at once, and note that none of its handlers ran any longer."""
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        self.records.deaths[worker.pid] = time.monotonic()
+        self.workers.remove(worker)
+
+    def stop(self, worker: WorkerProcess) -> int:
+        """Ask a worker to end, and wait until it has."""
+        worker.send_signal(signal.SIGTERM)
+        return worker.wait(timeout=20)
+
+    def enqueue(self, command: Any, **options: Any) -> int:
+        return self.client.sync.enqueue(command, **options)
+
+    def enqueue_many(self, command: Any, payloads: Sequence[dict[str, Any]], *, by_key: bool = True) -> list[int]:
+        """Make tasks; those of one key are one workflow."""
+        workflow = (lambda payload: payload["key"]) if by_key else None
+        return list(self.client.sync.enqueue_many(command, payloads, workflow=workflow))
+
+    def result(self, task_id: int, timeout: float = 20) -> Any:
+        return self.client.sync.result(task_id, timeout=timeout)
+
+    def settled(self) -> int:
+        return self.engine.value("select count(*) from worker.outcome")
+
+    def wait_settled(self, count: int, *, seconds: float = 40) -> None:
+        """Wait until as many tasks have settled."""
+        wait_until(lambda: self.settled() >= count, seconds=seconds)
+
+    def states(self) -> dict[str, int]:
+        """How many tasks are in each state."""
+        return dict(self.engine.conn.execute("select state, count(*) from worker.tasks group by state").fetchall())
+
+    def attempts(self) -> set[int]:
+        """How often tasks were started."""
+        return {row[0] for row in self.engine.conn.execute("select distinct attempt from worker.tasks")}
+
+    def claim_sizes(self) -> list[int]:
+        """How many tasks each claim took: those of one claim have the same start."""
+        rows = self.engine.conn.execute("select count(*) from worker.tasks group by process_start_at order by min(id)")
+        return [row[0] for row in rows]
+
+    def shares(self) -> list[int]:
+        """How many runs each worker had, fewest first."""
+        pids = [span.pid for span in self.records.spans()]
+        return sorted(pids.count(worker.pid) for worker in self.workers)
+
+
+def is_alive(pid: int) -> bool:
+    """Is there such a process, and is it no zombie?"""
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False

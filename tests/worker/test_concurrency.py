@@ -1,0 +1,166 @@
+"""How many tasks a worker runs at once, how many it claims, and when it does not claim."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from tests.fixtures.worker import wait_until
+from tests.worker.app import end_badly, hold, step
+from tests.worker.crew import Crew
+from tests.worker.probe import peak_overlap
+
+
+def _own_workflows(count: int, **more: Any) -> list[dict[str, Any]]:
+    return [{"key": f"workflow {n}", "seq": n, **more} for n in range(count)]
+
+
+def _claimer_spoke_at(crew: Crew) -> Any:
+    """When the claimer of the only worker last said anything to the database."""
+    return crew.engine.value(
+        "select max(query_start) from pg_stat_activity"
+        " where application_name = 'catchment claimer' and datname = current_database()"
+    )
+
+
+def _claims_seen(crew: Crew, seconds: float) -> int:
+    """How many statements of the claimer could be told apart in this time."""
+    seen = set()
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        seen.add(_claimer_spoke_at(crew))
+    return len(seen)
+
+
+def test_one_worker_runs_a_hundred_workflows_at_once(crew: Crew) -> None:
+    crew.enqueue_many(step, _own_workflows(100, seconds=2))
+    crew.hire()
+    crew.wait_settled(100)
+    assert peak_overlap(crew.records.spans()) >= 90
+
+
+def test_the_cap_is_never_passed_and_nothing_is_dropped_at_it(crew: Crew) -> None:
+    crew.enqueue_many(step, _own_workflows(300, seconds=0.02))
+    crew.hire(max_concurrent_tasks=25)
+    crew.wait_settled(300)
+    assert peak_overlap(crew.records.spans()) == 25
+    assert crew.states() == {"completed": 300}
+    assert crew.attempts() == {1}
+
+
+def test_a_worker_never_holds_more_claims_than_its_cap(crew: Crew) -> None:
+    crew.enqueue_many(step, _own_workflows(300, seconds=0.02))
+    crew.hire(2, max_concurrent_tasks=10)
+    most = 0
+    while crew.settled() < 300:
+        held = crew.engine.value(
+            "select coalesce(max(n), 0) from (select count(*) as n from worker.running group by worker_id) as r"
+        )
+        most = max(most, held)
+    assert 0 < most <= 10
+
+
+@pytest.mark.parametrize(("cap", "batch", "largest"), [(30, 50, 30), (200, 7, 7)])
+def test_a_claim_takes_at_most_the_batch_and_the_free_slots(crew: Crew, cap: int, batch: int, largest: int) -> None:
+    crew.enqueue_many(step, _own_workflows(200, seconds=0.2))
+    crew.hire(max_concurrent_tasks=cap, claim_batch_size=batch)
+    crew.wait_settled(200)
+    assert max(crew.claim_sizes()) == largest
+    assert peak_overlap(crew.records.spans()) <= cap
+
+
+def test_concurrency_is_not_the_size_of_a_claim(crew: Crew) -> None:
+    crew.enqueue_many(hold, _own_workflows(40))
+    crew.hire(max_concurrent_tasks=1000, claim_batch_size=3)
+    wait_until(lambda: len(crew.records.spans()) == 40)
+    assert max(crew.claim_sizes()) == 3
+    crew.records.open_gate("gate")
+    crew.wait_settled(40)
+
+
+def test_a_full_worker_does_not_claim(crew: Crew) -> None:
+    crew.enqueue_many(hold, _own_workflows(20))
+    crew.hire(max_concurrent_tasks=5, poll_interval_ms=20)
+    wait_until(lambda: len(crew.records.spans()) == 5)
+    before = _claimer_spoke_at(crew)
+    time.sleep(0.6)  # many times the interval
+    assert _claimer_spoke_at(crew) == before
+    crew.records.open_gate("gate")
+    crew.wait_settled(20)
+    assert crew.attempts() == {1}
+
+
+def test_slots_and_workflows_are_free_again_however_tasks_end(crew: Crew) -> None:
+    ways = ["raise", "hang", "cancel_itself"]
+    for n in range(30):
+        crew.enqueue(end_badly, workflow=f"workflow {n}", how=ways[n % 3])
+    held = [crew.enqueue(hold, workflow=f"held {n}", key="held", gate="never") for n in range(5)]
+    crew.enqueue_many(step, [{"key": f"workflow {n}"} for n in range(30)])
+    crew.enqueue_many(step, [{"key": f"held {n}"} for n in range(5)])
+    crew.hire(max_concurrent_tasks=5, lease_seconds=1.5)
+    wait_until(lambda: len(crew.records.spans("held")) == 5)
+    for task in held:
+        crew.client.sync.cancel(task)
+    crew.wait_settled(70)
+    assert crew.states() == {"failed": 30, "cancelled": 5, "completed": 35}
+    wait_until(lambda: crew.engine.value("select available_capacity from worker.worker") == 5)
+    crew.enqueue_many(hold, _own_workflows(5, gate="last"))
+    wait_until(lambda: len([s for s in crew.records.spans() if s.end == float("inf")]) == 5)
+    crew.records.open_gate("last")
+
+
+def test_a_worker_waits_only_when_nothing_is_left(crew: Crew) -> None:
+    crew.enqueue_many(step, _own_workflows(1000), by_key=False)
+    crew.hire(poll_interval_ms=60_000, wake_ups="false")
+    crew.wait_settled(1000, seconds=15)
+    assert set(crew.claim_sizes()) == {50}
+
+
+def test_an_idle_worker_without_wake_ups_looks_every_interval(crew: Crew) -> None:
+    crew.hire(wake_ups="false")
+    wait_until(lambda: _claimer_spoke_at(crew) is not None)
+    assert 8 <= _claims_seen(crew, 2) <= 40  # the default of 100 ms means 20 to 25
+    task = crew.enqueue(step, seq=3)
+    assert crew.result(task) == 3
+
+
+def test_an_idle_worker_with_wake_ups_looks_rarely_and_starts_at_once(crew: Crew) -> None:
+    crew.hire()
+    crew.result(crew.enqueue(step))
+    assert _claims_seen(crew, 1.5) <= 6
+    began = time.monotonic()
+    crew.result(crew.enqueue(step, key="woken"))
+    assert crew.records.spans("woken")[0].start - began < 1, "it was not woken: the next poll came first"
+
+
+@pytest.mark.parametrize(("settings", "capacity"), [({}, 1000), ({"max_concurrent_tasks": 7}, 7)])
+def test_capacity_is_registered(crew: Crew, settings: dict[str, int], capacity: int) -> None:
+    crew.hire(**settings)
+    assert crew.engine.value("select max_capacity from worker.worker") == capacity
+
+
+def test_claims_are_of_fifty_by_default(crew: Crew) -> None:
+    crew.enqueue_many(step, _own_workflows(400), by_key=False)
+    crew.hire()
+    crew.wait_settled(400)
+    assert max(crew.claim_sizes()) == 50
+
+
+@pytest.mark.parametrize("value", ["many", "0", "-3", "1.5"])
+def test_a_cap_that_is_no_number_stops_the_start_with_a_reason(crew: Crew, tmp_path: Any, value: str) -> None:
+    worker = crew.launch("--app", "tests.worker.app:app", settings={"MAX_CONCURRENT_TASKS": value})
+    assert worker.wait(timeout=20) != 0
+    (log,) = tmp_path.glob("worker-*.log")
+    assert "MAX_CONCURRENT_TASKS" in log.read_text()
+    assert "Traceback" not in log.read_text()
+
+
+def test_free_capacity_is_told_by_the_heartbeat(crew: Crew) -> None:
+    crew.enqueue_many(hold, _own_workflows(37))
+    crew.hire(max_concurrent_tasks=100, lease_seconds=1.5)
+    wait_until(lambda: crew.engine.value("select available_capacity from worker.worker") == 63)
+    assert 0 < crew.engine.value("select memory_usage from worker.worker") <= 1
+    crew.records.open_gate("gate")
+    wait_until(lambda: crew.engine.value("select available_capacity from worker.worker") == 100)
