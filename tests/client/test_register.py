@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -10,7 +11,18 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
-from catchment import App, Child, CommandTaken, RequestRefused, Retry, SchemaMismatch, UnknownCommand, UnknownQueue
+from catchment import (
+    App,
+    Child,
+    CommandTaken,
+    DefinitionRefused,
+    Limit,
+    RequestRefused,
+    Retry,
+    SchemaMismatch,
+    UnknownCommand,
+    UnknownQueue,
+)
 from catchment.store import registry
 from tests.client.support import Shop
 from tests.fixtures.engine import Engine
@@ -112,6 +124,10 @@ def test_register_writes_every_option(db: str, connect: Any) -> None:
         "dedup": [],
         "merge": {"n": {"op": "max", "type": "numeric"}},
         "on_failure": "continue",
+        "limit_key": None,
+        "max_running": None,
+        "rate": None,
+        "rate_per": "00:00:01",
         "description": "all of them",
     }
 
@@ -227,3 +243,39 @@ def test_only_python_commands_are_made(shop: Shop) -> None:
     made = registered(shop.engine, "x")
     assert made is not None
     assert (made["handler_kind"], made["handler_procedure"]) == ("python", None)
+
+
+def test_register_writes_limits_and_queues(db: str, connect: Any) -> None:
+    app = App(db)
+    app.queue("mail", mode="serial", max_running=3, rate=10, per=60)
+
+    @app.command(queue="mail", limit=Limit("customer", max_running=2, rate=5, per=timedelta(minutes=1)))
+    def send(customer: int) -> None: ...
+
+    app.sync.register()
+    app.sync.close()
+    engine = Engine(connect())
+    row = registered(engine, "send")
+    assert row is not None
+    assert (row["limit_key"], row["max_running"], row["rate"], row["rate_per"]) == (["customer"], 2, 5, "00:01:00")
+    queue = engine.value("select to_jsonb(q) from worker.queue_registry as q where queue = 'mail'")
+    assert (queue["mode"], queue["max_running"], queue["rate"], queue["rate_per"]) == ("serial", 3, 10, "00:01:00")
+
+
+def test_register_changes_of_a_queue_only_what_is_said(db: str, connect: Any) -> None:
+    engine = Engine(connect())
+    engine.conn.execute("insert into worker.queue_registry (queue, mode, concurrency) values ('mail', 'serial', 7)")
+    app = App(db)
+    app.queue("mail", max_running=3)
+    assert app.sync.register() == 1
+    assert app.sync.register() == 0
+    app.sync.close()
+    queue = engine.value("select to_jsonb(q) from worker.queue_registry as q where queue = 'mail'")
+    assert (queue["mode"], queue["concurrency"], queue["max_running"]) == ("serial", 7, 3)
+
+
+def test_limit_names_parameters_of_the_handler(db: str) -> None:
+    with pytest.raises(DefinitionRefused, match="limit of send names tenant"):
+
+        @App(db).command(limit=Limit("tenant", max_running=1))
+        def send(customer: int) -> None: ...

@@ -109,7 +109,6 @@ def test_an_enqueue_and_the_run_of_its_task_are_one_trace(app: App, seen: Seen) 
     assert len(seen.traces) == 1
 
 
-@pytest.mark.xfail(reason="recorded children do not carry their trace yet", strict=True)
 def test_the_run_of_a_child_belongs_to_the_run_of_its_parent(app: App, seen: Seen) -> None:
     app.sync.enqueue(app.commands.get("tree"))
     work(app)
@@ -117,7 +116,6 @@ def test_the_run_of_a_child_belongs_to_the_run_of_its_parent(app: App, seen: See
     assert len(seen.traces) == 1
 
 
-@pytest.mark.xfail(reason="recorded follow-ups do not carry their trace yet", strict=True)
 def test_the_run_of_a_follow_up_belongs_to_the_run_that_asked_for_it(app: App, seen: Seen) -> None:
     app.sync.enqueue(app.commands.get("chain"))
     work(app)

@@ -170,6 +170,7 @@ CREATE TABLE worker.task (
     place bigint NOT NULL,
     lane text,
     dedup_key text,
+    gate text,
     scheduled_at timestamp with time zone,
     max_attempts integer NOT NULL,
     created_at timestamp with time zone NOT NULL,
@@ -185,6 +186,45 @@ CREATE TABLE worker.task (
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1');
 ALTER TABLE worker.task OWNER TO catchment_owner;
+CREATE TABLE worker.command_registry (
+    command text NOT NULL,
+    queue text NOT NULL,
+    handler_kind text DEFAULT 'sql'::text NOT NULL,
+    handler_procedure text,
+    before_procedure text,
+    after_procedure text,
+    join_procedure text,
+    priority integer DEFAULT 100 NOT NULL,
+    max_attempts integer DEFAULT 1 NOT NULL,
+    retry_delay interval DEFAULT '00:00:01'::interval NOT NULL,
+    retry_factor double precision DEFAULT 2 NOT NULL,
+    retry_max_delay interval DEFAULT '00:01:00'::interval NOT NULL,
+    retry_jitter double precision DEFAULT 0.1 NOT NULL,
+    timeout interval,
+    dedup text[],
+    merge jsonb DEFAULT '{}'::jsonb NOT NULL,
+    on_failure text,
+    limit_key text[],
+    max_running integer,
+    rate integer,
+    rate_per interval DEFAULT '00:00:01'::interval NOT NULL,
+    description text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT command_kind_is_known CHECK ((handler_kind = ANY (ARRAY['sql'::text, 'python'::text]))),
+    CONSTRAINT command_limit_has_key CHECK (((limit_key IS NOT NULL) = ((max_running IS NOT NULL) OR (rate IS NOT NULL)))),
+    CONSTRAINT command_limit_without_dedup CHECK (((limit_key IS NULL) OR (dedup IS NULL))),
+    CONSTRAINT command_max_attempts_positive CHECK ((max_attempts >= 1)),
+    CONSTRAINT command_max_running_positive CHECK ((max_running >= 1)),
+    CONSTRAINT command_merge_is_object CHECK ((jsonb_typeof(merge) = 'object'::text)),
+    CONSTRAINT command_merge_needs_dedup CHECK (((merge = '{}'::jsonb) OR (dedup IS NOT NULL))),
+    CONSTRAINT command_name_is_short CHECK (((command <> ''::text) AND (length(command) <= 200))),
+    CONSTRAINT command_on_failure_is_known CHECK ((on_failure = ANY (ARRAY['continue'::text, 'halt'::text, 'cancel_rest'::text]))),
+    CONSTRAINT command_rate_is_positive CHECK (((rate >= 1) AND (rate_per > '00:00:00'::interval))),
+    CONSTRAINT command_retry_is_sane CHECK (((retry_factor >= (1)::double precision) AND ((retry_jitter >= (0)::double precision) AND (retry_jitter <= (1)::double precision)))),
+    CONSTRAINT command_sql_has_handler CHECK (((handler_kind <> 'sql'::text) OR (handler_procedure IS NOT NULL))),
+    CONSTRAINT command_timeout_positive CHECK ((timeout > '00:00:00'::interval))
+);
+ALTER TABLE worker.command_registry OWNER TO catchment_owner;
 CREATE TABLE worker.running (
     id bigint NOT NULL,
     fence bigint NOT NULL,
@@ -213,6 +253,32 @@ CREATE TABLE worker.running (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
 ALTER TABLE worker.running OWNER TO catchment_owner;
+CREATE TABLE worker.queue_registry (
+    queue text NOT NULL,
+    queue_id integer NOT NULL,
+    mode text DEFAULT 'serial'::text NOT NULL,
+    concurrency integer DEFAULT 1 NOT NULL,
+    max_depth integer DEFAULT 1 NOT NULL,
+    on_failure text,
+    age_every interval DEFAULT '00:01:00'::interval NOT NULL,
+    age_step integer DEFAULT 10 NOT NULL,
+    max_running integer,
+    rate integer,
+    rate_per interval DEFAULT '00:00:01'::interval NOT NULL,
+    paused_at timestamp with time zone,
+    paused_until timestamp with time zone,
+    description text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT queue_age_step_is_natural CHECK ((age_step >= 0)),
+    CONSTRAINT queue_concurrency_positive CHECK ((concurrency >= 1)),
+    CONSTRAINT queue_max_depth_positive CHECK ((max_depth >= 1)),
+    CONSTRAINT queue_max_running_positive CHECK ((max_running >= 1)),
+    CONSTRAINT queue_mode_is_known CHECK ((mode = ANY (ARRAY['serial'::text, 'concurrent'::text]))),
+    CONSTRAINT queue_name_is_short CHECK (((queue <> ''::text) AND (length(queue) <= 200))),
+    CONSTRAINT queue_on_failure_is_known CHECK ((on_failure = ANY (ARRAY['continue'::text, 'halt'::text, 'cancel_rest'::text]))),
+    CONSTRAINT queue_rate_is_positive CHECK (((rate >= 1) AND (rate_per > '00:00:00'::interval)))
+);
+ALTER TABLE worker.queue_registry OWNER TO catchment_owner;
 CREATE TABLE worker.after_call (
     task_id bigint NOT NULL,
     command text NOT NULL
@@ -270,9 +336,9 @@ CREATE TABLE worker.blocked (
     failures integer DEFAULT 0 NOT NULL,
     interruptions integer DEFAULT 0 NOT NULL,
     CONSTRAINT blocked_behind_task CHECK (((wait_id IS NOT NULL) = (reason = ANY (ARRAY['serial'::text, 'follow_up'::text, 'merged'::text])))),
-    CONSTRAINT blocked_in_lane CHECK (((reason <> 'lane'::text) OR (lane IS NOT NULL))),
+    CONSTRAINT blocked_in_lane CHECK (((reason <> ALL (ARRAY['lane'::text, 'limit'::text])) OR (lane IS NOT NULL))),
     CONSTRAINT blocked_phase_is_known CHECK ((phase = ANY (ARRAY[0, 1, 2]))),
-    CONSTRAINT blocked_reason_is_known CHECK ((reason = ANY (ARRAY['scheduled'::text, 'retry'::text, 'lane'::text, 'serial'::text, 'follow_up'::text, 'merged'::text]))),
+    CONSTRAINT blocked_reason_is_known CHECK ((reason = ANY (ARRAY['scheduled'::text, 'retry'::text, 'lane'::text, 'serial'::text, 'follow_up'::text, 'merged'::text, 'limit'::text]))),
     CONSTRAINT blocked_until_due CHECK (((due_at IS NOT NULL) = (reason = ANY (ARRAY['scheduled'::text, 'retry'::text]))))
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
@@ -283,37 +349,6 @@ CREATE TABLE worker.cancel_request (
     requested_at timestamp with time zone NOT NULL
 );
 ALTER TABLE worker.cancel_request OWNER TO catchment_owner;
-CREATE TABLE worker.command_registry (
-    command text NOT NULL,
-    queue text NOT NULL,
-    handler_kind text DEFAULT 'sql'::text NOT NULL,
-    handler_procedure text,
-    before_procedure text,
-    after_procedure text,
-    join_procedure text,
-    priority integer DEFAULT 100 NOT NULL,
-    max_attempts integer DEFAULT 1 NOT NULL,
-    retry_delay interval DEFAULT '00:00:01'::interval NOT NULL,
-    retry_factor double precision DEFAULT 2 NOT NULL,
-    retry_max_delay interval DEFAULT '00:01:00'::interval NOT NULL,
-    retry_jitter double precision DEFAULT 0.1 NOT NULL,
-    timeout interval,
-    dedup text[],
-    merge jsonb DEFAULT '{}'::jsonb NOT NULL,
-    on_failure text,
-    description text,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT command_kind_is_known CHECK ((handler_kind = ANY (ARRAY['sql'::text, 'python'::text]))),
-    CONSTRAINT command_max_attempts_positive CHECK ((max_attempts >= 1)),
-    CONSTRAINT command_merge_is_object CHECK ((jsonb_typeof(merge) = 'object'::text)),
-    CONSTRAINT command_merge_needs_dedup CHECK (((merge = '{}'::jsonb) OR (dedup IS NOT NULL))),
-    CONSTRAINT command_name_is_short CHECK (((command <> ''::text) AND (length(command) <= 200))),
-    CONSTRAINT command_on_failure_is_known CHECK ((on_failure = ANY (ARRAY['continue'::text, 'halt'::text, 'cancel_rest'::text]))),
-    CONSTRAINT command_retry_is_sane CHECK (((retry_factor >= (1)::double precision) AND ((retry_jitter >= (0)::double precision) AND (retry_jitter <= (1)::double precision)))),
-    CONSTRAINT command_sql_has_handler CHECK (((handler_kind <> 'sql'::text) OR (handler_procedure IS NOT NULL))),
-    CONSTRAINT command_timeout_positive CHECK ((timeout > '00:00:00'::interval))
-);
-ALTER TABLE worker.command_registry OWNER TO catchment_owner;
 CREATE TABLE worker.commit_probe (
     filler text NOT NULL
 );
@@ -326,6 +361,32 @@ CREATE SEQUENCE worker.fence
     NO MAXVALUE
     CACHE 1;
 ALTER SEQUENCE worker.fence OWNER TO catchment_owner;
+CREATE TABLE worker.gate (
+    gate text NOT NULL,
+    command text NOT NULL,
+    held integer DEFAULT 0 NOT NULL,
+    tokens double precision NOT NULL,
+    refilled_at timestamp with time zone NOT NULL,
+    next_at timestamp with time zone,
+    CONSTRAINT gate_held_is_natural CHECK ((held >= 0))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
+ALTER TABLE worker.gate OWNER TO catchment_owner;
+CREATE TABLE worker.gate_arrival (
+    arrival_id bigint NOT NULL,
+    gate text NOT NULL,
+    command text NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE worker.gate_arrival OWNER TO catchment_owner;
+ALTER TABLE worker.gate_arrival ALTER COLUMN arrival_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME worker.gate_arrival_arrival_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 CREATE TABLE worker.lane (
     queue_id integer NOT NULL,
     lane text NOT NULL,
@@ -338,27 +399,6 @@ CREATE TABLE worker.lane (
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
 ALTER TABLE worker.lane OWNER TO catchment_owner;
-CREATE TABLE worker.queue_registry (
-    queue text NOT NULL,
-    queue_id integer NOT NULL,
-    mode text DEFAULT 'serial'::text NOT NULL,
-    concurrency integer DEFAULT 1 NOT NULL,
-    max_depth integer DEFAULT 1 NOT NULL,
-    on_failure text,
-    age_every interval DEFAULT '00:01:00'::interval NOT NULL,
-    age_step integer DEFAULT 10 NOT NULL,
-    paused_at timestamp with time zone,
-    paused_until timestamp with time zone,
-    description text,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT queue_age_step_is_natural CHECK ((age_step >= 0)),
-    CONSTRAINT queue_concurrency_positive CHECK ((concurrency >= 1)),
-    CONSTRAINT queue_max_depth_positive CHECK ((max_depth >= 1)),
-    CONSTRAINT queue_mode_is_known CHECK ((mode = ANY (ARRAY['serial'::text, 'concurrent'::text]))),
-    CONSTRAINT queue_name_is_short CHECK (((queue <> ''::text) AND (length(queue) <= 200))),
-    CONSTRAINT queue_on_failure_is_known CHECK ((on_failure = ANY (ARRAY['continue'::text, 'halt'::text, 'cancel_rest'::text])))
-);
-ALTER TABLE worker.queue_registry OWNER TO catchment_owner;
 CREATE TABLE worker.ready (
     queue_id integer NOT NULL,
     kind "char" NOT NULL,
@@ -421,6 +461,13 @@ CREATE TABLE worker.pending_key (
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
 ALTER TABLE worker.pending_key OWNER TO catchment_owner;
+CREATE TABLE worker.queue_meter (
+    queue_id integer NOT NULL,
+    tokens double precision NOT NULL,
+    refilled_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE worker.queue_meter OWNER TO catchment_owner;
 ALTER TABLE worker.queue_registry ALTER COLUMN queue_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME worker.queue_registry_queue_id_seq
     START WITH 1
@@ -665,6 +712,10 @@ ALTER TABLE ONLY worker.blocked
     ADD CONSTRAINT blocked_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY worker.command_registry
     ADD CONSTRAINT command_registry_pkey PRIMARY KEY (command);
+ALTER TABLE ONLY worker.gate_arrival
+    ADD CONSTRAINT gate_arrival_pkey PRIMARY KEY (arrival_id);
+ALTER TABLE ONLY worker.gate
+    ADD CONSTRAINT gate_pkey PRIMARY KEY (gate);
 ALTER TABLE ONLY worker.lane
     ADD CONSTRAINT lane_pkey PRIMARY KEY (queue_id, lane);
 ALTER TABLE ONLY worker.migration
@@ -675,6 +726,8 @@ ALTER TABLE ONLY worker.pending_key
     ADD CONSTRAINT pending_key_pkey PRIMARY KEY (dedup_key, id);
 ALTER TABLE ONLY worker.queue_registry
     ADD CONSTRAINT queue_id_is_unique UNIQUE (queue_id);
+ALTER TABLE ONLY worker.queue_meter
+    ADD CONSTRAINT queue_meter_pkey PRIMARY KEY (queue_id);
 ALTER TABLE ONLY worker.queue_registry
     ADD CONSTRAINT queue_registry_pkey PRIMARY KEY (queue);
 ALTER TABLE ONLY worker.ready
@@ -696,7 +749,9 @@ ALTER TABLE ONLY worker.worker
 CREATE INDEX attempt_task ON worker.attempt USING btree (task_id, attempt);
 CREATE INDEX blocked_due ON worker.blocked USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX blocked_lane ON worker.blocked USING btree (queue_id, lane, place, id) WHERE (reason = 'lane'::text);
+CREATE INDEX blocked_limit ON worker.blocked USING btree (lane, band, place, id) WHERE (reason = 'limit'::text);
 CREATE INDEX blocked_wait ON worker.blocked USING btree (wait_id, band, place, id) WHERE (wait_id IS NOT NULL);
+CREATE INDEX gate_next ON worker.gate USING btree (next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX outcome_merged ON worker.outcome USING btree (merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX outcome_trouble ON worker.outcome USING btree (completed_at) WHERE (state <> 'completed'::text);
 CREATE UNIQUE INDEX ready_id ON worker.ready USING btree (id);
@@ -722,6 +777,7 @@ GRANT USAGE ON SCHEMA worker TO catchment_enqueue;
 GRANT USAGE ON SCHEMA worker TO catchment_worker;
 GRANT USAGE ON SCHEMA worker TO catchment_read;
 REVOKE ALL ON FUNCTION worker.admit_arrivals(p_limit integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.admit_to_gates(p_limit integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.advance_lanes(p_items worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.age_ready(p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.age_ready(p_limit integer) TO catchment_worker;
@@ -751,6 +807,8 @@ REVOKE ALL ON FUNCTION worker.claim(p_queue_id integer, p_kind "char", p_tier in
 REVOKE ALL ON FUNCTION worker.claim_tasks(p_worker_id bigint, p_queues text[], p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.claim_tasks(p_worker_id bigint, p_queues text[], p_limit integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.close_scopes(p_scopes worker.scope[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.complete_and_go_on(p_worker_id bigint, p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[], p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.complete_and_go_on(p_worker_id bigint, p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[], p_limit integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.complete_parent_if_ready(child_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.complete_parent_if_ready(child_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.complete_task(p_task_id bigint, p_fence bigint, p_info jsonb, p_result jsonb, p_spawns jsonb, p_child_mode text, p_on_failure text, p_follow_ups jsonb) FROM PUBLIC;
@@ -792,6 +850,9 @@ REVOKE ALL ON FUNCTION worker.fold_pending(p_id bigint, p_claimed bigint[]) FROM
 REVOKE ALL ON FUNCTION worker.follow_through(p_settled worker.settled[], p_changes worker.scope_change[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) TO catchment_worker;
+GRANT SELECT ON TABLE worker.command_registry TO catchment_read;
+GRANT SELECT ON TABLE worker.command_registry TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.gate_of(p_command worker.command_registry, p_payload jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.hanging_backends(p_dead bigint[]) FROM PUBLIC;
@@ -822,6 +883,7 @@ GRANT ALL ON FUNCTION worker.last_processed() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.leave_task() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.leave_task() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.let_in() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.let_in() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_scope(p_scope_id bigint) FROM PUBLIC;
@@ -842,6 +904,7 @@ GRANT ALL ON FUNCTION worker.now() TO catchment_read;
 GRANT ALL ON FUNCTION worker.now() TO catchment_worker;
 GRANT ALL ON FUNCTION worker.now() TO catchment_enqueue;
 REVOKE ALL ON FUNCTION worker.offspring_noted(p_task_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.open_gates(p_gates text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_scopes(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) TO catchment_worker;
@@ -856,6 +919,7 @@ REVOKE ALL ON FUNCTION worker.raise_fenced(p_task_id bigint, p_fence bigint) FRO
 REVOKE ALL ON FUNCTION worker.record_attempts(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.refilled(p_tokens double precision, p_since timestamp with time zone, p_now timestamp with time zone, p_rate integer, p_per interval) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_early_settle() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_if_cancelled(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_open_scope_delete() FROM PUBLIC;
@@ -865,6 +929,7 @@ GRANT ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb,
 REVOKE ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.release_follow_ups(p_settled worker.settled[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.release_gates(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.release_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.release_task(p_task_id bigint, p_fence bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.reopen_scope(p_task_id bigint) FROM PUBLIC;
@@ -879,6 +944,8 @@ REVOKE ALL ON FUNCTION worker.retry(p_task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry(p_task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.retry_after(p_error jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.retry_delay(p_failures integer, p_delay interval, p_factor double precision, p_max_delay interval, p_jitter double precision) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.rouse_limited() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.rouse_limited() TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) FROM PUBLIC;
@@ -887,6 +954,7 @@ REVOKE ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, I
 GRANT ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb, IN p_commits boolean) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.send_to_gates(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.set_child_mode(p_run worker.running, p_child_mode text, p_on_failure text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) TO catchment_worker;
@@ -905,6 +973,9 @@ REVOKE ALL ON FUNCTION worker.sweep_cancelled() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.sweep_cancelled() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.take_after_call() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.take_after_call() TO catchment_worker;
+GRANT SELECT ON TABLE worker.queue_registry TO catchment_read;
+GRANT SELECT ON TABLE worker.queue_registry TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.take_allowance(p_queue worker.queue_registry, p_limit integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.take_attempts(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.take_late() FROM PUBLIC;
 REVOKE ALL ON PROCEDURE worker.task_cleanup(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
@@ -920,6 +991,7 @@ GRANT ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint) TO catchment_
 REVOKE ALL ON FUNCTION worker.unsettled_tree(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.upkeep() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.upkeep() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.use_allowance(p_queue worker.queue_registry, p_count integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.wake(p_queue_ids integer[], p_tier integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") TO catchment_worker;
@@ -927,13 +999,10 @@ REVOKE ALL ON FUNCTION worker.write_commands(p_commands jsonb, p_overwrite boole
 REVOKE ALL ON FUNCTION worker.write_lanes(p_rows tid[], p_heads bigint[], p_firsts bigint[], p_lasts bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.write_offspring(p_ids bigint[], p_fences bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.write_outcomes(p_ended worker.ended[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.write_queues(p_queues jsonb, p_overwrite boolean) FROM PUBLIC;
 GRANT SELECT ON TABLE worker.attempt TO catchment_read;
 GRANT SELECT ON TABLE worker.attempt TO catchment_worker;
-GRANT SELECT ON TABLE worker.command_registry TO catchment_read;
-GRANT SELECT ON TABLE worker.command_registry TO catchment_worker;
 GRANT SELECT ON TABLE worker.commit_probe TO catchment_worker;
-GRANT SELECT ON TABLE worker.queue_registry TO catchment_read;
-GRANT SELECT ON TABLE worker.queue_registry TO catchment_worker;
 GRANT SELECT ON TABLE worker.lanes TO catchment_read;
 GRANT SELECT ON TABLE worker.lanes TO catchment_worker;
 GRANT SELECT ON TABLE worker.migration TO catchment_read;

@@ -222,7 +222,9 @@ async def group() -> None:
 
 
 @app.command
-async def put(ctx: Context, note: str, then: Literal["return", "raise", "wait", "catch", "spawn"] = "return") -> str:
+async def put(
+    ctx: Context, note: str, then: Literal["return", "raise", "wait", "catch", "spawn", "await_standby"] = "return"
+) -> str:
     """Write a row in a transaction that commits with the task."""
     with probe.span(note):
         try:
@@ -230,6 +232,8 @@ async def put(ctx: Context, note: str, then: Literal["return", "raise", "wait", 
                 await conn.execute("insert into probe.effect values (%s, %s)", [ctx.task_id, note])
                 if then == "catch":
                     raise ValueError("inside the block")
+                if then == "await_standby":
+                    await conn.execute("set local synchronous_commit = on")
         except ValueError:
             return "caught"
         if then == "raise":

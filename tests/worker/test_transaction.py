@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -12,6 +14,12 @@ from tests.fixtures.worker import wait_until
 from tests.worker.app import begin_too_late, put, put_plain, put_too_late, step
 from tests.worker.crew import Crew
 
+OWN = "application_name = 'catchment transaction' and datname = current_database()"
+SLOW_COMMIT = """
+create function probe.wait() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return null; end; $$;
+create constraint trigger wait after insert on probe.effect deferrable initially deferred
+  for each row execute function probe.wait();
+"""
 BOTH = pytest.mark.parametrize("command", [put, put_plain], ids=["async", "plain"])
 
 
@@ -99,15 +107,56 @@ def test_a_transaction_cut_off_leaves_nothing(crew: Crew, command: Any) -> None:
     task = crew.enqueue(command, note="cut", then="wait")
     crew.hire()
     wait_until(lambda: crew.engine.value("select count(*) from pg_stat_activity where state = 'idle in transaction'"))
-    crew.engine.value(
-        "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
-        " where application_name = 'catchment transaction' and datname = current_database()"
-    )
+    crew.engine.value(f"select pg_terminate_backend(pid, 5000) from pg_stat_activity where {OWN}")
     crew.records.open_gate("gate")
     with pytest.raises(TaskFailed):
         crew.result(task)
     assert _notes(crew, task) == []
     assert [crew.result(crew.enqueue(command, note="next")) for _ in range(6)] == ["written"] * 6
+
+
+@contextmanager
+def _waiting_for_a_standby(crew: Crew) -> Iterator[None]:
+    """Commits that ask for it wait for a standby that never comes: they are durable here, and get no answer."""
+    name = crew.engine.value("select current_database()")
+    crew.engine.conn.execute(f"alter database {name} set synchronous_commit = local")
+    crew.engine.conn.execute("set synchronous_commit = local")
+    crew.client.sync.close()
+    crew.engine.conn.execute("alter system set synchronous_standby_names = 'nobody'")
+    crew.engine.conn.execute("select pg_reload_conf()")
+    try:
+        yield
+    finally:
+        crew.engine.conn.execute("alter system reset synchronous_standby_names")
+        crew.engine.conn.execute("select pg_reload_conf()")
+
+
+def _cut_while(crew: Crew, condition: str) -> None:
+    """Cut the handler's connection as soon as its backend waits for something."""
+    ending = f"select pg_terminate_backend(pid) from pg_stat_activity where {condition} and {OWN}"
+    wait_until(lambda: crew.engine.conn.execute(ending).rowcount == 1)
+
+
+def test_a_commit_that_happened_without_an_answer_counts(crew: Crew) -> None:
+    with _waiting_for_a_standby(crew):
+        crew.hire()
+        task = crew.enqueue(put, note="doubt", then="await_standby")
+        _cut_while(crew, "wait_event = 'SyncRep'")
+        assert crew.result(task) == "written"
+    assert _notes(crew, task) == ["doubt"]
+    assert crew.engine.task(task)["attempt"] == 1
+    assert len(crew.records.spans("doubt")) == 1
+    assert crew.engine.value("select count(*) from worker.attempt") == 0
+
+
+def test_a_commit_that_did_not_happen_fails_the_attempt(crew: Crew) -> None:
+    crew.engine.conn.execute(SLOW_COMMIT)
+    crew.hire()
+    task = crew.enqueue(put, note="doubt")
+    _cut_while(crew, "wait_event = 'PgSleep'")
+    with pytest.raises(TaskFailed):
+        crew.result(task)
+    assert _notes(crew, task) == []
 
 
 def test_an_attempt_past_its_time_limit_can_write_no_more(crew: Crew) -> None:

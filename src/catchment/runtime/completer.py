@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import psycopg
@@ -30,8 +30,24 @@ MAX_BATCH = 250
 
 
 class Completer:
-    def __init__(self, dsn: str, options: WorkerOptions, holdings: Holdings, metrics: Metrics, events: Events) -> None:
+    """``go_on`` starts the tasks that are next in lanes; ``room(n)`` says how many when ``n`` slots are about to be free."""
+
+    def __init__(
+        self,
+        dsn: str,
+        worker_id: int,
+        options: WorkerOptions,
+        *,
+        holdings: Holdings,
+        metrics: Metrics,
+        events: Events,
+        go_on: Callable[[list[Held]], None],
+        room: Callable[[int], int],
+    ) -> None:
         self._dsn = dsn
+        self._worker_id = worker_id
+        self._go_on = go_on
+        self._room = room
         self._options = options
         self._holdings = holdings
         self._metrics = metrics
@@ -79,13 +95,17 @@ class Completer:
                 return
 
     async def _write(self, conn: AsyncConnection[Any], endings: Sequence[Ending], *, is_again: bool) -> None:
-        plain: list[Ending] = []
+        loose: list[Ending] = []
+        lined: list[Ending] = []
         others: list[Ending] = []
         for ending in endings:
-            is_plain = ending.attempt.is_plain and ending.asked == "completed" and not ending.has_offspring
-            (plain if is_plain else others).append(ending)
-        if plain:
-            await self._write_plain(conn, plain, is_again=is_again)
+            if not ending.attempt.is_plain or ending.asked != "completed" or ending.has_offspring:
+                others.append(ending)
+            else:
+                (loose if ending.attempt.lane is None else lined).append(ending)
+        for plain in (loose, lined):
+            if plain:
+                await self._write_plain(conn, plain, is_again=is_again)
         simple = [e for e in others if not e.has_offspring]
         if simple:
             await self._write_settled(conn, simple, is_again=is_again)
@@ -94,8 +114,13 @@ class Completer:
                 await self._write_one(conn, ending, is_again=is_again)
 
     async def _write_plain(self, conn: AsyncConnection[Any], endings: Sequence[Ending], *, is_again: bool) -> None:
+        following: list[Held] = []
         try:
-            done = await store.complete(conn, endings)
+            if endings[0].attempt.lane is None:
+                done = await store.complete(conn, endings)
+            else:
+                limit = min(len(endings), self._room(len(endings)))
+                done, following = await store.complete_and_go_on(conn, self._worker_id, endings, limit, Held)
         except LOST:
             raise
         except psycopg.Error:
@@ -105,6 +130,8 @@ class Completer:
             # Some are not plain any more, or not ours: the thorough way tells which.
             await self._write_settled(conn, [e for e in endings if e.attempt.id not in done], is_again=is_again)
         self._settled([e for e in endings if e.attempt.id in done])
+        if following:
+            self._go_on(following)
 
     async def _write_settled(self, conn: AsyncConnection[Any], endings: Sequence[Ending], *, is_again: bool) -> None:
         try:

@@ -19,7 +19,7 @@ from catchment.errors import ClaimLost, GiveUp, TaskCancelled
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.metrics import Metrics
-from catchment.runtime.pools import Json, Pools, ProcessError
+from catchment.runtime.pools import Json, NotStarted, Pools, ProcessError
 from catchment.runtime.port import HandlerPort
 from catchment.store.attempt import Ending
 from catchment.task import tracing
@@ -132,6 +132,9 @@ class Executor:
             return await self._run_in_context(command, held, arguments)
         except asyncio.CancelledError:
             return self._stopped(held)
+        except NotStarted:
+            self._metrics.released += 1
+            return Ending(held, "released")
         except ClaimLost:
             return self._dropped(held)
         except TaskCancelled as error:

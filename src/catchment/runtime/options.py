@@ -26,6 +26,7 @@ class WorkerOptions:
     max_concurrent_tasks: int = 1000
     claim_batch_size: int = 50
     threads: int = 32
+    give_back: timedelta = timedelta(seconds=10)
     transactions: int = 4
     transaction_limit: timedelta = timedelta(seconds=30)
     processes: int = field(default_factory=lambda: os.cpu_count() or 1)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
+from datetime import timedelta
 from functools import partial
 from queue import SimpleQueue
 from typing import Any
@@ -42,10 +43,18 @@ class ProcessError(Exception):
         self.described = described
 
 
-class Pools:
-    """Threads and processes of one worker, made when they are first needed."""
+class NotStarted(Exception):
+    """All threads or processes stayed busy for so long that another worker may well be faster."""
 
-    def __init__(self, *, threads: int, processes: int) -> None:
+
+class Pools:
+    """Threads and processes of one worker, made when they are first needed.
+
+    A handler that gets none within ``give_back`` raises ``NotStarted``, and its task goes back to its queue.
+    """
+
+    def __init__(self, *, threads: int, processes: int, give_back: timedelta = timedelta(seconds=10)) -> None:
+        self._give_back = give_back
         self._threads = Threads()
         self._thread_room = asyncio.Semaphore(threads)
         self._room = asyncio.Semaphore(processes)
@@ -58,7 +67,7 @@ class Pools:
     ) -> Any:
         """Call ``fn`` in a thread, and ``starts`` when there is one. When we are cancelled and ``waits()``, its end
         still counts."""
-        await self._thread_room.acquire()
+        await self._enter(self._thread_room)
         starts()
         future = asyncio.wrap_future(self._threads.call(partial(copy_context().run, fn, **bound)))
         future.add_done_callback(lambda _: self._thread_room.release())
@@ -76,7 +85,8 @@ class Pools:
 
     async def run_in_process(self, path: str, payload: str, *, starts: Callable[[], None]) -> Json:
         """Run the command defined at ``path`` in a process of its own; cancelling kills it."""
-        async with self._room:
+        await self._enter(self._room)
+        try:
             process = self._take_idle() or await Process.start()
             self._all.add(process)
             starts()
@@ -87,9 +97,18 @@ class Pools:
                 process.kill()
                 raise
             self._idle.append(process)
+        finally:
+            self._room.release()
         if "error" in answer:
             raise ProcessError(answer["error"])
         return Json(answer["result"])
+
+    async def _enter(self, room: asyncio.Semaphore) -> None:
+        try:
+            async with asyncio.timeout(self._give_back.total_seconds()):
+                await room.acquire()
+        except TimeoutError:
+            raise NotStarted from None
 
     def close(self) -> None:
         for process in self._all:

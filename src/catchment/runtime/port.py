@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import psycopg
 from psycopg import AsyncConnection, Connection
 
-from catchment.errors import ClaimLost
+from catchment.errors import CatchmentError, ClaimLost
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId
 from catchment.runtime.connection import LOST, hold_connection
@@ -94,7 +94,7 @@ class WorkerPort:
             raise
         except ClaimLost:
             pass  # whoever has the task now tells how far it is
-        except psycopg.Error as error:
+        except (psycopg.Error, CatchmentError) as error:
             text = f"the progress of {context.command} {context.task_id} cannot be stored: {str(error).strip()}"
             self._events.emit("progress.refused", text, level=logging.WARNING, id=context.task_id)
 

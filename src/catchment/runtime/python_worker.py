@@ -55,13 +55,22 @@ class PythonWorker:
         self._signals = Signals()
         self.holdings = Holdings(self.bell.ring)
         self.limiter = Limiter(options, lambda: self._signals)
-        self._completer = Completer(dsn, options, self.holdings, metrics, events)
+        self._completer = Completer(
+            dsn,
+            identity.worker_id,
+            options,
+            holdings=self.holdings,
+            metrics=metrics,
+            events=events,
+            go_on=self._start,
+            room=self._room,
+        )
         transactions = Transactions(
             dsn, size=options.transactions, limit=options.transaction_limit, committed=self._committed
         )
         self._transactions = transactions
         self._port = WorkerPort(dsn, transactions, events)
-        self.pools = Pools(threads=options.threads, processes=options.processes)
+        self.pools = Pools(threads=options.threads, processes=options.processes, give_back=options.give_back)
         self._executor = Executor(
             commands,
             port=self._port,
@@ -121,11 +130,17 @@ class PythonWorker:
     def _start(self, attempts: list[Held]) -> None:
         for held in attempts:
             before = self.holdings.get(held.id)
-            if before is not None:  # it was taken from us, and we got it again before we heard of that
+            if (
+                before is not None and before is not held
+            ):  # it was taken from us, and we got it again before we heard of that
                 self._executor.stop(before, Stop.LOST, "the claim was lost")
         self.holdings.add(attempts)
         self._busy.set()
         self._executor.start(attempts)
+
+    def _room(self, freed: int) -> int:
+        """How many tasks may follow in their lanes when so many have ended; none once we are told to stop."""
+        return 0 if self._halt.is_set() else self.limiter.free(len(self.holdings) - freed)
 
     def _committed(self, ending: Ending) -> None:
         if isinstance(ending.attempt, Held):

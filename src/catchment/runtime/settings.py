@@ -29,6 +29,9 @@ class WorkerSettings(BaseSettings):
     worker_processes: int | None = Field(
         None, ge=1, description="Processes for CPU-bound handlers; default: all cores."
     )
+    give_back_seconds: float = Field(
+        10, gt=0, description="A claimed task that finds no free thread or process for so long is given back."
+    )
     lease_seconds: float = Field(15, gt=1, description="Time after which a silent worker counts as dead.")
     shutdown_grace_seconds: float = Field(30, ge=0, description="Time that running handlers get at a stop.")
     transaction_limit_seconds: float = Field(
@@ -59,6 +62,7 @@ def read_options(**given: Any) -> WorkerOptions:
         "has_wake_ups": found.wake_ups,
         "latency_threshold": timedelta(milliseconds=found.latency_threshold_ms),
         "threads": found.worker_threads,
+        "give_back": timedelta(seconds=found.give_back_seconds),
         "lease": timedelta(seconds=found.lease_seconds),
         "shutdown_grace": timedelta(seconds=found.shutdown_grace_seconds),
         "transaction_limit": timedelta(seconds=found.transaction_limit_seconds),

@@ -31,6 +31,7 @@ grant execute on function
   worker.complete_parent_if_ready(bigint),
   worker.claim_tasks(bigint, text[], integer),
   worker.complete_tasks(bigint[], bigint[], jsonb[], jsonb[]),
+  worker.complete_and_go_on(bigint, bigint[], bigint[], jsonb[], jsonb[], integer),
   worker.complete_task(bigint, bigint, jsonb, jsonb, jsonb, text, text, jsonb),
   worker.fail_task(bigint, bigint, jsonb),
   worker.release_task(bigint, bigint),

@@ -23,6 +23,12 @@ select c.id, c.fence, c.command, c.payload::text, c.attempt, c.phase, c.parent_i
   from worker.claim_tasks(%s, %s, %s) as c
 """
 _COMPLETE = "select worker.complete_tasks(%s::bigint[], %s::bigint[], %s::jsonb[], %s::jsonb[])"
+_GO_ON = """
+select c.done, (c.next).id, (c.next).fence, (c.next).command, (c.next).payload::text, (c.next).attempt, (c.next).phase,
+       (c.next).parent_id, (c.next).lane, (c.next).queue_id, (c.next).timeout, (c.next).failures, (c.next).max_attempts,
+       (c.next).is_plain, (c.next).trace
+  from worker.complete_and_go_on(%s, %s::bigint[], %s::bigint[], %s::jsonb[], %s::jsonb[], %s) as c
+"""
 _SETTLE = """
 select s.id, s.state
   from worker.settle(%s::bigint[], %s::bigint[], %s::text[], %s::jsonb[], %s::jsonb[], %s::jsonb[]) as s
@@ -116,18 +122,22 @@ async def claim(
 
 async def complete(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> set[int]:
     """Complete plain attempts; returns the ids that were ours."""
-    cursor = await conn.execute(
-        _COMPLETE,
-        [
-            numbers(e.attempt.id for e in endings),
-            numbers(e.attempt.fence for e in endings),
-            texts([e.info for e in endings]),
-            texts([e.result for e in endings]),
-        ],
-        prepare=True,
-    )
+    cursor = await conn.execute(_COMPLETE, _completed(endings), prepare=True)
     ((done,),) = await cursor.fetchall()
     return set(done)
+
+
+async def complete_and_go_on(
+    conn: AsyncConnection[Any],
+    worker_id: int,
+    endings: Sequence[Ending],
+    limit: int,
+    make: Callable[[tuple[Any, ...]], A],
+) -> tuple[set[int], list[A]]:
+    """Complete plain attempts in lanes, and take up to ``limit`` of the tasks that are next in these lanes."""
+    cursor = await conn.execute(_GO_ON, [worker_id, *_completed(endings), limit], prepare=True)
+    first, *rest = await cursor.fetchall()
+    return set(first[0]), [make(row[1:]) for row in rest]
 
 
 async def settle(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> dict[int, str]:
@@ -212,6 +222,15 @@ def _quoted(value: str | None) -> str:
         return "NULL"
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def _completed(endings: Sequence[Ending]) -> list[str | None]:
+    return [
+        numbers(e.attempt.id for e in endings),
+        numbers(e.attempt.fence for e in endings),
+        texts([e.info for e in endings]),
+        texts([e.result for e in endings]),
+    ]
 
 
 def _one(ending: Ending) -> list[Any]:

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 _NAME = "catchment"
 _TRACEPARENT = "traceparent"
 _PROPAGATOR = TraceContextTextMapPropagator()
+_NONE = (ProxyTracerProvider, NoOpTracerProvider)
 _OFF: AbstractContextManager[None] = nullcontext()
 
 
 def is_on() -> bool:
     """Has the application set a tracer provider?"""
-    return not isinstance(trace.get_tracer_provider(), ProxyTracerProvider | NoOpTracerProvider)
+    return type(trace.get_tracer_provider()) not in _NONE
 
 
 def current_trace() -> str | None:

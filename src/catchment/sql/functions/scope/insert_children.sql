@@ -1,5 +1,5 @@
 -- insert_children: write the children that a running task spawned, all in one statement for each table. Their commands are not
--- deduplicated. p_spawns is an array of {"command", "payload", "priority", "scheduled_at"}.
+-- deduplicated. p_spawns is an array of {"command", "payload", "priority", "scheduled_at", "trace"}.
 --
 --   locks   nothing
 --   raises  CM002 unknown command, CM004 bad payload; see set_child_mode and enforce_no_grandchildren
@@ -36,18 +36,19 @@ begin
 
   with spawned as (
     select nextval('worker.task_id_seq') as id, s.*
-      from (select s.command, coalesce(s.payload, '{}') as payload, s.priority, s.scheduled_at
+      from (select s.command, coalesce(s.payload, '{}') as payload, s.priority, s.scheduled_at, s.trace
               from rows from (jsonb_to_recordset(p_spawns)
-                              as (command text, payload jsonb, priority integer, scheduled_at timestamptz))
-                   with ordinality as s (command, payload, priority, scheduled_at, n)
+                              as (command text, payload jsonb, priority integer, scheduled_at timestamptz, trace text))
+                   with ordinality as s (command, payload, priority, scheduled_at, trace, n)
              order by s.n) as s
   ),
   made as (
     insert into worker.task (id, command, queue_id, kind, payload, priority, parent_id, root_id, depth, place, scheduled_at,
-                             max_attempts, created_at)
+                             max_attempts, created_at, trace)
     overriding system value
     select s.id, s.command, q.queue_id, left(c.handler_kind, 1)::"char", s.payload, coalesce(s.priority, c.priority), p_task.id,
-           coalesce(p_task.root_id, p_task.id), p_task.depth + 1, s.id, s.scheduled_at, c.max_attempts, v_now
+           coalesce(p_task.root_id, p_task.id), p_task.depth + 1, s.id, s.scheduled_at, c.max_attempts, v_now,
+           coalesce(s.trace, p_task.trace)
       from spawned as s
      cross join lateral (select c.* from worker.command_registry as c where c.command = s.command limit 1) as c
      cross join lateral (select q.queue_id from worker.queue_registry as q where q.queue = c.queue limit 1) as q

@@ -29,20 +29,21 @@ begin
                      and c.command in (select s ->> 'command' from jsonb_array_elements(p_spawns) as s)) then
       perform worker.spawn_child(s.command, s.payload, case when s.is_sibling then v_task.parent_id else p_task_id end, s.priority,
                                  case when s.is_sibling then null else p_child_mode end,
-                                 case when s.is_sibling then null else p_on_failure end, s.scheduled_at)
+                                 case when s.is_sibling then null else p_on_failure end, s.scheduled_at, s.trace)
          from rows from (jsonb_to_recordset(p_spawns)
-                         as (command text, payload jsonb, priority integer, is_sibling boolean, scheduled_at timestamptz))
-              with ordinality as s (command, payload, priority, is_sibling, scheduled_at, n)
+                         as (command text, payload jsonb, priority integer, is_sibling boolean, scheduled_at timestamptz,
+                             trace text))
+              with ordinality as s (command, payload, priority, is_sibling, scheduled_at, trace, n)
         order by s.n;
     else
       perform worker.insert_children(v_task, p_spawns, p_child_mode, p_on_failure);
     end if;
   end if;
 
-  perform worker.follow_up(f.command, f.payload, f.priority, f.lane, f.scheduled_at)
+  perform worker.follow_up(f.command, f.payload, f.priority, f.lane, f.scheduled_at, f.trace)
      from rows from (jsonb_to_recordset(coalesce(p_follow_ups, '[]'))
-                     as (command text, payload jsonb, priority integer, lane text, scheduled_at timestamptz))
-          with ordinality as f (command, payload, priority, lane, scheduled_at, n)
+                     as (command text, payload jsonb, priority integer, lane text, scheduled_at timestamptz, trace text))
+          with ordinality as f (command, payload, priority, lane, scheduled_at, trace, n)
     order by f.n;
   perform set_config('worker.task_id', '', true), set_config('worker.task_fence', '', true);
 end;
