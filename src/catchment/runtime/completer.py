@@ -30,7 +30,7 @@ MAX_BATCH = 250
 
 
 class Completer:
-    """``go_on`` starts the tasks that are next in lanes; ``room(n)`` says how many when ``n`` slots are about to be free."""
+    """``go_on`` starts the tasks that are next in lanes, as many as ``room(n)`` says when ``n`` slots come free."""
 
     def __init__(
         self,

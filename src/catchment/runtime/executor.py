@@ -10,7 +10,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -33,6 +33,7 @@ AnyCommand = Command[..., Any]
 
 # How long handlers that never wait may keep the event loop before others get their turn.
 TURN = 0.005
+_NO_SPAN: AbstractContextManager[object] = nullcontext()
 UNKNOWN_COMMAND_DELAY = 5.0
 
 
@@ -60,6 +61,7 @@ class Executor:
         self._spare: asyncio.Task[None] | None = None
         self._runners: asyncio.TaskGroup | None = None
         self._loop = asyncio.get_running_loop()
+        self._is_traced = tracing.is_on()  # asked once: the question costs as much as a trivial handler
 
     async def run(self, until: asyncio.Event) -> None:
         """Run what is started until ``until`` is set and every handler has returned."""
@@ -97,21 +99,23 @@ class Executor:
 
     async def _run_queue(self) -> None:
         self._spare = None
-        turn_ends = time.perf_counter() + TURN
+        now = time.monotonic()
+        turn_ends = now + TURN
         while self._queue:
             held = self._queue.popleft()
             self._start_runner()  # it gets its chance when the handler below waits, if there is more to do
-            began = time.perf_counter()
+            began = now
             ending = await self.run_one(held)
-            now = time.perf_counter()
+            now = time.monotonic()
             if ending is None or ending.asked != "released":
-                self._metrics.finished(held.command, now - began)
+                self._metrics.finished(held.command, now - began, now)
             if ending is not None:
                 held.is_settled = True
                 self._finish(ending)
             if now > turn_ends:
                 await asyncio.sleep(0)
-                turn_ends = time.perf_counter() + TURN
+                now = time.monotonic()
+                turn_ends = now + TURN
 
     async def run_one(self, held: Held) -> Ending | None:
         """Run one attempt to its end; None when somebody else records that."""
@@ -126,9 +130,10 @@ class Executor:
                 raise asyncio.CancelledError
             arguments = command.payload.load(held.payload)
             if command.executor == "async" and not command.wants_context and not self._middlewares and held.phase == 0:
+                if not self._is_traced:
+                    return self._completed(held, await command.fn(**arguments))
                 with self._span(command, held):
-                    value = await command.fn(**arguments)
-                return self._completed(held, value)
+                    return self._completed(held, await command.fn(**arguments))
             return await self._run_in_context(command, held, arguments)
         except asyncio.CancelledError:
             return self._stopped(held)
@@ -184,6 +189,8 @@ class Executor:
             await self._port.leave(context)
 
     def _span(self, command: AnyCommand, held: Held) -> AbstractContextManager[object]:
+        if not self._is_traced:
+            return _NO_SPAN
         return tracing.running(
             held.command, trace=held.trace, task_id=held.id, queue=command.options.queue, attempt=held.attempt
         )

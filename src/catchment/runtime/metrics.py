@@ -42,15 +42,18 @@ class Window:
     # Each bound is a quarter above the one before: a percentile is off by an eighth at most.
     BOUNDS = tuple(0.001 * 1.25**n for n in range(64))
 
-    __slots__ = ("_counts", "_slot")
+    __slots__ = ("_counts", "_current", "_ends", "_slot")
 
     def __init__(self) -> None:
         self._slot = 0
+        self._ends = 0.0
+        self._current: list[int] = []
         self._counts: list[list[int]] = [[0] * (len(self.BOUNDS) + 1) for _ in range(self.SLOTS)]
 
     def observe(self, seconds: float, now: float) -> None:
-        self._move_to(now)
-        self._counts[self._slot % self.SLOTS][bisect_left(self.BOUNDS, seconds)] += 1
+        if now >= self._ends:
+            self._move_to(now)
+        self._current[bisect_left(self.BOUNDS, seconds)] += 1
 
     def p99(self, now: float) -> float | None:
         """The 99th percentile in seconds, or None while there are too few values to tell."""
@@ -71,6 +74,8 @@ class Window:
         for passed in range(max(self._slot + 1, slot - self.SLOTS + 1), slot + 1):
             self._counts[passed % self.SLOTS] = [0] * (len(self.BOUNDS) + 1)
         self._slot = max(slot, self._slot)
+        self._ends = (self._slot + 1) * self.SLOT
+        self._current = self._counts[self._slot % self.SLOTS]
 
 
 class Metrics:
@@ -93,13 +98,13 @@ class Metrics:
         self.claim_size.observe(size)
         self.claim_seconds.observe(seconds)
 
-    def finished(self, command: str, seconds: float) -> None:
-        """A handler has returned, however."""
+    def finished(self, command: str, seconds: float, now: float) -> None:
+        """A handler has returned, however, at this monotonic time."""
         self.task_seconds.observe(seconds)
         window = self.windows.get(command)
         if window is None:
             window = self.windows[command] = Window()
-        window.observe(seconds, time.monotonic())
+        window.observe(seconds, now)
 
     def processed(self, state: str, seconds: float) -> None:
         """A session has run a SQL handler; its task is in this state now, ``pending`` when it will be retried."""
