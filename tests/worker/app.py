@@ -63,12 +63,26 @@ async def block(seconds: float, key: str = "") -> None:
 
 
 @app.command(timeout=0.2, on_failure="continue")
-async def end_badly(how: Literal["raise", "hang", "cancel_itself"]) -> None:
+async def end_badly(how: Literal["raise", "hang", "cancel_itself", "exit", "stop"]) -> None:
     if how == "raise":
         raise ValueError("on purpose")
+    if how == "hang":
+        await asyncio.sleep(3600)
+    _raise_oddly(how)
+
+
+@app.command
+def end_plainly(how: Literal["cancel_itself", "exit", "stop"]) -> None:
+    _raise_oddly(how)
+
+
+def _raise_oddly(how: str) -> None:
+    """Raise what is meant for somebody else than the caller of a handler."""
     if how == "cancel_itself":
         raise asyncio.CancelledError
-    await asyncio.sleep(3600)
+    if how == "exit":
+        raise SystemExit(2)
+    raise StopIteration
 
 
 @app.command

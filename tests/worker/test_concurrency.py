@@ -127,7 +127,7 @@ def test_an_idle_worker_without_wake_ups_looks_every_interval(crew: Crew) -> Non
 
 
 def test_an_idle_worker_with_wake_ups_looks_rarely_and_starts_at_once(crew: Crew) -> None:
-    crew.hire()
+    crew.hire(wake_ups="true")
     crew.result(crew.enqueue(step))
     assert _claims_seen(crew, 1.5) <= 6
     began = time.monotonic()

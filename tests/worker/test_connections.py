@@ -63,7 +63,7 @@ def test_a_claim_whose_answer_may_still_come_is_not_given_back(crew: Crew) -> No
 
 @pytest.mark.parametrize("part", PARTS)
 def test_an_idle_connection_cut_off_is_made_again(crew: Crew, part: str) -> None:
-    (worker,) = crew.hire(lease_seconds=1.5)
+    (worker,) = crew.hire(lease_seconds=1.5, wake_ups="true")
     first = [crew.enqueue(command, note="before") for command in (put, put_plain)]
     assert [crew.result(task) for task in first] == ["written"] * 2
     wait_until(lambda: crew.engine.value("select count(*) from worker.sleeper") > 0)

@@ -168,8 +168,15 @@ def test_a_handler_that_refuses_to_be_cancelled_harms_no_other(staffed: Crew) ->
         assert _failure(staffed, group).kind == "ExceptionGroup"
 
 
-def test_a_handler_that_cancels_itself_fails(staffed: Crew) -> None:
-    assert "cancelled itself" in _failure(staffed, "end_badly", payload={"how": "cancel_itself"}).message
+@pytest.mark.parametrize("command", ["end_badly", "end_plainly"])
+@pytest.mark.parametrize(
+    ("how", "told"), [("cancel_itself", "cancelled itself"), ("exit", "2"), ("stop", "StopIteration")]
+)
+def test_a_handler_cannot_stop_its_worker_by_what_it_raises(staffed: Crew, command: str, how: str, told: str) -> None:
+    beside = staffed.enqueue(step, seq=1, seconds=0.3)
+    assert told in _failure(staffed, command, how=how).message
+    assert staffed.result(beside) == 1
+    assert staffed.engine.task(beside)["attempt"] == 1
 
 
 def test_a_payload_that_no_longer_fits_fails_that_task_only(staffed: Crew) -> None:

@@ -8,13 +8,12 @@ from tests.worker.crew import Crew
 
 
 def _wait_all_idle(crew: Crew) -> None:
-    """Every worker has found nothing and asked to be woken."""
-    wait_until(
-        lambda: (
-            crew.engine.value("select count(distinct worker_id) from worker.sleeper where kind = 'p'")
-            == len(crew.workers)
-        )
+    """Every worker has asked for work and found none."""
+    asked = (
+        "select count(*) from pg_stat_activity where application_name = 'catchment claimer'"
+        " and datname = current_database() and state = 'idle' and query <> ''"
     )
+    wait_until(lambda: crew.engine.value(asked) == len(crew.workers))
 
 
 def test_three_workers_have_roughly_equal_shares(crew: Crew) -> None:

@@ -144,7 +144,7 @@ class Executor:
             return self._dropped(held)
         except TaskCancelled as error:
             return self._ended(held, "cancelled" if held.stop is Stop.CANCELLED else "failed", error)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a handler that calls sys.exit() ends itself, not its worker
             return self._ended(held, "failed", error)
         finally:
             held.runner = None
@@ -231,7 +231,7 @@ class Executor:
             follow_ups=made.follow_ups_json(),
         )
 
-    def _ended(self, held: Held, asked: str, error: Exception) -> Ending:
+    def _ended(self, held: Held, asked: str, error: BaseException) -> Ending:
         described = error.described if isinstance(error, ProcessError) else describe_error(error)
         if asked == "cancelled":
             self._metrics.cancelled += 1

@@ -160,6 +160,8 @@ class Threads:
             future, fn = given
             try:
                 future.set_result(fn())
+            except StopIteration as error:  # asyncio cannot carry it, and would leave its waiter waiting
+                future.set_exception(RuntimeError(f"the handler raised StopIteration: {error}"))
             except BaseException as error:  # whatever a handler raises is for its attempt to report
                 future.set_exception(error)
             del future, fn, given

@@ -26,10 +26,8 @@ as $$
 declare
   v_queue   worker.queue_registry;
   v_limit   integer := p_limit;
-  v_folds   boolean;
   v_serial  boolean;
   v_rows    tid[];
-  v_claimed worker.claimed[];
 begin
   select q.* into v_queue
     from worker.queue_registry as q
@@ -57,22 +55,14 @@ begin
   if v_queue.rate is not null then
     perform worker.use_allowance(v_queue, cardinality(v_rows));
   end if;
-  v_folds := exists (select from worker.command_registry as c where c.queue = v_queue.queue and c.dedup is not null);
-  if not v_folds then
-    return query select s.* from worker.start_ready(v_rows, v_serial, p_worker_id, p_backend_key) as s;
-    return;
+  if v_serial then
+    update worker.lane as l
+       set head_id = r.id
+      from worker.ready as r
+     where r.ctid = v_rows[1]
+       and l.queue_id = p_queue_id
+       and l.lane = '';
   end if;
-
-  v_claimed := array(select s from worker.start_ready(v_rows, v_serial, p_worker_id, p_backend_key) as s);
-  perform worker.fold_pending(c.id, array(select t.id from unnest(v_claimed) as t where t.has_twins))
-     from unnest(v_claimed) as c
-    where c.has_twins;
-  return query
-    select c.id, c.fence, c.command, t.payload, c.attempt, c.phase, c.parent_id, c.depth, c.lane, c.queue_id, c.timeout,
-           c.failures, c.max_attempts, r.is_plain, c.has_twins, c.trace
-      from unnest(v_claimed) with ordinality as c
-     cross join lateral (select t.payload from worker.task as t where t.id = c.id limit 1) as t
-     cross join lateral (select r.is_plain from worker.running as r where r.id = c.id limit 1) as r -- of twins in one claim, one runs
-     order by c.ordinality;
+  return query select c.* from worker.start_and_fold(v_rows, v_queue.queue, p_worker_id, p_backend_key, v_serial) as c;
 end;
 $$;

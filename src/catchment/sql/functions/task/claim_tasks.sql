@@ -1,5 +1,5 @@
--- claim_tasks: what a worker process of Python handlers takes, of all its queues in one call: children and joins first, then
--- the top level. The queues are asked in the order given.
+-- claim_tasks: what a worker process of Python handlers takes, of all its queues in one call, in the order given; of each
+-- queue children and joins first, then the top level.
 --
 --   locks   see let_in and claim
 --   raises  CM003 unknown queue
@@ -20,45 +20,43 @@ create or replace function worker.claim_tasks(
   set enable_mergejoin = off
 as $$
 declare
-  v_news   boolean;
-  v_queues integer[];
-  v_tiers  integer[];
-  v_count  integer;
-  v_left   integer := p_limit;
+  v_name  text;
+  v_queue worker.queue_registry;
+  v_rows  tid[];
+  v_count integer;
+  v_left  integer := p_limit;
 begin
-  for v_look in 1 .. 2 loop
-    -- One statement looks at everything: an idle queue costs next to nothing. Where a claim left a position hint behind there
-    -- is work, and an unhinted look might be long; see pick_ready.
-    select exists (select from worker.blocked as b where b.due_at <= worker.now())
-           or exists (select from worker.arrival)
-           or exists (select from worker.gate_arrival)
-           or exists (select from worker.gate as g where g.next_at <= worker.now()),
-           array_agg(q.queue_id order by t.tier, n.place) filter (where q.queue_id is null or h.has_work),
-           array_agg(t.tier order by t.tier, n.place) filter (where q.queue_id is null or h.has_work)
-      into v_news, v_queues, v_tiers
-      from unnest(p_queues) with ordinality as n (queue, place)
-      left join worker.queue_registry as q on q.queue = n.queue
-     cross join unnest(array[0, 1]) as t (tier)
-     cross join lateral (
-       select current_setting(format('worker.hint_%sp%s', q.queue_id, t.tier), true) <> ''
-              or exists (select from worker.ready as r where r.queue_id = q.queue_id and r.kind = 'p' and r.tier = t.tier) as has_work
-     ) as h;
-    exit when not v_news;
+  if exists (select from worker.blocked as b where b.due_at <= worker.now())
+     or exists (select from worker.arrival)
+     or exists (select from worker.gate_arrival)
+     or exists (select from worker.gate as g where g.next_at <= worker.now()) then
     perform worker.let_in();
-  end loop;
-
-  for v_source in 1 .. coalesce(cardinality(v_queues), 0) loop
-    if v_queues[v_source] is null then
+  end if;
+  foreach v_name in array p_queues loop
+    select q.* into v_queue from worker.queue_registry as q where q.queue = v_name;
+    if not found then
       raise exception using
         errcode = 'CM003',
-        message = format('unknown queue %L', (select n.queue
-                                                from unnest(p_queues) as n (queue)
-                                               where not exists (select from worker.queue_registry as q where q.queue = n.queue)
-                                               limit 1)),
+        message = format('unknown queue %L', v_name),
         hint = 'Register it in worker.queue_registry; "catchment queue list" shows what there is.';
     end if;
-    return query select c.* from worker.claim(v_queues[v_source], 'p', v_tiers[v_source], v_left, null, p_worker_id) as c;
-    get diagnostics v_count = row_count;
+
+    if v_queue.mode = 'concurrent' and v_queue.max_running is null and v_queue.rate is null and v_queue.paused_at is null then
+      -- The usual case, in as few statements as can be: an idle worker's answer waits for each of them.
+      v_rows := worker.pick_ready(v_queue.queue_id, 'p', null, v_left, null);
+      v_count := cardinality(v_rows);
+      if v_count > 0 then
+        return query select c.* from worker.start_and_fold(v_rows, v_queue.queue, p_worker_id, null) as c;
+      end if;
+    else
+      return query select c.* from worker.claim(v_queue.queue_id, 'p', 0, v_left, null, p_worker_id) as c;
+      get diagnostics v_count = row_count;
+      if v_count < v_left then
+        v_left := v_left - v_count;
+        return query select c.* from worker.claim(v_queue.queue_id, 'p', 1, v_left, null, p_worker_id) as c;
+        get diagnostics v_count = row_count;
+      end if;
+    end if;
     v_left := v_left - v_count;
     exit when v_left <= 0;
   end loop;

@@ -43,18 +43,10 @@ begin
              s.band, s.phase, s.attempt + 1, s.failures, s.interruptions, v_now, v_now + s.timeout, s.is_plain,
              s.lane is not null, s.has_merged
         from started as s
-    ),
-    headed as (
-      update worker.lane as l
-         set head_id = s.id
-        from started as s
-       where p_serial
-         and l.queue_id = s.queue_id
-         and l.lane = ''
     )
     select s.id, s.fence, s.command, s.payload, s.attempt + 1, s.phase, s.parent_id, s.depth, s.lane, s.queue_id, s.timeout,
            s.failures, s.max_attempts, s.is_plain, s.has_twins, s.trace
       from started as s
-     order by s.band, s.rank, s.place, s.id;
+     order by s.tier, s.band, s.rank, s.place, s.id;
 end;
 $$;

@@ -1,0 +1,53 @@
+"""The app whose tasks are measured. The environment says where the probe is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+from bench.worker.probe import Probe
+from catchment import App, Context
+
+app = App(os.environ.get("BENCH_DSN"))
+probe = (
+    Probe(
+        Path(os.environ.get("BENCH_PROBE", "/dev/null/none")),
+        int(os.environ.get("BENCH_TASKS", "0")),
+        int(os.environ.get("BENCH_LANES", "0")),
+    )
+    if "BENCH_PROBE" in os.environ
+    else None
+)
+
+
+@app.command(queue="python")
+async def no_op(i: int) -> None:
+    """Nothing."""
+    if probe is not None:
+        probe.start(i)
+        probe.end(i)
+
+
+@app.command(queue="python")
+async def wait(i: int) -> None:
+    """As a handler that waits for somebody else."""
+    if probe is not None:
+        probe.start(i)
+        await asyncio.sleep(0.1)
+        probe.end(i)
+
+
+@app.command(queue="python")
+async def in_lane(lane: int, number: int) -> None:
+    """Checks the order of its lane from inside."""
+    if probe is not None:
+        probe.enter_lane(lane, number)
+        await asyncio.sleep(0)  # gives a wrong order the chance to show
+        probe.leave_lane(lane, number)
+
+
+@app.command(queue="python")
+async def fan_children(ctx: Context, count: int) -> None:
+    """A parent of many."""
+    ctx.spawn_many(no_op, ({"i": i} for i in range(count)))

@@ -1,0 +1,186 @@
+"""The workloads: each prints its figure beside the bar it has to meet."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from typing import Any
+
+import psycopg
+
+from bench.engine.harness import Bench, report
+from bench.worker.app import fan_children, in_lane, no_op, wait
+from bench.worker.fleet import TUNED, Fleet, fleet
+from bench.worker.probe import ORDER, OVERLAP
+from catchment import App
+
+
+def _client(made: Fleet) -> App:
+    return App(made.dsn)
+
+
+def preload(made: Fleet, command: Any, payloads: list[dict[str, int]], **options: Any) -> None:
+    client = _client(made)
+    client.sync.enqueue_many(command, payloads, **options)
+    client.sync.close()
+    made.conn.execute("analyze")
+
+
+def _median(times: int, run: Any) -> float:
+    return statistics.median(run() for _ in range(times))
+
+
+def drain(bench: Bench, *, quick: bool, workers: int) -> None:
+    """No-ops, with the settings tuned and as they come."""
+    tasks = 10_000 if quick else 50_000
+
+    def run(settings: dict[str, str]) -> float:
+        with fleet(bench, tasks=tasks) as made:
+            preload(made, no_op, [{"i": i} for i in range(tasks)])
+            made.start(workers, **settings)
+            return tasks / made.drain()
+
+    times = 1 if quick else 3
+    name = f"drain {tasks:,} no-ops, {workers} process{'es' if workers > 1 else ''}"
+    report(name, f"{_median(times, lambda: run(TUNED)):,.0f}/s")
+    report(f"{name}, default settings", f"{_median(times, lambda: run({})):,.0f}/s")
+
+
+def pickup(bench: Bench, *, quick: bool) -> None:
+    """One task at a time for an idle worker: from its commit to the start of its handler."""
+    tasks = 40 if quick else 400
+    with fleet(bench, tasks=tasks) as made:
+        made.start()
+        made.wait(lambda: made.value("select count(*) from worker.sleeper") >= 2)
+
+        async def produce() -> list[float]:
+            delays: list[float] = []
+            async with _client(made) as client:
+                for i in range(tasks):
+                    await client.enqueue(no_op, i=i)
+                    committed = time.monotonic_ns()
+                    while not made.probe.ended_at(i):  # noqa: ASYNC110 - another process writes it
+                        await asyncio.sleep(0.0002)
+                    delays.append(max(0.0, (made.probe.started_at(i) - committed) / 1e6))
+                    await asyncio.sleep(0.02)
+            return delays
+
+        delays = sorted(asyncio.run(produce())[5:])
+    report("pickup by an idle worker, p50", f"{delays[len(delays) // 2]:.2f} ms", bar="<= 1.0")
+    report("pickup by an idle worker, p99", f"{delays[int(len(delays) * 0.99)]:.2f} ms", bar="<= 3")
+
+
+def sleepers(bench: Bench, *, quick: bool) -> None:
+    """5,000 tasks that wait 100 ms, 1,000 in flight: half a second by arithmetic."""
+    tasks = 5_000
+
+    def run() -> float:
+        with fleet(bench, tasks=tasks) as made:
+            preload(made, wait, [{"i": i} for i in range(tasks)])
+            made.start(MAX_CONCURRENT_TASKS="1000", CLAIM_BATCH_SIZE="500")
+            made.wait(lambda: made.unfinished() == 0)
+            stamps = [(made.probe.started_at(i), made.probe.ended_at(i)) for i in range(tasks)]
+            return (max(e for _, e in stamps) - min(s for s, _ in stamps)) / 1e9
+
+    report("5,000 tasks of 100 ms, 1,000 in flight", f"{_median(1 if quick else 3, run):.2f} s", bar="0.50 at best")
+
+
+def lanes(bench: Bench, *, quick: bool) -> None:
+    """10,000 tasks in 1,000 lanes, alone and behind 50,000 tasks of one other lane."""
+    tasks, keys = 10_000, 1_000
+
+    def run(hot: int) -> float:
+        with fleet(bench, tasks=tasks, lanes=keys + 1) as made:
+            preload(made, in_lane, [{"lane": keys, "number": n + 1} for n in range(hot)], workflow="hot")
+            payloads = [{"lane": i % keys, "number": i // keys + 1} for i in range(tasks)]
+            preload(made, in_lane, payloads, workflow=lambda payload: f"w{payload['lane']}")
+            count = (
+                "select count(*) from worker.outcome as o join worker.task as t on t.id = o.id where t.lane <> 'hot'"
+            )
+            made.start(**TUNED)
+            made.wait(lambda: made.value(count) > 0)
+            began, done = time.monotonic(), made.value(count)
+            made.wait(lambda: made.value(count) == tasks, pause=0.01)
+            seconds = time.monotonic() - began
+            assert made.probe.cells[ORDER] == made.probe.cells[OVERLAP] == 0
+            return (tasks - done) / seconds
+
+    times = 1 if quick else 3
+    alone = _median(times, lambda: run(0))
+    report("10,000 tasks in 1,000 lanes", f"{alone:,.0f}/s")
+    behind = _median(times, lambda: run(5_000 if quick else 50_000))
+    report("the same behind 50,000 tasks of one lane", f"{behind:,.0f}/s = {behind / alone:.2f}", bar=">= 0.5")
+
+
+def fan(bench: Bench, *, quick: bool) -> None:
+    """A parent with 10,000 children, from its enqueue until it has settled."""
+    children = 1_000 if quick else 10_000
+
+    def run() -> float:
+        with fleet(bench, tasks=children) as made:
+            made.start(**TUNED)
+            made.wait(lambda: made.value("select count(*) from worker.sleeper") >= 2)
+            client = _client(made)
+            began = time.monotonic()
+            client.sync.result(client.sync.enqueue(fan_children, count=children), timeout=60)
+            seconds = time.monotonic() - began
+            client.sync.close()
+            return seconds
+
+    report(f"parent with {children:,} children", f"{_median(1 if quick else 3, run):.2f} s", bar="<= 1.0")
+
+
+def decay(bench: Bench, *, quick: bool) -> None:
+    """Throughput after a million finished tasks, and with a snapshot held open."""
+    tasks, history = (10_000, 50_000) if quick else (50_000, 1_000_000)
+    minutes = 0.1 if quick else 10
+
+    def rate(made: Fleet) -> float:
+        preload(made, no_op, [{"i": 0} for _ in range(tasks)])
+        made.start(**TUNED)
+        seconds = made.drain()
+        made.stop()
+        return tasks / seconds
+
+    with fleet(bench, tasks=1) as made:
+        fresh = statistics.median(rate(made) for _ in range(3))
+        report("drain, fresh", f"{fresh:,.0f}/s")
+        for _ in range(history // tasks):
+            rate(made)
+        later = statistics.median(rate(made) for _ in range(3))
+        report(f"drain after {history:,} finished", f"{later:,.0f}/s = {later / fresh:.2f}", bar=">= 0.9")
+        with psycopg.connect(made.dsn) as holder:
+            holder.execute("set transaction isolation level repeatable read")
+            holder.execute("select count(*) from worker.ready")
+            until = time.monotonic() + minutes * 60
+            while time.monotonic() < until:
+                rate(made)
+            held = statistics.median(rate(made) for _ in range(3))
+        report(f"drain with a snapshot held {minutes:g} min", f"{held:,.0f}/s = {held / fresh:.2f}", bar=">= 0.8")
+
+
+def chaos(bench: Bench, *, quick: bool) -> None:
+    """Order and exclusion under kill -9: nothing out of order, nothing twice at once, nothing lost."""
+    tasks, keys, every = (20_000, 100, 1.0) if quick else (1_000_000, 1_000, 5.0)
+    with fleet(bench, tasks=0, lanes=keys) as made:
+        payloads = [{"lane": i % keys, "number": i // keys + 1} for i in range(tasks)]
+        preload(made, in_lane, payloads, workflow=lambda payload: f"w{payload['lane']}")
+        made.start(3, **TUNED)
+        began = last = time.monotonic()
+        kills = 0
+        while left := made.unfinished():
+            if time.monotonic() - last > every:
+                made.kill_one(**TUNED)
+                kills, last = kills + 1, time.monotonic()
+            time.sleep(0.05 if left > 1_000 else 0.005)
+        seconds = time.monotonic() - began
+        completed = made.value("select count(*) from worker.outcome where state = 'completed'")
+        order, overlap = made.probe.cells[ORDER], made.probe.cells[OVERLAP]
+        broken = made.value("select count(*) from worker.check_invariants()") if quick else 0
+    report(f"{tasks:,} tasks in {keys:,} lanes, {kills} kills", f"{tasks / seconds:,.0f}/s")
+    report(
+        "out of order / at once / lost / rules broken", f"{order} / {overlap} / {tasks - completed} / {broken}", bar="0"
+    )
+    if order or overlap or completed != tasks or broken:
+        raise SystemExit("the order of a lane was broken")
