@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin/postgres")
 # What depends on the version of the server.
-VERSIONED = ["tests/sql", "tests/engine", "tests/migrations"]
+VERSIONED = ["tests/sql", "tests/engine", "tests/migrations", "tests/client", "tests/testing"]
 
 
 def main() -> int:

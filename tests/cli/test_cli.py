@@ -187,3 +187,21 @@ def test_help_names_every_command(cli: Run) -> None:
     text = cli("--help").stdout
     for name in ("migrate", "worker", "enqueue", "task", "queue", "command", "doctor", "demo"):
         assert name in text
+
+
+def test_bench_prints_figures_and_drops_its_database(committed: Engine, cli: Run) -> None:
+    figures = {row["measured"]: row["value"] for row in _json(cli("bench", "--tasks", "300", "--json"))}
+    assert len(figures) == 5
+    assert all(value > 0 for value in figures.values())
+    assert committed.value("select count(*) from pg_database where datname like 'catchment\\_bench\\_%%'") == 0
+
+
+def test_worker_names_an_app_that_is_not_there(cli: Run) -> None:
+    assert "is not MODULE:APP" in cli("worker", "--app", "nothing", code=2).stderr
+    assert "there is no module nowhere" in cli("worker", "--app", "nowhere:app", code=2).stderr
+    assert "expected a catchment.App" in cli("worker", "--app", "json:dumps", code=2).stderr
+
+
+def test_worker_refuses_a_setting_that_cannot_be_read(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAX_CONCURRENT_TASKS", "many")
+    assert "MAX_CONCURRENT_TASKS in the environment is invalid" in cli("worker", code=1).stderr

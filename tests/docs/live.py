@@ -1,0 +1,148 @@
+"""Runs a page as a reader would: its files in a folder, its commands in one shell, its Python in one session.
+
+A Python block that begins with ``# name.py`` is that file. Other Python runs here, with ``await`` at the top level as
+in ``python -m asyncio``; ``# prints: text`` below it is what it prints, ``# raises: Kind text`` how it ends. A ``text``
+block is what the shell block before it prints, except for durations. SQL runs on a connection that commits.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import inspect
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import psycopg
+import pytest
+
+from catchment import App
+from catchment.errors import CatchmentError
+from tests.docs.steps import Block, Step, check_sql, cut
+
+DONE = "the block is done:"
+# What a page may name and a test need not run.
+STUBS = "pip() { :; }\n"
+
+
+class Shell:
+    """One bash for the whole page, with job control, so that ``&`` and ``kill %1`` mean what they say."""
+
+    def __init__(self, folder: Path, environment: dict[str, str], stack: ExitStack) -> None:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self._bash = subprocess.Popen(
+            ["bash", "--norc", "-m"],
+            cwd=folder,
+            env={**os.environ, **environment, "PATH": path, "COLUMNS": "120"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stack.enter_context((folder / "stderr").open("w")),
+            text=True,
+        )
+        stack.callback(self._end)
+        self.run(STUBS)
+
+    def run(self, commands: str) -> str:
+        """What the commands print; the last one must succeed."""
+        assert self._bash.stdin is not None
+        assert self._bash.stdout is not None
+        self._bash.stdin.write(f"{commands}\necho {DONE} $?\n")
+        self._bash.stdin.flush()
+        lines: list[str] = []
+        for line in self._bash.stdout:
+            if line.startswith(DONE):
+                assert line == f"{DONE} 0\n", f"{line}{''.join(lines)}"
+                return "".join(lines)
+            lines.append(line)
+        raise AssertionError(f"the shell ended: {''.join(lines)}")
+
+    def _end(self) -> None:
+        with contextlib.suppress(AssertionError, BrokenPipeError):
+            self.run("jobs -p | xargs -r kill -9; wait; true")
+        for stream in (self._bash.stdin, self._bash.stdout):
+            if stream is not None:
+                stream.close()
+        self._bash.wait()
+
+
+class LivePage:
+    """The state of a page while its blocks run, one after another."""
+
+    def __init__(self, dsn: str, folder: Path, stack: ExitStack) -> None:
+        self._folder = folder
+        self._names: dict[str, Any] = {"__name__": "page"}
+        self._printed = ""
+        self._loop = stack.enter_context(asyncio.Runner())
+        stack.callback(self._close_apps)
+        self._conn = stack.enter_context(psycopg.connect(dsn, autocommit=True))
+        self.shell = Shell(folder, {"CATCHMENT_DSN": dsn}, stack)
+
+    def run(self, block: Block) -> None:
+        if block.language == "sql":
+            for step in cut(block):
+                check_sql(self._conn, step, is_rolled_back=False)
+        elif block.language == "sh":
+            self._printed = self.shell.run(block.text)
+        elif block.language == "text":
+            said, expected = _without_durations(self._printed), _without_durations(block.text)
+            assert said == expected, f"it printed:\n{self._printed}"
+        elif block.language == "python":
+            self._run_python(block)
+
+    def _run_python(self, block: Block) -> None:
+        name = re.match(r"# (\w+\.py)\n", block.text)
+        if name is not None:
+            (self._folder / name[1]).write_text(block.text, encoding="utf-8")
+            return
+        for step in cut(block):
+            self._check_python(step)
+
+    def _check_python(self, step: Step) -> None:
+        code = compile(step.code, "page", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            if step.raises is None:
+                self._execute(code)
+            else:
+                kind, _, words = step.raises.partition(" ")
+                with pytest.raises((CatchmentError, psycopg.Error)) as caught:
+                    self._execute(code)
+                assert (type(caught.value).__name__, words in str(caught.value)) == (kind, True), caught.value
+        if step.returns:
+            assert said.getvalue().splitlines() == step.returns, f"it printed:\n{said.getvalue()}"
+
+    def _execute(self, code: CodeType) -> None:
+        ended = eval(code, self._names)  # noqa: S307 - our own pages
+        if inspect.iscoroutine(ended):
+            self._loop.run(ended)
+
+    def _close_apps(self) -> None:
+        for value in self._names.values():
+            if isinstance(value, App):
+                self._loop.run(value.close())
+
+
+def _without_durations(text: str) -> list[str]:
+    return [re.sub(r"\d+ ms", "0 ms", line.rstrip()) for line in text.strip().splitlines()]
+
+
+@pytest.fixture
+def live_page(db: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LivePage]:
+    """A page about to be run, in a folder and a database of its own."""
+    monkeypatch.setenv("CATCHMENT_DSN", db)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    with ExitStack() as stack:
+        yield LivePage(db, tmp_path, stack)
+    for name in set(sys.modules) - before:
+        if (tmp_path / f"{name}.py").exists():
+            del sys.modules[name]

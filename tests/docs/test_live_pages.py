@@ -1,0 +1,54 @@
+"""The pages on Python workers: every block runs as it stands there, with real workers, and does what the page says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from catchment.runtime.settings import WorkerSettings
+from tests.docs.live import LivePage, live_page
+from tests.docs.steps import LIVE_PAGES, ROOT, Block, read_blocks
+
+__all__ = ["live_page"]
+
+RUN = {"python", "sql", "sh", "text"}
+SETTINGS = {name.upper() for name in WorkerSettings.model_fields} | {"CATCHMENT_DSN", "CATCHMENT_DATA"}
+
+
+@pytest.mark.parametrize("page", [*LIVE_PAGES], ids=lambda page: page.stem)
+def test_a_page_does_what_it_says(page: Path, live_page: LivePage) -> None:
+    for block in read_blocks(page.read_text(encoding="utf-8")):
+        try:
+            live_page.run(block)
+        except Exception as problem:
+            where = f"{page.relative_to(ROOT)}:{block.line}"
+            pytest.fail(f"{where}\n{block.text}\n\n{type(problem).__name__}: {problem}", pytrace=False)
+
+
+def test_a_page_that_says_something_else_is_caught(live_page: LivePage) -> None:
+    live_page.run(Block("sh", 1, "echo one"))
+    with pytest.raises(AssertionError):
+        live_page.run(Block("text", 1, "two"))
+    with pytest.raises(AssertionError):
+        live_page.run(Block("python", 1, "print(1)\n# prints: 2"))
+    with pytest.raises(AssertionError):
+        live_page.run(Block("sh", 1, "false"))
+
+
+@pytest.mark.parametrize("page", LIVE_PAGES, ids=lambda page: page.stem)
+def test_what_is_not_run_names_only_settings_that_exist(page: Path) -> None:
+    """Files for systemd and the like."""
+    for block in read_blocks(page.read_text(encoding="utf-8")):
+        if block.language not in RUN:
+            named = set(re.findall(r"\b([A-Z]+(?:_[A-Z]+)+)[=:]", block.text))
+            assert named <= SETTINGS, f"{page.name}:{block.line}"
+
+
+def test_the_python_example_of_the_readme_runs(live_page: LivePage) -> None:
+    blocks = list(read_blocks((ROOT / "README.md").read_text(encoding="utf-8")))
+    first = next(i for i, block in enumerate(blocks) if block.language == "python")
+    for block in blocks[first : first + 3]:
+        live_page.run(block)
+    assert [block.language for block in blocks[first : first + 3]] == ["python", "sh", "text"]
