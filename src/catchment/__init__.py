@@ -1,4 +1,22 @@
-"""Durable structured concurrency on PostgreSQL."""
+"""Durable structured concurrency on PostgreSQL.
+
+A command is a function, a task is a request to run it, and a worker runs it (``catchment worker --app module:app``)::
+
+    import catchment
+
+    app = catchment.App()
+
+
+    @app.command(queue="mail", max_attempts=5)
+    async def send(to: str, body: str = "") -> int:
+        return len(body)
+
+
+    async def main() -> None:
+        async with app:
+            task_id = await app.enqueue(send, to="a@example.org", workflow="order-17")
+            print(await app.result(task_id, timeout=10))
+"""
 
 from catchment.client.app import App
 from catchment.client.sync import SyncClient

@@ -35,7 +35,7 @@ from typing import Any
 
 
 class CatchmentError(Exception):
-    """Base of all errors. ``hint`` says what to do next, when there is something."""
+    """Base of all errors. ``hint`` says what to do next, or is None."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -43,47 +43,60 @@ class CatchmentError(Exception):
 
 
 class RequestRefused(CatchmentError):
-    """The engine refused a request; nothing has changed."""
+    """Base of what a caller can change about a request. Nothing has happened."""
 
 
 class UnknownCommand(RequestRefused):
-    """No such command is registered."""
+    """``CM002``: no such command is registered.
+
+    Also: a command of the app is not registered, and this user may not register it.
+    """
 
 
 class UnknownQueue(RequestRefused):
-    """No such queue is registered."""
+    """``CM003``: no such queue is registered."""
 
 
 class PayloadRefused(RequestRefused):
-    """The payload is not an object, is too large, or does not fit a merge rule."""
+    """``CM004``: the payload is not an object, is too large, or does not fit a merge rule.
+
+    Also: JSON that PostgreSQL cannot hold.
+    """
 
 
 class PayloadInvalid(PayloadRefused):
-    """The payload does not fit the parameters of its command."""
+    """The payload does not fit the parameters of its command.
+
+    The message names the command, the parameters and the reasons, never the payload.
+    """
 
 
 class ScopeClosed(RequestRefused):
-    """The parent takes no (more) children."""
+    """``CM005``: the parent takes no (more) children.
+
+    Also: a spawn in a join, a sibling of a task without parent, a second scope with another policy, a limited command
+    in a workflow or a serial scope.
+    """
 
 
 class TooDeep(RequestRefused):
-    """The queue does not allow children of children at this depth."""
+    """``CM006``: the queue does not allow children of children at this depth."""
 
 
 class SurfaceClosed(RequestRefused):
-    """A write to ``worker.tasks`` that the surface does not allow."""
+    """``CM007``: a write to ``worker.tasks`` that the surface does not allow."""
 
 
 class NotRetryable(RequestRefused):
-    """The task is in no state to be retried."""
+    """``CM008``: the task is in no state to be retried, or not by itself."""
 
 
 class TaskNotFound(RequestRefused):
-    """There is no such task or lane."""
+    """``CM009``: there is no such task: not yet committed, deleted after its time, or never made. Or no such lane."""
 
 
 class CommandTaken(RequestRefused):
-    """A command of this name is registered with a handler of the other kind."""
+    """``CM013``: a command of this name is registered with a SQL handler."""
 
 
 class DefinitionRefused(CatchmentError):
@@ -91,7 +104,7 @@ class DefinitionRefused(CatchmentError):
 
 
 class ResultMissing(CatchmentError):
-    """A task has no result: it failed, was cancelled, or has not settled in time."""
+    """Base of the next three: a task has no result. Has ``task_id`` and ``command``."""
 
     def __init__(self, message: str, *, task_id: int, command: str, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -100,7 +113,7 @@ class ResultMissing(CatchmentError):
 
 
 class TaskFailed(ResultMissing):
-    """The task whose result was asked for has failed. ``error`` is what is stored with it."""
+    """The task whose result was asked for has failed: ``kind``, ``message``, and all that is stored in ``error``."""
 
     def __init__(self, task_id: int, command: str, error: Mapping[str, Any]) -> None:
         self.error = dict(error)
@@ -123,7 +136,7 @@ class TaskWasCancelled(ResultMissing):
 
 
 class ResultTimeout(ResultMissing, TimeoutError):
-    """The task did not settle in time. It goes on; ask again, or cancel it."""
+    """The task did not settle in time; ``state`` is where it stood. It goes on. Also a ``TimeoutError``."""
 
     def __init__(self, task_id: int, command: str, state: str, waited: timedelta) -> None:
         super().__init__(
@@ -160,19 +173,19 @@ class GiveUp(Steering):
 
 
 class ClaimLost(CatchmentError):
-    """The attempt is no longer ours: its result must be dropped."""
+    """``CM001``: the attempt is no longer ours, its result must be dropped."""
 
 
 class TaskCancelled(CatchmentError):
-    """The task, or one above it, is being cancelled."""
+    """``CM011``: the task, or one above it, is being cancelled. In a handler: stop."""
 
 
 class HandlerMissing(CatchmentError):
-    """The registered procedure does not exist."""
+    """``CM012``: the registered procedure does not exist."""
 
 
 class SchemaMismatch(CatchmentError):
-    """The schema in the database does not fit this version of Catchment."""
+    """``CM010``: the schema in the database does not fit this version of Catchment."""
 
 
 class ServerUnavailable(CatchmentError):

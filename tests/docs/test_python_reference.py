@@ -1,8 +1,9 @@
-"""The Python reference has one section for each public name, and its example runs."""
+"""The Python reference is what its script writes, has one section for each public name, and its example runs."""
 
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,17 @@ import pytest
 import catchment
 from catchment.task.options import CommandOptions
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
 
 
 def section(name: str) -> str:
     return re.split(r"^##+ ", PAGE.split(f"### {name}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def test_the_page_is_what_the_docstrings_say() -> None:
+    written = runpy.run_path(str(DOCS / "generate_reference.py"))["render"]()
+    assert written == PAGE, "run: python docs/generate_reference.py"
 
 
 def test_every_public_name_has_a_section_and_the_other_way_round() -> None:

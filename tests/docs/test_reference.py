@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from psycopg import Connection
+from pydantic.fields import FieldInfo
 
+from catchment.runtime.settings import WorkerSettings
 from catchment.store.errors import _BY_SQLSTATE as EXCEPTIONS  # pyright: ignore[reportPrivateUsage] - the table itself
 
 ROOT = Path(__file__).parents[2]
@@ -80,6 +82,19 @@ def test_every_session_setting_is_listed() -> None:
 def test_every_environment_variable_is_listed() -> None:
     named = {n for path in SOURCE.rglob("*.py") for n in re.findall(r'"(CATCHMENT_[A-Z_]+)"', path.read_text("utf-8"))}
     assert [name for name in sorted(named) if f"`{name}`" not in page("settings.md")] == []
+
+
+def test_every_setting_of_a_worker_is_listed_with_its_default_and_no_other() -> None:
+    table = page("settings.md").split("Of `catchment worker`.")[1].split("## ")[0]
+    listed = dict(re.findall(r"^\| `([A-Z_]+)` \| (.*?) \|", table, re.MULTILINE))
+    assert listed == {name.upper(): _default(name, field) for name, field in WorkerSettings.model_fields.items()}
+
+
+def _default(name: str, field: FieldInfo) -> str:
+    """As the page writes it."""
+    if name == "worker_processes":
+        return "all cores"
+    return {None: "none", True: "true"}.get(field.default, str(field.default))
 
 
 def test_links_between_pages_lead_somewhere() -> None:

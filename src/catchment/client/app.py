@@ -36,7 +36,11 @@ class App:
     """The commands of an application, and the verbs to work with their tasks.
 
     Without a ``dsn`` the environment variable ``CATCHMENT_DSN`` decides, and without that a server of our own is
-    started; either way at the first use, never at import. ``queue`` is where commands go that name none.
+    started; either way at the first use, never at import. ``queue`` is where commands go that name none. Connections
+    are kept for each event loop, at most ``pool_size``; ``async with app:`` closes them.
+
+    ``app.sync`` has the same verbs for code without asyncio, see ``SyncClient``; ``app.commands`` are the commands of
+    this app.
     """
 
     def __init__(self, dsn: str | None = None, *, queue: str = "default", pool_size: int = 4) -> None:
@@ -99,7 +103,20 @@ class App:
         executor: Executor = "auto",
         description: str | None = None,
     ) -> Any:
-        """Decorator: make a function a command. It can still be called as before.
+        """Decorator: make a function a ``Command``. ``@app.command`` alone takes the defaults.
+
+        - ``name``: the function's, unless given
+        - ``queue``: the app's, unless given; one that does not exist is made, as ``concurrent``
+        - ``priority``: smaller runs first
+        - ``max_attempts``, ``retry``: how many attempts may fail, and the delay between them, a ``Retry``
+        - ``timeout``: of an attempt, in seconds or as a timedelta
+        - ``dedup``, ``merge``: parameters that make two pending tasks the same work, and how the others combine
+        - ``on_failure``: what a workflow does after a final failure: ``continue``, ``halt`` or ``cancel_rest``; the
+          queue's, unless given
+        - ``limit``: how many may run at a time or start in a while, a ``Limit``
+        - ``executor``: ``auto`` is ``async`` for ``async def`` and ``thread`` for ``def``; ``process`` is for a plain
+          function without context
+        - ``description``: for people who read the registry
 
         Raises ``DefinitionRefused`` when a payload cannot fill its parameters or an option does not fit.
         """
@@ -138,7 +155,11 @@ class App:
     ) -> None:
         """Say how a queue of this app is run; a worker with the app registers it. What is not said stays as it is.
 
-        ``max_running`` and ``rate`` in each ``per`` limit the attempts of all workers together.
+        - ``mode``: ``serial`` runs its top level one after another, ``concurrent`` does not
+        - ``concurrency``: how many SQL handlers of it one worker runs at a time
+        - ``max_depth``: how deep children may have children
+        - ``on_failure``: what a workflow, or a serial queue, does after a final failure
+        - ``max_running``, and ``rate`` starts in each ``per``: limit the attempts of all workers together
         """
         self.commands.add_queue(
             name,
@@ -171,12 +192,21 @@ class App:
         payload: Mapping[str, Any] | None = None,
         **arguments: Any,
     ) -> TaskId:
-        """Make a task and return its id.
+        """Make a task and return its id. The keyword arguments are the payload.
 
-        Tasks of one ``workflow`` run one after another. ``conn`` is a connection of the caller: the task is made in
-        its transaction, and exists when that commits. Without it the task exists when this returns. If this is
-        cancelled or the connection breaks, the task may or may not exist. Raises ``PayloadInvalid`` when the arguments
-        do not fit the command, ``UnknownCommand`` when it is not registered and this user may not register it.
+        - ``workflow``: tasks of one workflow run one after another, each with its whole scope
+        - ``priority``: smaller runs first; the command's, unless given
+        - ``at``, ``delay``: not before this time (aware), or after so many seconds or this timedelta by the server's
+          clock
+        - ``conn``: a connection of the caller, an ``AsyncConnection``: the task is made in its transaction, and exists
+          when that commits. Without it the task exists when this returns
+        - ``payload``: the whole payload as a mapping, instead of keyword arguments
+
+        A command may be given by its name: then the payload is not checked here, and the command must be registered. A
+        command of the app is registered before its first task if it is missing, in the transaction of ``conn`` if
+        there is one; one that exists is not changed. If this is cancelled or the connection breaks, the task may or
+        may not exist. Raises ``PayloadInvalid`` when the arguments do not fit the command, ``UnknownCommand`` when it
+        is not registered and this user may not register it.
         """
         when = prepare_when(priority, at, delay)
         one = prepare_one(command, payload, arguments, workflow=workflow, when=when)
@@ -245,8 +275,8 @@ class App:
     async def register(self) -> int:
         """Register all commands and their queues, and change commands that differ; returns the number of rows written.
 
-        A queue that exists is left as it is. Workers do this when they start. Raises ``CommandTaken`` when a command
-        of the same name has a SQL handler.
+        A queue that exists is changed where ``app.queue`` says so. Workers do this when they start. Raises
+        ``CommandTaken`` when a command of the same name has a SQL handler.
         """
         async with self._connections.use_async(None) as conn:
             return await self._registrar.register_async(conn)

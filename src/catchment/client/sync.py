@@ -24,7 +24,10 @@ from catchment.task.request import command_name
 
 
 class SyncClient:
-    """``app.sync``: the verbs of the app for code without asyncio. Safe to use from several threads."""
+    """``app.sync``: the verbs of the app for code without asyncio.
+
+    Safe to use from several threads, and after a fork.
+    """
 
     def __init__(self, connections: Connections, registrar: Registrar) -> None:
         self._connections = connections
@@ -43,7 +46,7 @@ class SyncClient:
         payload: Mapping[str, Any] | None = None,
         **arguments: Any,
     ) -> TaskId:
-        """Make a task and return its id. See ``App.enqueue``; ``conn`` is a ``psycopg.Connection`` here."""
+        """Make a task and return its id. As the app's; ``conn`` is a ``psycopg.Connection`` here."""
         when = prepare_when(priority, at, delay)
         one = prepare_one(command, payload, arguments, workflow=workflow, when=when)
         with self._connections.use(conn) as used:
@@ -67,7 +70,7 @@ class SyncClient:
         conn: Connection[Any] | None = None,
         batch_size: int = 1000,
     ) -> list[TaskId]:
-        """Make many tasks, all or none, and return their ids in order. See ``App.enqueue_many``."""
+        """Make many tasks, all or none, and return their ids in order."""
         when = prepare_when(priority, at, delay)
         batches = prepare_batches(command, payloads, workflow, batch_size)
         with self._connections.use(conn) as used:
@@ -81,7 +84,7 @@ class SyncClient:
                 raise self._registrar.explain(error, command) from error
 
     def result(self, task_id: int, *, timeout: Duration | None = None) -> Any:
-        """Wait until a task has settled and return its result. See ``App.result``."""
+        """Wait until a task has settled and return its result; raises what the app's does."""
         limit = as_timeout(timeout)
         began = time.monotonic()
         interval = SHORTEST_INTERVAL
@@ -101,12 +104,12 @@ class SyncClient:
             return last_look(task_id, look(conn, [task_id]), limit)
 
     def cancel(self, task_id: int, reason: str | None = None) -> str:
-        """Ask a task and everything under it to stop. See ``App.cancel``."""
+        """Ask a task and everything under it to stop."""
         with self._connections.use(None) as conn:
             return task_store.cancel(conn, task_id, reason or task_store.DEFAULT_REASON)
 
     def retry(self, task_id: int) -> str:
-        """Run a failed or cancelled task again. See ``App.retry``."""
+        """Run a failed or cancelled task again."""
         with self._connections.use(None) as conn:
             return task_store.retry(conn, task_id)
 
@@ -116,7 +119,7 @@ class SyncClient:
             return read_task(conn, task_id)
 
     def register(self) -> int:
-        """Register all commands of the app, changing those that differ. See ``App.register``."""
+        """Register all commands of the app, changing those that differ."""
         with self._connections.use(None) as conn:
             return self._registrar.register(conn)
 

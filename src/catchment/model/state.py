@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class TaskState(StrEnum):
-    """Where a task stands. The last three are settled."""
+    """Where a task stands. The last three are settled: they have ``is_settled``."""
 
     PENDING = "pending"
     PROCESSING = "processing"

@@ -14,7 +14,7 @@ from catchment.model.task import TaskId
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A child as the join of its parent gets it."""
+    """A child as the join of its parent gets it. ``result`` is what its handler, or its own join, returned."""
 
     id: TaskId
     command: str

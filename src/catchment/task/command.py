@@ -41,7 +41,13 @@ class Join:
 
 
 class Command(Generic[P, R]):
-    """A function with a name, a payload and options. Made by ``@app.command``; call it to run the function here."""
+    """A function with a name, a payload and options. Made by ``@app.command``; call it to run the function here.
+
+    The function takes parameters with names of their own; their annotations say what the payload may hold, as pydantic
+    reads them. A parameter annotated ``Context`` gets the context of the attempt. The names ``workflow``, ``priority``,
+    ``at``, ``delay``, ``conn`` and ``payload`` are taken, and in handlers ``children``. What does not fit raises
+    ``DefinitionRefused`` at definition.
+    """
 
     def __init__(self, fn: Callable[P, R], options: CommandOptions, *, name: str | None = None) -> None:
         signature = read_signature(fn)
@@ -87,7 +93,8 @@ class Command(Generic[P, R]):
     def join(self, fn: JoinFunction) -> JoinFunction:
         """Decorator: ``fn`` is the second phase, run once all children completed. Its return value is the result.
 
-        It takes ``children``, and may take the context and parameters of the handler by their names.
+        It takes ``children``, a list of ``Child``, and may take the context and parameters of the handler by their
+        names.
         """
         if self.join_part is not None:
             raise DefinitionRefused(f"{self.name} has a join already: {path_of(self.join_part.fn)}")

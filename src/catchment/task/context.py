@@ -56,8 +56,11 @@ class Scope:
 class Context:
     """What a handler knows about the attempt it runs in, and what it can ask for.
 
-    A handler gets it by taking a parameter annotated ``catchment.Context``. ``attempt`` counts starts from 1;
-    ``parent_id`` is None at the top level; ``workflow`` is the task's lane, if it has one.
+    A handler gets it by taking a parameter annotated ``catchment.Context``. Spawns, follow-ups and figures are
+    recorded; they become real when the attempt completes, and not at all when it fails.
+
+    It knows ``task_id``, ``command``, ``queue``, ``attempt`` (starts, from 1), ``fence`` (the number of this attempt,
+    never given twice), ``workflow`` (if it has one) and ``parent_id`` (None at the top level).
     """
 
     __slots__ = (
@@ -126,7 +129,8 @@ class Context:
         is_async: bool = True,
         port: Port | None = None,
     ) -> Context:
-        """A context without a worker, for direct calls and unit tests. ``recorded`` has what the handler asked for."""
+        """A context without a worker, for direct calls and unit tests. ``recorded`` has what the handler asked for,
+        ``newest_progress`` what it said last."""
         return cls(
             port or LocalPort(),
             task_id=TaskId(task_id),
@@ -175,7 +179,7 @@ class Context:
         payload: Mapping[str, Any] | None = None,
         **arguments: Any,
     ) -> None:
-        """Record a child. It starts when this handler has returned, and this task ends after it."""
+        """Record a child. It starts when this handler has returned, and this task ends after it. A join has none."""
         self._refuse_in_join(command)
         rest = _rest(priority, due_time(at, delay))
         self.record().add_children([_entry(command, _child_payload(payload, arguments), rest)])
@@ -226,7 +230,12 @@ class Context:
         self.record().add_follow_up(_entry(command, whole_payload(payload, arguments), rest))
 
     def scope(self, mode: ChildMode = "concurrent", on_failure: ScopeFailure = "wait") -> Scope:
-        """Choose how the children are run; a task has one scope, so all blocks must choose the same."""
+        """Choose how the children spawned in this ``with`` block are run. It does not wait for them.
+
+        ``mode`` is ``concurrent``, or ``serial`` for one after another; ``on_failure`` is ``wait``, or
+        ``cancel_siblings`` when one fails. A task has one scope: all blocks must choose the same, and the first spawn
+        outside a block chooses the defaults.
+        """
         for name, value, kind in (("mode", mode, ChildMode), ("on_failure", on_failure, ScopeFailure)):
             if value not in get_args(kind):
                 raise RequestRefused(f"{name} of a scope is {value!r}, expected one of {get_args(kind)}")
@@ -247,7 +256,8 @@ class Context:
     def transaction(self) -> Transaction:
         """A transaction that commits with this task's completion: the writes, the children and the result, or nothing.
 
-        One per attempt. ``async with`` in an async handler, ``with`` in a plain one.
+        One per attempt. ``async with`` gives an ``AsyncConnection``; in a plain function ``with`` gives a
+        ``Connection``.
         """
         if self._has_transaction:
             raise RequestRefused(

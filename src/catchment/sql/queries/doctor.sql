@@ -44,4 +44,14 @@ select 'warning', 'hooks', format('%s warnings in the last day, the newest: %s',
        'select * from worker.warning order by at desc'
   from worker.warning as w
  where w.at > clock_timestamp() - interval '1 day'
+   and w.source <> 'worker'
 having count(*) > 0
+union all
+select 'warning', 'command ' || t.command, format('a worker of queue %s does not know it and gives its tasks back', t.queue),
+       'Run a worker whose app has the command: catchment worker --app MODULE:APP'
+  from worker.warning as w
+  join worker.tasks as t on t.id = w.task_id
+ where w.source = 'worker'
+   and w.at > clock_timestamp() - interval '1 day'
+   and t.state in ('pending', 'interrupted')
+ group by t.command, t.queue

@@ -1,0 +1,150 @@
+"""Writes docs/reference/python.md from the docstrings of the public names: ``python docs/generate_reference.py``."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import catchment
+
+PAGE = Path(__file__).parent / "reference" / "python.md"
+
+INTRO = """\
+Everything in `catchment` that is public: `import catchment`, then the names below. What the engine does with a task is
+in [structured concurrency](../concepts/structured-concurrency.md), the SQL side in the [SQL reference](sql.md). This
+page is written by `docs/generate_reference.py` from the docstrings: change those."""
+
+GROUPS = {
+    "Define and ask": ["App", "Command", "Retry", "Limit", "SyncClient", "TaskId", "TaskInfo", "TaskState"],
+    "In a handler": ["Context", "Child", "RetryLater", "GiveUp"],
+    "Errors": [],
+}
+ERRORS_INTRO = "Those with a code come from the engine, see [errors](errors.md)."
+
+MORE = {
+    "App": "More on `dedup` and `merge` is in [merge pending work](../how-to/merge-pending-work.md), on `workflow` in\n"
+    "[keep things in order](../how-to/keep-things-in-order.md), on `conn` in [write in one\n"
+    "transaction](../how-to/write-in-one-transaction.md).",
+    "Retry": "More is in [retry and give up](../how-to/retry-and-give-up.md).",
+    "Limit": "More is in [limit work](../how-to/limit-work.md).",
+    "Context": "More ways to test a handler are in [test your tasks](../how-to/test-your-tasks.md).",
+}
+
+# How a member is written: on the object that users have of this class.
+OWNERS = {"App": "app.", "SyncClient": "app.sync.", "Context": "ctx.", "Command": "command."}
+DECORATORS = {("App", "command"), ("App", "middleware"), ("Command", "join")}
+MADE_BY_USERS = {"App", "Retry", "Limit", "RetryLater", "GiveUp"}
+# For whoever runs a handler, not for who writes one.
+INTERNAL = {
+    ("Context", "mark_cancelled"),
+    ("Context", "record"),
+    ("Command", "bind"),
+    ("Command", "wants_context"),
+    ("Command", "join_fn"),
+    ("Command", "path"),
+    ("Limit", "keys"),
+    ("TaskState", "is_settled"),
+}
+
+
+def render() -> str:
+    """The whole page."""
+    groups = GROUPS | {"Errors": _errors()}
+    grouped = [name for names in groups.values() for name in names]
+    missing = set(catchment.__all__) - {"__version__"} - set(grouped)
+    if missing:
+        raise SystemExit(f"public names without a group: {', '.join(sorted(missing))}. Add them to GROUPS.")
+    parts = ["# Python reference", INTRO, _markdown(catchment.__doc__)]
+    for title, names in groups.items():
+        parts.append(f"## {title}")
+        if title == "Errors":
+            parts.append(ERRORS_INTRO)
+        for name in names:
+            parts.extend(_section(name))
+    return "\n\n".join(parts) + "\n"
+
+
+def _errors() -> list[str]:
+    """The public errors in the order of their tree."""
+    in_handlers = GROUPS["In a handler"]
+    return [
+        name
+        for name, value in vars(catchment.errors).items()
+        if inspect.isclass(value) and name in catchment.__all__ and name not in in_handlers
+    ]
+
+
+def _section(name: str) -> Iterator[str]:
+    kind = getattr(catchment, name)
+    yield f"### {name}"
+    if name in MADE_BY_USERS:
+        yield f"`{name}{_parameters(kind)}`"
+    yield _markdown(kind.__doc__, within=name)
+    if isinstance(kind, enum.EnumType):
+        yield f"Values: {_names(list(kind))}."
+    elif dataclasses.is_dataclass(kind) and name not in MADE_BY_USERS:
+        yield f"Fields: {_names([field.name for field in dataclasses.fields(kind)])}."
+    if inspect.isclass(kind) and not issubclass(kind, Exception):
+        yield from _members(name, kind)
+    if name in MORE:
+        yield MORE[name]
+
+
+def _members(name: str, kind: type) -> Iterator[str]:
+    for member, value in vars(kind).items():
+        if member.startswith("_") or (name, member) in INTERNAL:
+            continue
+        if isinstance(value, property):
+            written = f"{OWNERS[name]}{member}"
+        elif isinstance(value, classmethod):
+            written = f"{name}.{member}{_parameters(value.__func__)}"
+        elif inspect.isfunction(value):
+            written = _call(name, member, value)
+        else:
+            continue
+        yield f"**`{written}`**"
+        yield _markdown(value.__doc__, within=name)
+
+
+def _call(name: str, member: str, fn: Callable[..., Any]) -> str:
+    if (name, member) in DECORATORS:
+        options = _parameters(fn, drop=1)
+        return f"@{OWNERS[name]}{member}{'' if options == '()' else options}"
+    before = "await " if inspect.iscoroutinefunction(fn) else ""
+    return f"{before}{OWNERS[name]}{member}{_parameters(fn)}"
+
+
+def _parameters(fn: Callable[..., Any], drop: int = 0) -> str:
+    """The parameters without annotations: names and defaults say enough."""
+    signature = inspect.signature(fn)
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    if bare and bare[0].name in ("self", "cls"):
+        bare = bare[1:]
+    text = str(inspect.Signature(bare[drop:])).replace("datetime.timedelta", "timedelta").replace("'", '"')
+    return text.replace(", /", "").replace("(/, ", "(")
+
+
+def _markdown(doc: str | None, *, within: str = "") -> str:
+    """A docstring as Markdown: code in single backticks, public names as links, ``::`` as a block of Python."""
+    text = inspect.cleandoc(doc or "")
+    text, _, example = text.partition("::\n\n")
+    text = re.sub(r"``([^`]+)``", lambda found: _code(found[1], within), text)
+    return f"{text}:\n\n```python\n{inspect.cleandoc(example)}\n```" if example else text
+
+
+def _code(text: str, within: str) -> str:
+    is_name = text in catchment.__all__ and text != within
+    return f"[{text}](#{text.lower()})" if is_name else f"`{text}`"
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(), encoding="utf-8")
