@@ -27,6 +27,9 @@ from catchment.task.failure import describe_error
 
 # Small enough that freed slots are filled while the rest is still being written, large enough to share a commit.
 MAX_BATCH = 250
+# Going on with a lane saves it a claim. Of many lanes at once, claims on the other connection are faster (28,000 tasks/s
+# in 1,000 lanes, against 20,000): two cores do more than one.
+GO_ON_MOST = 32
 
 
 class Completer:
@@ -116,7 +119,7 @@ class Completer:
     async def _write_plain(self, conn: AsyncConnection[Any], endings: Sequence[Ending], *, is_again: bool) -> None:
         following: list[Held] = []
         try:
-            if endings[0].attempt.lane is None:
+            if endings[0].attempt.lane is None or len(endings) > GO_ON_MOST:
                 done = await store.complete(conn, endings)
             else:
                 limit = min(len(endings), self._room(len(endings)))

@@ -124,6 +124,7 @@ class Dispatcher:
                 [q.name for q in queues],
                 capacity=capacity,
                 lease=self._options.lease,
+                has_lock=self._options.has_session_lock,
             )
         loop = asyncio.get_running_loop()
 

@@ -32,6 +32,7 @@ class WorkerOptions:
     processes: int = field(default_factory=lambda: os.cpu_count() or 1)
     latency_threshold: timedelta = timedelta(seconds=30)
     has_wake_ups: bool = True
+    has_session_lock: bool = True
     call_timeout: timedelta = timedelta(seconds=30)
     stall_limit: timedelta = timedelta(minutes=5)
     stops_when_idle: bool = False

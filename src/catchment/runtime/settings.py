@@ -22,6 +22,10 @@ class WorkerSettings(BaseSettings):
     poll_interval_ms: int = Field(100, ge=1, description="Rhythm of looking for work while no wake-up can arrive.")
     idle_poll_ms: int = Field(30_000, ge=1, description="Longest rhythm of looking for work while wake-ups can arrive.")
     wake_ups: bool = Field(True, description="Listen for notifications; off behind a pooler that cannot pass them on.")
+    session_lock: bool = Field(
+        True,
+        description="Prove life by a session lock; off behind a transaction pooler, where the lease alone must do.",
+    )
     latency_threshold_ms: int = Field(
         30_000, ge=1, description="Claims shrink by 30 % while a command's 99th percentile is above this."
     )
@@ -60,6 +64,7 @@ def read_options(**given: Any) -> WorkerOptions:
         "poll_interval": timedelta(milliseconds=found.poll_interval_ms),
         "idle_poll_last": timedelta(milliseconds=found.idle_poll_ms),
         "has_wake_ups": found.wake_ups,
+        "has_session_lock": found.session_lock,
         "latency_threshold": timedelta(milliseconds=found.latency_threshold_ms),
         "threads": found.worker_threads,
         "give_back": timedelta(seconds=found.give_back_seconds),

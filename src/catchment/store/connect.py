@@ -12,6 +12,7 @@ from catchment.errors import ServerUnavailable
 from catchment.store import embedded
 
 DSN_VARIABLE = "CATCHMENT_DSN"
+PREPARE_VARIABLE = "CATCHMENT_PREPARE"
 
 CONNECT_SECONDS = 10
 _KEEPALIVE: dict[str, Any] = {
@@ -22,6 +23,12 @@ _KEEPALIVE: dict[str, Any] = {
 }
 
 
+def _options() -> dict[str, Any]:
+    """What every connection is made with. A pooler that cannot pass prepared statements on is told so by a variable."""
+    prepares = os.environ.get(PREPARE_VARIABLE, "true").lower() not in ("false", "0", "no", "off")
+    return {**_KEEPALIVE, "autocommit": True, "prepare_threshold": 5 if prepares else None}
+
+
 def find_dsn(dsn: str | None = None) -> str:
     """The DSN given, or ``$CATCHMENT_DSN``, or that of the embedded server, which is started."""
     return dsn or os.environ.get(DSN_VARIABLE) or embedded.start()
@@ -30,7 +37,7 @@ def find_dsn(dsn: str | None = None) -> str:
 def connect(dsn: str, *, name: str = "catchment", seconds: int = CONNECT_SECONDS) -> Connection[Any]:
     """A connection in autocommit mode, made within a number of seconds."""
     try:
-        return psycopg.connect(dsn, autocommit=True, application_name=name, connect_timeout=seconds, **_KEEPALIVE)
+        return psycopg.connect(dsn, application_name=name, connect_timeout=seconds, **_options())
     except psycopg.OperationalError as error:
         raise _unavailable(error) from error
 
@@ -39,7 +46,7 @@ async def connect_async(dsn: str, *, name: str = "catchment") -> AsyncConnection
     """An asyncio connection in autocommit mode."""
     try:
         return await psycopg.AsyncConnection.connect(
-            dsn, autocommit=True, application_name=name, connect_timeout=CONNECT_SECONDS, **_KEEPALIVE
+            dsn, application_name=name, connect_timeout=CONNECT_SECONDS, **_options()
         )
     except psycopg.OperationalError as error:
         raise _unavailable(error) from error

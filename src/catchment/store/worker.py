@@ -15,7 +15,7 @@ from catchment.store.fetch import fetch_value, fetch_value_async
 @dataclass(frozen=True, slots=True)
 class WorkerIdentity:
     worker_id: int
-    lock_key: int
+    lock_key: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,13 @@ class DueSchedule:
 
 
 async def register(
-    conn: AsyncConnection[Any], name: str, queues: list[str], *, capacity: int, lease: timedelta
+    conn: AsyncConnection[Any], name: str, queues: list[str], *, capacity: int, lease: timedelta, has_lock: bool
 ) -> WorkerIdentity:
-    """Make this process known; its heartbeat takes the lock."""
+    """Make this process known; its heartbeat takes the lock, or without one it lives by its lease alone."""
     with translated():
         cursor = await conn.execute(
-            "select worker_id, lock_key from worker.register_worker(%s, %s, %s, %s)",
-            [name, queues, capacity, lease],
+            "select worker_id, lock_key from worker.register_worker(%s, %s, %s, %s, %s)",
+            [name, queues, capacity, lease, has_lock],
         )
         ((worker_id, lock_key),) = await cursor.fetchall()
     return WorkerIdentity(worker_id, lock_key)
@@ -73,8 +73,9 @@ async def unregister(conn: AsyncConnection[Any], identity: WorkerIdentity) -> No
 
 
 def hold_worker_lock(conn: Connection[Any], identity: WorkerIdentity) -> None:
-    """Take the session lock that proves the process alive."""
-    conn.execute("select pg_advisory_lock(%s)", [identity.lock_key])
+    """Take the session lock that proves the process alive, if it is to have one."""
+    if identity.lock_key is not None:
+        conn.execute("select pg_advisory_lock(%s)", [identity.lock_key])
 
 
 def heartbeat(conn: Connection[Any], identity: WorkerIdentity, lease: timedelta, capacity: Capacity) -> None:
