@@ -25,8 +25,8 @@ from catchment.store import attempt as store
 from catchment.store.attempt import Ending
 from catchment.task.failure import describe_error
 
-# Small enough that freed slots are filled while the rest is still being written, large enough to share a commit.
-MAX_BATCH = 250
+# Beyond this a larger batch saves nothing (40,000 no-ops/s at 250, 47,000 at 1,000) and delays what waits behind it.
+MAX_BATCH = 1_000
 # Going on with a lane saves it a claim. Of many lanes at once, claims on the other connection are faster: two cores do
 # more than one (22,000 tasks/s in 1,000 lanes, against 18,000).
 GO_ON_MOST = 32
