@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from typing import Any
 
 import pytest
@@ -209,6 +210,13 @@ def test_a_failed_attempt_is_tried_again(staffed: Crew) -> None:
     assert staffed.result(task) == 3
     rows = staffed.engine.conn.execute("select error ->> 'message' from worker.attempt where task_id = %s", [task])
     assert [row[0] for row in rows] == ["attempt 1 fails", "attempt 2 fails"]
+
+
+def test_an_idle_worker_does_not_wait_for_upkeep_to_try_again(staffed: Crew) -> None:
+    """Four retries are due after 0.05 to 0.4 s; upkeep, once a second, would take three seconds and more for them."""
+    began = time.monotonic()
+    assert staffed.result(staffed.enqueue(flaky, failures=4)) == 5
+    assert time.monotonic() - began < 2.5
 
 
 def test_a_task_fails_when_its_attempts_are_used_up(staffed: Crew) -> None:

@@ -26,6 +26,7 @@ from catchment.store import attempt as store
 from catchment.store import worker as worker_store
 
 BOTH_TIERS = [0, 1]
+RESTLESS = 5.0
 
 
 class Claimer:
@@ -58,6 +59,12 @@ class Claimer:
         self._is_hearing = is_hearing
         self._stopping = stopping
         self._is_asleep = False
+        self._restless_until = 0.0
+
+    def be_restless(self) -> None:
+        """A retry will be due soon, and nothing rings for that: look often for a while."""
+        self._restless_until = time.monotonic() + RESTLESS
+        self._bell.ring()
 
     async def run(self) -> None:
         await hold_connection(self._dsn, "claimer", self._serve, stopping=self._stopping, events=self._events)
@@ -94,8 +101,8 @@ class Claimer:
         return claimed
 
     def _jittered(self, pause: timedelta) -> timedelta:
-        hears = self._is_hearing()
-        return (pause if hears else self._options.poll_interval) * random.uniform(0.8, 1.0)  # noqa: S311 - jitter
+        is_often = not self._is_hearing() or time.monotonic() < self._restless_until
+        return (self._options.poll_interval if is_often else pause) * random.uniform(0.8, 1.0)  # noqa: S311 - jitter
 
     async def _go_to_sleep(self, conn: AsyncConnection[Any]) -> None:
         for queue in self._queues:

@@ -33,7 +33,10 @@ GO_ON_MOST = 32
 
 
 class Completer:
-    """``go_on`` starts the tasks that are next in lanes, as many as ``room(n)`` says when ``n`` slots come free."""
+    """``go_on`` starts the tasks that are next in lanes, as many as ``room(n)`` says when ``n`` slots come free.
+
+    ``on_retry`` hears that a task will be tried again soon.
+    """
 
     def __init__(
         self,
@@ -46,11 +49,13 @@ class Completer:
         events: Events,
         go_on: Callable[[list[Held]], None],
         room: Callable[[int], int],
+        on_retry: Callable[[], None],
     ) -> None:
         self._dsn = dsn
         self._worker_id = worker_id
         self._go_on = go_on
         self._room = room
+        self._on_retry = on_retry
         self._options = options
         self._holdings = holdings
         self._metrics = metrics
@@ -144,6 +149,8 @@ class Completer:
         except (psycopg.Error, CatchmentError):
             await self._write_singly(conn, endings, is_again=is_again)
             return
+        if any(e.asked == "failed" and states.get(e.attempt.id) == "pending" for e in endings):
+            self._on_retry()
         lost = [e for e in endings if e.attempt.id not in states]
         if lost and not is_again:
             self._fenced(lost)

@@ -64,6 +64,7 @@ class PythonWorker:
             events=events,
             go_on=self._start,
             room=self._room,
+            on_retry=lambda: self._claimer.be_restless(),
         )
         transactions = Transactions(
             dsn, size=options.transactions, limit=options.transaction_limit, committed=self._committed
