@@ -131,9 +131,8 @@ class PythonWorker:
     def _start(self, attempts: list[Held]) -> None:
         for held in attempts:
             before = self.holdings.get(held.id)
-            if (
-                before is not None and before is not held
-            ):  # it was taken from us, and we got it again before we heard of that
+            # Then it was taken from us, and we got it again before we heard of that.
+            if before is not None and before is not held:
                 self._executor.stop(before, Stop.LOST, "the claim was lost")
         self.holdings.add(attempts)
         self._busy.set()
