@@ -48,6 +48,11 @@ async def in_lane(lane: int, number: int) -> None:
 
 
 @app.command(queue="python")
+async def in_hot_lane(number: int) -> None:
+    """One of very many in one lane."""
+
+
+@app.command(queue="python")
 async def fan_children(ctx: Context, count: int) -> None:
     """A parent of many."""
     ctx.spawn_many(no_op, ({"i": i} for i in range(count)))

@@ -49,3 +49,4 @@ class Probe:
         done, busy = self._lanes + 2 * lane, self._lanes + 2 * lane + 1
         self.cells[done] = max(self.cells[done], number)
         self.cells[busy] = 0
+        self.cells[ENDS] += 1

@@ -10,9 +10,9 @@ from typing import Any
 import psycopg
 
 from bench.engine.harness import Bench, report
-from bench.worker.app import fan_children, in_lane, no_op, wait
+from bench.worker.app import fan_children, in_hot_lane, in_lane, no_op, wait
 from bench.worker.fleet import TUNED, Fleet, fleet
-from bench.worker.probe import ORDER, OVERLAP
+from bench.worker.probe import ENDS, ORDER, OVERLAP
 from catchment import App
 
 
@@ -91,19 +91,17 @@ def lanes(bench: Bench, *, quick: bool) -> None:
     tasks, keys = 10_000, 1_000
 
     def run(hot: int) -> float:
-        with fleet(bench, tasks=tasks, lanes=keys + 1) as made:
-            preload(made, in_lane, [{"lane": keys, "number": n + 1} for n in range(hot)], workflow="hot")
+        with fleet(bench, tasks=0, lanes=keys) as made:
+            preload(made, in_hot_lane, [{"number": n} for n in range(hot)], workflow="hot")
             payloads = [{"lane": i % keys, "number": i // keys + 1} for i in range(tasks)]
             preload(made, in_lane, payloads, workflow=lambda payload: f"w{payload['lane']}")
-            count = (
-                "select count(*) from worker.outcome as o join worker.task as t on t.id = o.id where t.lane <> 'hot'"
-            )
+            cells = made.probe.cells
             made.start(**TUNED)
-            made.wait(lambda: made.value(count) > 0)
-            began, done = time.monotonic(), made.value(count)
-            made.wait(lambda: made.value(count) == tasks, pause=0.01)
+            made.wait(lambda: cells[ENDS] > 0)
+            began, done = time.monotonic(), cells[ENDS]
+            made.wait(lambda: cells[ENDS] >= tasks)
             seconds = time.monotonic() - began
-            assert made.probe.cells[ORDER] == made.probe.cells[OVERLAP] == 0
+            assert cells[ORDER] == cells[OVERLAP] == 0
             return (tasks - done) / seconds
 
     times = 1 if quick else 3
