@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import threading
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,6 +19,8 @@ from catchment.store import worker as store
 from catchment.store.connect import connect
 
 AGE_EVERY_ROUNDS = 10
+VACUUM_EVERY = 4.0
+VACUUM_AT_LEAST_EVERY = 600.0
 
 
 class Upkeep:
@@ -26,6 +29,7 @@ class Upkeep:
         self._interval = interval
         self._events = events
         self._round = 0
+        self._vacuumed: dict[str, tuple[float, float]] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="catchment-upkeep", daemon=True)
 
@@ -60,11 +64,22 @@ class Upkeep:
             )
         if done.get("schedules_due"):
             self._fire_schedules(conn)
-        if done.get("bloated"):
-            store.vacuum(conn, done["bloated"])
+        self._vacuum(conn, done.get("bloated") or [])
         self._round += 1
         if done and self._round % AGE_EVERY_ROUNDS == 0:
             store.age_ready(conn)
+
+    def _vacuum(self, conn: Connection[Any], bloated: list[str]) -> None:
+        """Clear dead rows out, ever more rarely where that does not help: an old snapshot may keep them."""
+        now = time.monotonic()
+        for table in [table for table in self._vacuumed if table not in bloated]:
+            if now - self._vacuumed[table][0] > VACUUM_EVERY:
+                del self._vacuumed[table]
+        for table in bloated:
+            last, pause = self._vacuumed.get(table, (0.0, VACUUM_EVERY / 2))
+            if now - last >= pause or table not in self._vacuumed:
+                store.vacuum(conn, [table])
+                self._vacuumed[table] = (time.monotonic(), min(pause * 2, VACUUM_AT_LEAST_EVERY))
 
     def _fire_schedules(self, conn: Connection[Any]) -> None:
         for schedule in store.due_schedules(conn):
