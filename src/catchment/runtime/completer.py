@@ -27,8 +27,7 @@ from catchment.task.failure import describe_error
 
 # Beyond this a larger batch saves nothing (40,000 no-ops/s at 250, 47,000 at 1,000) and delays what waits behind it.
 MAX_BATCH = 1_000
-# Going on with a lane saves it a claim. Of many lanes at once, claims on the other connection are faster: two cores do
-# more than one (22,000 tasks/s in 1,000 lanes, against 18,000).
+# Going on with a lane saves it a claim. Of many lanes at once, claims on the other connection run beside this one.
 GO_ON_MOST = 32
 
 

@@ -71,15 +71,12 @@ class Upkeep:
 
     def _vacuum(self, conn: Connection[Any], bloated: list[str]) -> None:
         """Clear dead rows out, ever more rarely where that does not help: an old snapshot may keep them."""
-        now = time.monotonic()
-        for table in [table for table in self._vacuumed if table not in bloated]:
-            if now - self._vacuumed[table][0] > VACUUM_EVERY:
-                del self._vacuumed[table]
+        self._vacuumed = {table: when for table, when in self._vacuumed.items() if table in bloated}
         for table in bloated:
-            last, pause = self._vacuumed.get(table, (0.0, VACUUM_EVERY / 2))
-            if now - last >= pause or table not in self._vacuumed:
+            due, pause = self._vacuumed.get(table, (0.0, VACUUM_EVERY))
+            if time.monotonic() >= due:
                 store.vacuum(conn, [table])
-                self._vacuumed[table] = (time.monotonic(), min(pause * 2, VACUUM_AT_LEAST_EVERY))
+                self._vacuumed[table] = (time.monotonic() + pause, min(pause * 2, VACUUM_AT_LEAST_EVERY))
 
     def _fire_schedules(self, conn: Connection[Any]) -> None:
         for schedule in store.due_schedules(conn):

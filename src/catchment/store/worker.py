@@ -144,7 +144,7 @@ def upkeep(conn: Connection[Any]) -> dict[str, Any]:
 def vacuum(conn: Connection[Any], tables: list[str]) -> None:
     """Clear dead rows out of tables that claims read, long before autovacuum does. A user who may not leaves it.
 
-    After a burst of 50,000 tasks a claim of one takes 1.4 ms, and 0.3 ms after this, which takes 20 ms.
+    After a burst of 50,000 tasks a claim of one took 1.4 ms, against 0.35 ms in a clean table.
     """
     for table in tables:
         conn.execute(sql.SQL("vacuum (skip_locked, truncate false) {}").format(sql.Identifier("worker", table)))
