@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import psycopg
+
 from tests.fixtures.engine import Engine
 from tests.fixtures.server import Connect
 from tests.fixtures.worker import StartWorker, wait_until
@@ -23,7 +25,7 @@ def _sleeping(engine: Engine, queue: str = "work") -> bool:
 def test_scope_runs_with_one_top_fiber_and_child_fibers(committed: Engine, start_worker: StartWorker) -> None:
     committed.conn.execute("update worker.queue_registry set concurrency = 4 where queue = 'work'")
     start_worker()
-    first = committed.enqueue(note="first", spawn=[{"sleep": 0.3} for _ in range(6)])
+    first = committed.enqueue(note="first", spawn=[{"sleep": 0.7} for _ in range(6)])
     second = committed.enqueue(note="second")
     wait_until(lambda: committed.state(second) == "completed")
     assert committed.state(first) == "completed"
@@ -51,6 +53,19 @@ def test_plain_insert_wakes_a_sleeping_worker_long_before_its_poll(
         row = committed.task(task)
         waits.append(_seconds(row["process_start_at"]) - _seconds(row["created_at"]))
     assert sorted(waits)[2] < 0.5
+
+
+def test_enqueue_that_could_not_see_the_sleeper_is_found_soon_after_its_commit(
+    committed: Engine, db: str, start_worker: StartWorker
+) -> None:
+    with psycopg.connect(db) as conn:
+        ((task,),) = conn.execute("select worker.enqueue('act', '{}')").fetchall()
+        start_worker()
+        wait_until(lambda: _sleeping(committed))
+        time.sleep(2.5)  # by now an unworried sleeper looks every four seconds
+    committed_at = time.time()
+    wait_until(lambda: committed.state(task) == "completed")
+    assert _seconds(committed.task(task)["process_start_at"]) - committed_at < 1.5
 
 
 def _seconds(text: str) -> float:

@@ -17,6 +17,7 @@ from psycopg import AsyncConnection
 
 from catchment.runtime.connection import hold_connection
 from catchment.runtime.doorbell import Doorbell, wait_for
+from catchment.runtime.doze import Doze
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Holdings
 from catchment.runtime.limiter import Limiter
@@ -71,23 +72,23 @@ class Claimer:
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
         self._is_asleep = False
-        pause = self._options.idle_poll_first
+        doze = Doze(self._options)
         while not self._stopping.is_set():
             rung = self._bell.listen()
             size = self._limiter.claim_size(len(self._holdings))
             if size == 0:
                 await wait_for(rung, self._options.poll_interval)
                 continue
+            if self._is_asleep:
+                await doze.before_look(conn)
             claimed = await self._claim(conn, size)
             if len(claimed) == size:
-                pause = self._options.idle_poll_first
                 await self._wake_up(conn)
             elif not self._is_asleep and self._is_hearing():
                 await self._go_to_sleep(conn)
-            elif await wait_for(rung, self._jittered(pause)):
-                pause = self._options.idle_poll_first
+                doze = Doze(self._options)
             else:
-                pause = min(pause * 2, self._options.idle_poll_last)
+                await wait_for(rung, self._pause(doze))
 
     async def _claim(self, conn: AsyncConnection[Any], size: int) -> list[Held]:
         began = time.perf_counter()
@@ -100,9 +101,10 @@ class Claimer:
                 self._queues.append(self._queues.pop(0))  # each queue is asked first in its turn
         return claimed
 
-    def _jittered(self, pause: timedelta) -> timedelta:
-        is_often = not self._is_hearing() or time.monotonic() < self._restless_until
-        return (self._options.poll_interval if is_often else pause) * random.uniform(0.8, 1.0)  # noqa: S311 - jitter
+    def _pause(self, doze: Doze) -> timedelta:
+        is_often = time.monotonic() < self._restless_until
+        pause = self._options.poll_interval if is_often else doze.pause(hears=self._is_hearing())
+        return pause * random.uniform(0.8, 1.0)  # noqa: S311 - jitter
 
     async def _go_to_sleep(self, conn: AsyncConnection[Any]) -> None:
         for queue in self._queues:

@@ -21,6 +21,7 @@ from psycopg import AsyncConnection
 
 from catchment.runtime.connection import hold_connection
 from catchment.runtime.doorbell import Doorbell, wait_for
+from catchment.runtime.doze import Doze
 from catchment.runtime.events import Events
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
@@ -90,18 +91,16 @@ class Fiber:
                 await self._doze(conn)
 
     async def _doze(self, conn: AsyncConnection[Any]) -> None:
-        """Wait for the bell; look every now and then, ever more rarely while the listener hears."""
-        options = self._shared.options
-        pause = options.idle_poll_first
+        """Wait for the bell, and look every now and then."""
+        doze = Doze(self._shared.options)
         while not self._shared.stopping.is_set():
             rung = self._state.bell.listen()
+            await doze.before_look(conn)
             if await self._process(conn):
                 return
-            hears = self._shared.is_hearing()
             jitter = random.uniform(0.8, 1.0)  # noqa: S311 - jitter
-            if await wait_for(rung, (pause if hears else options.poll_interval) * jitter):
+            if await wait_for(rung, doze.pause(hears=self._shared.is_hearing()) * jitter):
                 return
-            pause = min(pause * 2, options.idle_poll_last) if hears else options.idle_poll_first
 
     async def _become_top(self, conn: AsyncConnection[Any]) -> None:
         """Wait for the fleet's lock on the top level of this queue."""

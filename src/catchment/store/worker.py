@@ -123,6 +123,15 @@ async def go_to_sleep(
     return await fetch_value_async(conn, query, identity.worker_id, queue, tiers, kind)
 
 
+async def open_transactions(conn: AsyncConnection[Any]) -> tuple[int, int]:
+    """The oldest transaction id that is still open, and the one that comes next: equal when none is open."""
+    cursor = await conn.execute(
+        "select pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint from pg_current_snapshot() as s"
+    )
+    ((oldest, following),) = await cursor.fetchall()
+    return oldest, following
+
+
 async def wake_up(
     conn: AsyncConnection[Any], identity: WorkerIdentity, queue: str, tiers: list[int], *, kind: str = "s"
 ) -> None:
