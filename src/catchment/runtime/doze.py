@@ -1,8 +1,8 @@
 """How long a sleeper waits for the bell before it looks anyway.
 
-An enqueue rings only if it can see that somebody sleeps. One whose transaction was already open when the sleeper lay down
-may not see it, and commits without a ring. So the sleeper looks often until every transaction that was open at that time
-has ended, and rarely from then on.
+An enqueue rings only if it can see that somebody sleeps. One whose transaction was already open when the sleeper lay
+down may not see it, and commits without a ring. So the sleeper looks often until every transaction that was open at
+that time has ended, and rarely from then on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WATCH = timedelta(milliseconds=250)
 
 
 class Doze:
-    """The rhythm of one sleep. Call ``before_look`` before each look at the queue, then ``pause`` for the wait after it."""
+    """The rhythm of one sleep: ``before_look`` before each look at the queue, ``pause`` for the wait after it."""
 
     def __init__(self, options: WorkerOptions) -> None:
         self._options = options
