@@ -39,7 +39,7 @@ def drain(bench: Bench, *, quick: bool, workers: int) -> None:
         with fleet(bench, tasks=tasks) as made:
             preload(made, no_op, [{"i": i} for i in range(tasks)])
             made.start(workers, **settings)
-            return tasks / made.drain()
+            return tasks / made.drain(tasks)
 
     times = 1 if quick else 3
     name = f"drain {tasks:,} no-ops, {workers} process{'es' if workers > 1 else ''}"
@@ -137,7 +137,7 @@ def decay(bench: Bench, *, quick: bool) -> None:
     def rate(made: Fleet) -> float:
         preload(made, no_op, [{"i": 0} for _ in range(tasks)])
         made.start(**TUNED)
-        seconds = made.drain()
+        seconds = made.drain(tasks)
         made.stop()
         return tasks / seconds
 

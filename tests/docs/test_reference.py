@@ -76,7 +76,9 @@ def test_every_session_setting_is_listed() -> None:
         for path in (SOURCE / "sql").rglob("*.sql")
         for name in re.findall(r"(?:current_setting|set_config)\(\s*'(worker\.\w+)'", path.read_text("utf-8"))
     }
-    assert [name for name in sorted(used) if f"`{name}`" not in page("settings.md")] == []
+    listed = page("settings.md")
+    # A name that ends in an underscore is the beginning of many.
+    assert [n for n in sorted(used) if f"`{n}{'…' if n.endswith('_') else ''}`" not in listed] == []
 
 
 def test_every_environment_variable_is_listed() -> None:

@@ -710,6 +710,8 @@ ALTER TABLE ONLY worker.arrival
     ADD CONSTRAINT arrival_pkey PRIMARY KEY (arrival_id);
 ALTER TABLE ONLY worker.blocked
     ADD CONSTRAINT blocked_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY worker.claim_position
+    ADD CONSTRAINT claim_position_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY worker.command_registry
     ADD CONSTRAINT command_registry_pkey PRIMARY KEY (command);
 ALTER TABLE ONLY worker.gate_arrival
@@ -755,6 +757,8 @@ CREATE INDEX gate_next ON worker.gate USING btree (next_at) WHERE (next_at IS NO
 CREATE INDEX outcome_merged ON worker.outcome USING btree (merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX outcome_trouble ON worker.outcome USING btree (completed_at) WHERE (state <> 'completed'::text);
 CREATE UNIQUE INDEX ready_id ON worker.ready USING btree (id);
+CREATE INDEX running_backend ON worker.running USING btree (backend_key) WHERE (backend_key IS NOT NULL);
+CREATE INDEX running_deadline ON worker.running USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
 CREATE INDEX task_follows ON worker.task USING btree (follows_id) WHERE (follows_id IS NOT NULL);
 CREATE INDEX task_parent ON worker.task USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX warning_task ON worker.warning USING btree (task_id);
@@ -866,8 +870,8 @@ GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_r
 GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.held_by(p_worker_id bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.held_by(p_worker_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.held_by(p_worker_id bigint, p_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.held_by(p_worker_id bigint, p_ids bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.hold_again(p_task worker.task, p_reason text, p_attempt integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_backend_lock() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_follow_ups(p_root_id bigint) FROM PUBLIC;
@@ -877,7 +881,10 @@ REVOKE ALL ON FUNCTION worker.insert_children(p_task worker.task, p_spawns jsonb
 REVOKE ALL ON FUNCTION worker.insert_task(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_parent_id bigint, p_root_id bigint, p_depth smallint, p_late boolean, p_is_serial boolean, p_follows_id bigint, p_place bigint, p_trace text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.interrupt_orphans() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.interrupt_orphans() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.is_before(p_left text, p_right text, p_type text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.known_position(p_name text, p_own text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.last_processed() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.last_processed() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.leave_task() FROM PUBLIC;
@@ -932,6 +939,7 @@ REVOKE ALL ON FUNCTION worker.release_follow_ups(p_settled worker.settled[]) FRO
 REVOKE ALL ON FUNCTION worker.release_gates(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.release_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.release_task(p_task_id bigint, p_fence bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.remember_position(p_name text, p_from worker.claim_position, p_row tid) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.reopen_scope(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.report_progress(p_task_id bigint, p_fence bigint, p_progress jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.report_progress(p_task_id bigint, p_fence bigint, p_progress jsonb) TO catchment_worker;

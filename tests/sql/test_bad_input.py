@@ -184,16 +184,25 @@ def test_deferred_constraint_that_fails_is_the_handlers_failure(committed: Engin
 
 
 def test_unknown_queue(engine: Engine) -> None:
+    engine.conn.execute("select worker.register_worker('probe')")
     for statement in (
         "call worker.process_tasks(p_queue => 'nowhere')",
         "call worker.drain('nowhere')",
         "select worker.pause_queue('nowhere')",
         "select worker.resume_queue('nowhere')",
-        "select * from worker.claim_tasks(1, '{nowhere}', 1)",
+        "select worker.claim_tasks((select max(worker_id) from worker.worker), '{nowhere}', 1)",
     ):
         with refused(engine, "CM003") as error:
             engine.conn.execute(statement)
         assert message(error) == "unknown queue 'nowhere'"
+
+
+def test_unknown_worker_gets_no_tasks(engine: Engine) -> None:
+    python_work(engine)
+    with refused(engine, "CM001") as error:
+        engine.conn.execute("select worker.claim_tasks(4711, '{default}', 1)")
+    assert message(error) == "worker 4711 is not registered"
+    assert "Register again" in hint(error)
 
 
 def test_unknown_mode(engine: Engine) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
+from catchment.errors import ClaimLost
 from catchment.runtime.connection import hold_connection
 from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.doze import Doze
@@ -45,6 +46,7 @@ class Claimer:
         bell: Doorbell,
         start: Callable[[list[Held]], None],
         is_hearing: Callable[[], bool],
+        on_loss: Callable[[], None],
         stopping: asyncio.Event,
     ) -> None:
         self._dsn = dsn
@@ -58,6 +60,7 @@ class Claimer:
         self._bell = bell
         self._start = start
         self._is_hearing = is_hearing
+        self._on_loss = on_loss
         self._stopping = stopping
         self._is_asleep = False
         self._restless_until = 0.0
@@ -68,7 +71,9 @@ class Claimer:
         self._bell.ring()
 
     async def run(self) -> None:
-        await hold_connection(self._dsn, "claimer", self._serve, stopping=self._stopping, events=self._events)
+        await hold_connection(
+            self._dsn, "claimer", self._serve, stopping=self._stopping, events=self._events, on_loss=self._on_loss
+        )
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
         self._is_asleep = False
@@ -81,7 +86,11 @@ class Claimer:
                 continue
             if self._is_asleep:
                 await doze.before_look(conn)
-            claimed = await self._claim(conn, size)
+            try:
+                claimed = await self._claim(conn, size)
+            except ClaimLost:  # the heartbeat will find out as well, and end this
+                await wait_for(self._stopping, self._options.lease)
+                continue
             if len(claimed) == size:
                 await self._wake_up(conn)
             elif not self._is_asleep and self._is_hearing():

@@ -34,7 +34,7 @@ GO_ON_MOST = 32
 class Completer:
     """``go_on`` starts the tasks that are next in lanes, as many as ``room(n)`` says when ``n`` slots come free.
 
-    ``on_retry`` hears that a task will be tried again soon.
+    ``on_retry`` hears that a task will be tried again soon, ``on_loss`` that an answer may have been lost.
     """
 
     def __init__(
@@ -49,12 +49,14 @@ class Completer:
         go_on: Callable[[list[Held]], None],
         room: Callable[[int], int],
         on_retry: Callable[[], None],
+        on_loss: Callable[[], None],
     ) -> None:
         self._dsn = dsn
         self._worker_id = worker_id
         self._go_on = go_on
         self._room = room
         self._on_retry = on_retry
+        self._on_loss = on_loss
         self._options = options
         self._holdings = holdings
         self._metrics = metrics
@@ -83,7 +85,14 @@ class Completer:
         self._news.set()
 
     async def run(self) -> None:
-        await hold_connection(self._dsn, "completer", self._serve, stopping=asyncio.Event(), events=self._events)
+        await hold_connection(
+            self._dsn,
+            "completer",
+            self._serve,
+            stopping=asyncio.Event(),
+            events=self._events,
+            on_loss=self._on_loss,
+        )
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
         self._news.set()  # a batch may be in doubt since the last connection

@@ -29,6 +29,7 @@ async def hold_connection(
     *,
     stopping: asyncio.Event,
     events: Events,
+    on_loss: Callable[[], None] = lambda: None,
 ) -> None:
     """Call ``serve`` with a connection, and with a new one whenever that is lost, until it returns or we stop."""
     pause = FIRST_PAUSE
@@ -45,5 +46,6 @@ async def hold_connection(
         except LOST as error:
             reason = str(error).strip() or type(error).__name__
             events.emit("connection.lost", f"{part}: {reason}", level=logging.WARNING, part=part)
+            on_loss()
             await wait_for(stopping, timedelta(seconds=pause * random.uniform(0.8, 1.2)))  # noqa: S311 - jitter
             pause = min(pause * 2, LAST_PAUSE)

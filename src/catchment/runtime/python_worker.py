@@ -65,6 +65,7 @@ class PythonWorker:
             go_on=self._start,
             room=self._room,
             on_retry=lambda: self._claimer.be_restless(),
+            on_loss=lambda: self.watcher.suspect(),
         )
         transactions = Transactions(
             dsn, size=options.transactions, limit=options.transaction_limit, committed=self._committed
@@ -94,6 +95,7 @@ class PythonWorker:
             bell=self.bell,
             start=self._start,
             is_hearing=is_hearing,
+            on_loss=self.watcher.suspect,
             stopping=self._halt,
         )
 

@@ -18,7 +18,11 @@ from catchment.runtime.events import Events
 from catchment.store import worker as store
 from catchment.store.connect import connect
 
-AGE_EVERY_ROUNDS = 10
+# Chores that read whole tables come this often, and never take more than a twentieth of the time.
+CHORES_EVERY = 10.0
+CHORES_SHARE = 20
+FIRST_PAUSE = 0.2
+LAST_PAUSE = 5.0
 VACUUM_EVERY = 4.0
 VACUUM_AT_LEAST_EVERY = 600.0
 
@@ -28,7 +32,10 @@ class Upkeep:
         self._dsn = dsn
         self._interval = interval
         self._events = events
-        self._round = 0
+        # A process that has just started leaves the heavy things to those that have been here for a while.
+        self._chores_at = time.monotonic() + CHORES_EVERY
+        self._vacuum_from = time.monotonic() + VACUUM_EVERY
+        self._pause = FIRST_PAUSE
         self._vacuumed: dict[str, tuple[float, float]] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="catchment-upkeep", daemon=True)
@@ -48,10 +55,12 @@ class Upkeep:
                 with connect(self._dsn, name="catchment upkeep") as conn:
                     while not self._stopping.is_set():
                         self.run_round(conn)
+                        self._pause = FIRST_PAUSE
                         self._stopping.wait(self._interval.total_seconds() * random.uniform(0.9, 1.1))  # noqa: S311 - jitter
             except (psycopg.OperationalError, psycopg.InterfaceError, ServerUnavailable) as error:
                 self._events.emit("upkeep.disconnected", f"upkeep: {error}", level=logging.WARNING)
-                self._stopping.wait(0.2)
+                self._stopping.wait(self._pause)
+                self._pause = min(self._pause * 2, LAST_PAUSE)
 
     def run_round(self, conn: Connection[Any]) -> None:
         done = store.upkeep(conn)
@@ -65,15 +74,21 @@ class Upkeep:
         if done.get("schedules_due"):
             self._fire_schedules(conn)
         self._vacuum(conn, done.get("bloated") or [])
-        self._round += 1
-        if done and self._round % AGE_EVERY_ROUNDS == 0:
-            store.age_ready(conn)
+        if done and time.monotonic() >= self._chores_at:
+            self._do_chores(conn)
+
+    def _do_chores(self, conn: Connection[Any]) -> None:
+        began = time.monotonic()
+        store.age_ready(conn)
+        store.interrupt_orphans(conn)
+        ended = time.monotonic()
+        self._chores_at = ended + max(CHORES_EVERY, (ended - began) * CHORES_SHARE)
 
     def _vacuum(self, conn: Connection[Any], bloated: list[str]) -> None:
         """Clear dead rows out, ever more rarely where that does not help: an old snapshot may keep them."""
         self._vacuumed = {table: when for table, when in self._vacuumed.items() if table in bloated}
         for table in bloated:
-            due, pause = self._vacuumed.get(table, (0.0, VACUUM_EVERY))
+            due, pause = self._vacuumed.get(table, (self._vacuum_from, VACUUM_EVERY))
             if time.monotonic() >= due:
                 store.vacuum(conn, [table])
                 self._vacuumed[table] = (time.monotonic() + pause, min(pause * 2, VACUUM_AT_LEAST_EVERY))

@@ -1,7 +1,7 @@
 """Compares what this worker holds with what the database says it holds, and hears of cancelled tasks.
 
-A handler whose claim is gone is stopped. A claim that this process never heard of (the answer was lost on the way) is
-given back: when it has been seen for a while, so that one whose answer is just coming is not.
+A handler whose claim is gone is stopped. A claim that this process never heard of (the answer was lost with its
+connection) is given back: when it has been seen for a while, so that one whose answer is just coming is not.
 """
 
 from __future__ import annotations
@@ -41,7 +41,13 @@ class Watcher:
         self._every = every
         # Claims that never arrived here, by task and fence, and when they were first seen.
         self._strangers: dict[tuple[int, int], float] = {}
+        self._suspicious_until = 0.0
+        self._thorough_at = 0.0
         self.bell = Doorbell()
+
+    def suspect(self) -> None:
+        """A connection that brings claims is new: an answer may have been lost with the one before."""
+        self._suspicious_until = time.monotonic() + 4 * self._every.total_seconds()
 
     async def run(self, stopping: asyncio.Event) -> None:
         await hold_connection(self._dsn, "watcher", self._serve, stopping=stopping, events=self._events)
@@ -54,14 +60,23 @@ class Watcher:
 
     async def _compare(self, conn: AsyncConnection[Any]) -> None:
         before = list(self._holdings)
-        said = await store.held_fences(conn, self._identity.worker_id)
+        began = time.monotonic()
+        # Asking for all of them reads the whole table, which is long where an old snapshot keeps its dead rows.
+        is_thorough = began < self._suspicious_until or began >= self._thorough_at or bool(self._strangers)
+        asked = None if is_thorough else [held.id for held in before]
+        said = await store.held_fences(conn, self._identity.worker_id, asked)
+        if is_thorough:
+            ended = time.monotonic()
+            self._thorough_at = ended + max(10 * self._every.total_seconds(), 20 * (ended - began))
         for held in before:
             fence, reason = said.get(held.id, (None, None))
             if fence != held.fence:
                 self._executor.stop(held, Stop.LOST, "the claim was lost")
             elif reason is not None:
                 self._executor.stop(held, Stop.CANCELLED, reason)
-        await self._give_back_strangers(conn, {(i, fence) for i, (fence, _) in said.items() if i not in self._holdings})
+        if is_thorough:
+            strangers = {(i, fence) for i, (fence, _) in said.items() if i not in self._holdings}
+            await self._give_back_strangers(conn, strangers)
 
     async def _give_back_strangers(self, conn: AsyncConnection[Any], strangers: set[tuple[int, int]]) -> None:
         now = time.monotonic()

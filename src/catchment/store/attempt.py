@@ -181,9 +181,14 @@ def complete_one_sync(conn: Connection[Any], ending: Ending) -> str:
     return state
 
 
-async def held_fences(conn: AsyncConnection[Any], worker_id: int) -> dict[int, tuple[int, str | None]]:
-    """What the database says this worker holds: fence and cancel reason by task."""
-    cursor = await conn.execute("select id, fence, cancel_reason from worker.held_by(%s)", [worker_id])
+async def held_fences(
+    conn: AsyncConnection[Any], worker_id: int, task_ids: Iterable[int] | None = None
+) -> dict[int, tuple[int, str | None]]:
+    """What the database says this worker holds, of these tasks or of all: fence and cancel reason by task."""
+    cursor = await conn.execute(
+        "select id, fence, cancel_reason from worker.held_by(%s, %s::bigint[])",
+        [worker_id, None if task_ids is None else numbers(task_ids)],
+    )
     return {task_id: (fence, reason) for task_id, fence, reason in await cursor.fetchall()}
 
 

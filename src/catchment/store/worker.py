@@ -163,6 +163,11 @@ def age_ready(conn: Connection[Any]) -> int:
     return fetch_value(conn, "select worker.age_ready()")
 
 
+def interrupt_orphans(conn: Connection[Any]) -> int:
+    """Take over what belongs to workers that nobody knows any more."""
+    return fetch_value(conn, "select worker.interrupt_orphans()")
+
+
 def due_schedules(conn: Connection[Any]) -> list[DueSchedule]:
     cursor = conn.execute("select name, every, cron, timezone, next_at from worker.due_schedules()")
     return [DueSchedule(*row) for row in cursor.fetchall()]

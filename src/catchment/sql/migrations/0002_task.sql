@@ -67,6 +67,21 @@ comment on table worker.ready is
 -- One task by id: cancel, merge, change of priority.
 create unique index if not exists ready_id on worker.ready (id);
 
+create table if not exists worker.claim_position (
+  name          text primary key,
+  tier          smallint not null,
+  band          integer not null,
+  rank          smallint not null,
+  place         bigint not null,
+  id            bigint not null,
+  looked_at     timestamptz not null,
+  cost          interval not null,
+  published_at  timestamptz not null
+);
+comment on table worker.claim_position is
+  'How far claims have come in ready, for sessions that start while an old snapshot keeps its dead rows: what the last look from '
+  'the start took, and when it was. Empty in good health.';
+
 create sequence if not exists worker.fence;
 
 create table if not exists worker.running (
@@ -100,6 +115,10 @@ comment on table worker.running is
   'Attempts in progress. Every write of a worker carries the fence of its attempt. A SQL task belongs to the session that holds '
   'backend_key, a Python task to its worker. is_plain: nothing but its scope or its lane hears of its completion (no hook, no join). '
   'child_mode, on_failure and has_follow_up are written as the attempt ends.';
+
+-- What SQL handlers hold: deadlines, cancels, lost sessions.
+create index if not exists running_backend on worker.running (backend_key) where backend_key is not null;
+create index if not exists running_deadline on worker.running (deadline_at) where deadline_at is not null;
 
 create table if not exists worker.blocked (
   id             bigint primary key,

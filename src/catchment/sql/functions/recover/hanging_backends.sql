@@ -4,6 +4,7 @@ create or replace function worker.hanging_backends(p_dead bigint[])
   language sql
   security definer
   set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
 as $$
   select h.pid
     from worker.running as r

@@ -27,13 +27,21 @@ begin
   lost as (
     select r.id, r.fence
       from worker.running as r
-     where case when r.backend_key is not null then r.backend_key not in (select h.key from held as h)
-                else r.worker_id = any (p_dead) or not exists (select from worker.worker as w where w.worker_id = r.worker_id)
-           end
-     order by r.id
+     where r.backend_key is not null
+       and r.backend_key not in (select h.key from held as h)
        for update of r skip locked
   )
   select array_agg(l.id), array_agg(l.fence) into v_ids, v_fences from lost as l;
+  if p_dead <> '{}' then
+    with lost as (
+      select r.id, r.fence
+        from worker.running as r
+       where r.backend_key is null
+         and r.worker_id = any (p_dead)
+         for update of r skip locked
+    )
+    select v_ids || array_agg(l.id), v_fences || array_agg(l.fence) into v_ids, v_fences from lost as l;
+  end if;
   if v_ids is not null then
     perform worker.settle(v_ids, v_fences, array_fill('interrupted'::text, array[cardinality(v_ids)]),
                           array_fill('{"kind": "interrupted", "message": "its worker died"}'::jsonb,

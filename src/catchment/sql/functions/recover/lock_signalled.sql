@@ -7,6 +7,7 @@ create or replace function worker.lock_signalled()
   language sql
   security definer
   set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
 as $$
   select array(
     select r.worker_pid

@@ -2,7 +2,7 @@
 -- queue children and joins first, then the top level.
 --
 --   locks   see let_in and claim
---   raises  CM003 unknown queue
+--   raises  CM001 unknown worker, CM003 unknown queue
 create or replace function worker.claim_tasks(
   p_worker_id  bigint,
   p_queues     text[],
@@ -26,6 +26,12 @@ declare
   v_count integer;
   v_left  integer := p_limit;
 begin
+  if not exists (select from worker.worker as w where w.worker_id = p_worker_id) then
+    raise exception using
+      errcode = 'CM001',
+      message = format('worker %s is not registered', p_worker_id),
+      hint = 'It was declared dead, or never registered. Register again.';
+  end if;
   if exists (select from worker.blocked as b where b.due_at <= worker.now())
      or exists (select from worker.arrival)
      or exists (select from worker.gate_arrival)

@@ -1,8 +1,8 @@
 -- pick_ready: lock the first free ready rows of a tier, or without one of both, children and joins first. Where that takes long,
--- because the index is full of entries that are dead but still visible to an old snapshot, the session remembers its position and
--- picks from there on, for as long as keeps such looks to a twentieth of its time. More urgent tasks are looked for in front of it
--- even then, and where there is little behind it, it looks from the start if that is not too long: late committers, released
--- tasks and joins may be there.
+-- because the index is full of entries that are dead but still visible to an old snapshot, it picks from the position where it
+-- last was, and looks from the start again only as often as keeps such looks to a twentieth of the time: late committers and
+-- released tasks may be there. More urgent tasks are looked for in front of the position even then. Sessions tell each other
+-- the position through a table.
 --
 --   locks   ready rows that are free
 create or replace function worker.pick_ready(
@@ -18,40 +18,45 @@ create or replace function worker.pick_ready(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_name  text := format('worker.hint_%s%s%s', p_queue_id, p_kind, p_tier);
-  v_first smallint := coalesce(p_tier, 0);
-  v_final smallint := coalesce(p_tier, 1);
-  v_hint  text[] := string_to_array(nullif(current_setting(v_name, true), ''), ',');
-  v_start timestamptz := clock_timestamp();
-  v_rows  tid[] := '{}';
-  v_cost  interval := v_hint[6];
-  v_last  worker.ready;
+  v_name    text := format('%s%s%s', p_queue_id, p_kind, p_tier);
+  v_first   smallint := coalesce(p_tier, 0);
+  v_final   smallint := coalesce(p_tier, 1);
+  v_own     text := current_setting('worker.position_' || v_name, true);
+  v_from    worker.claim_position := case when v_own = '' then null else worker.known_position(v_name, v_own) end;
+  v_start   timestamptz := clock_timestamp();
+  v_rows    tid[] := '{}';
+  v_behind  tid[] := '{}';
 begin
-  if v_hint[5]::timestamptz >= v_start then
+  if v_from is not null then
     v_rows := array(
       select r.ctid
         from worker.ready as r
-       where r.queue_id = p_queue_id and r.kind = p_kind and r.tier between v_first and v_final
-         and (r.tier, r.band, r.rank) < (v_hint[7]::smallint, v_hint[1]::integer, v_hint[2]::smallint)
+       -- One bound of the tier only: a second one beside the row comparison would let the scan run past the position.
+       where r.queue_id = p_queue_id and r.kind = p_kind and r.tier >= v_first
+         and (r.tier, r.band, r.rank) < (v_from.tier, v_from.band, v_from.rank)
          and (p_max_priority is null or r.band <= p_max_priority)
        order by r.tier, r.band, r.rank, r.place, r.id
        limit p_limit
          for update skip locked);
     if cardinality(v_rows) < p_limit then
-      v_rows := v_rows || array(
+      v_behind := array(
         select r.ctid
           from worker.ready as r
-         where r.queue_id = p_queue_id and r.kind = p_kind and r.tier between v_first and v_final
+         where r.queue_id = p_queue_id and r.kind = p_kind and r.tier <= v_final
            and (r.tier, r.band, r.rank, r.place, r.id)
-               > (v_hint[7]::smallint, v_hint[1]::integer, v_hint[2]::smallint, v_hint[3]::bigint, v_hint[4]::bigint)
+               > (v_from.tier, v_from.band, v_from.rank, v_from.place, v_from.id)
            and (p_max_priority is null or r.band <= p_max_priority)
          order by r.tier, r.band, r.rank, r.place, r.id
          limit p_limit - cardinality(v_rows)
            for update skip locked);
+      v_rows := v_rows || v_behind;
     end if;
   end if;
 
-  if v_rows = '{}' or cardinality(v_rows) < p_limit and v_cost < interval '10 milliseconds' then
+  if v_from is null
+     or cardinality(v_rows) < p_limit and v_from.cost < interval '10 milliseconds'
+     or v_rows = '{}' and v_from.looked_at < v_start - 4 * v_from.cost then
+    v_start := clock_timestamp();
     v_rows := array(
       select r.ctid
         from worker.ready as r
@@ -61,21 +66,20 @@ begin
        limit p_limit
          for update skip locked);
     -- A healthy pick takes about 5 us for each row.
-    v_cost := clock_timestamp() - v_start;
-    if v_cost < interval '500 microseconds' + interval '20 microseconds' * cardinality(v_rows) then
-      if v_hint is not null then
-        perform set_config(v_name, '', false);
+    if clock_timestamp() - v_start < interval '500 microseconds' + interval '20 microseconds' * cardinality(v_rows) then
+      if v_own is distinct from '' then
+        perform set_config('worker.position_' || v_name, '', false);
       end if;
       return v_rows;
     end if;
-    v_hint[5] := v_start + 20 * v_cost;
-    v_hint[6] := v_cost;
+    v_from.looked_at := v_start;
+    v_from.cost := clock_timestamp() - v_start;
+    v_from.published_at := '-infinity';
+    v_behind := v_rows;
   end if;
 
-  if v_rows <> '{}' then
-    select r.* into v_last from worker.ready as r where r.ctid = v_rows[cardinality(v_rows)];
-    perform set_config(v_name, format('%s,%s,%s,%s,%s,%s,%s', v_last.band, v_last.rank, v_last.place, v_last.id, v_hint[5],
-                                      v_hint[6], v_last.tier), false);
+  if v_behind <> '{}' then
+    perform worker.remember_position(v_name, v_from, v_rows[cardinality(v_rows)]);
   end if;
   return v_rows;
 end;

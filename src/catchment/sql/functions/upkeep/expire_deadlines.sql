@@ -7,6 +7,7 @@ create or replace function worker.expire_deadlines()
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
 as $$
 declare
   v_now   timestamptz := worker.now();
@@ -14,8 +15,10 @@ declare
 begin
   update worker.running as r
      set expired_at = v_now
-   where r.ctid = any (array(select x.ctid from worker.running as x where x.deadline_at <= v_now and x.expired_at is null
-                                for update skip locked));
+   where r.ctid = any (array(select x.ctid
+                                from worker.running as x
+                               where x.deadline_at <= v_now and x.expired_at is null
+                                 for update skip locked));
   get diagnostics v_count = row_count;
   return v_count;
 end;

@@ -1,0 +1,102 @@
+"""An old snapshot keeps the rows of finished work: claims go on from where they were instead of reading those again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fixtures.engine import Engine
+from tests.fixtures.server import Connect
+from tests.sql.support import Hand
+
+FINISHED = 40_000
+FINISH = """
+do $$
+declare
+  v_ids    bigint[];
+  v_fences bigint[];
+begin
+  loop
+    select array_agg(c.id), array_agg(c.fence) into v_ids, v_fences
+      from worker.claim_tasks((select max(worker_id) from worker.worker), '{flow}', 2000) as c;
+    exit when v_ids is null;
+    perform worker.complete_tasks(v_ids, v_fences);
+  end loop;
+end;
+$$
+"""
+
+
+@pytest.fixture
+def worn(committed: Engine, connect: Connect) -> Iterator[Engine]:
+    """Much work was done since somebody opened a snapshot; his transaction is still open."""
+    committed.queue("flow", mode="concurrent")
+    committed.command("step", "flow", handler_kind="python")
+    with connect() as holder:
+        holder.autocommit = False
+        holder.execute("set transaction isolation level repeatable read")
+        holder.execute("select count(*) from worker.ready")
+        committed.conn.execute("select worker.register_worker('busy', p_has_lock => false)")
+        _enqueue(committed, FINISHED)
+        committed.conn.execute(FINISH)
+        yield committed
+        holder.rollback()
+
+
+def _enqueue(engine: Engine, count: int, **options: int) -> None:
+    named = "".join(f", p_{name} => {value}" for name, value in options.items())
+    engine.conn.execute(
+        f"select worker.enqueue_many('step', array_fill('{{}}'::jsonb, array[{count}]){named})"  # type: ignore[arg-type]
+    )
+
+
+def _pages(hand: Hand) -> int:
+    """Pages that a claim of ten tasks touches."""
+    plan = f"explain (analyze, buffers, format json) select * from worker.claim_tasks({hand.worker_id}, '{{flow}}', 10)"
+    (found,) = hand.engine.value(plan)
+    assert found["Plan"]["Actual Rows"] == 10, json.dumps(found)
+    return found["Plan"]["Shared Hit Blocks"] + found["Plan"]["Shared Read Blocks"]
+
+
+def test_claims_do_not_read_dead_rows_again_and_again(worn: Engine) -> None:
+    hand = Hand.hired(worn.conn)
+    _enqueue(worn, 100)
+    first = _pages(hand)
+    assert min(_pages(hand) for _ in range(5)) < first / 3
+
+
+def test_new_session_starts_where_the_others_are(worn: Engine, connect: Connect) -> None:
+    hand = Hand.hired(worn.conn)
+    _enqueue(worn, 100)
+    first = _pages(hand)
+    assert worn.value("select count(*) from worker.claim_position") == 1
+    with connect() as conn:
+        newcomer = Hand.hired(conn)
+        worn.queue("other", mode="concurrent")
+        worn.command("warm_up", "other", handler_kind="python")
+        worn.conn.execute("select worker.enqueue('warm_up')")
+        assert len(newcomer.claim(1, "other")) == 1  # a first claim also reads catalogs
+        assert _pages(newcomer) < first / 3
+
+
+def test_urgent_task_is_found_in_front_of_the_position(worn: Engine) -> None:
+    hand = Hand.hired(worn.conn)
+    _enqueue(worn, 100)
+    _pages(hand)
+    urgent = worn.value("select worker.enqueue('step', p_priority => 1)")
+    assert [c.id for c in hand.claim(1, "flow")] == [urgent]
+
+
+def test_task_given_back_behind_the_position_is_found_when_the_rest_is_done(worn: Engine) -> None:
+    hand = Hand.hired(worn.conn)
+    _enqueue(worn, 100)
+    claimed = hand.claim(10, "flow")
+    assert len(hand.claim(50, "flow")) == 50
+    hand.release(claimed[0])
+    found = hand.claim(100, "flow")
+    while claimed[0].id not in [c.id for c in found]:
+        found += hand.claim(100, "flow")
+    assert len(found) == 41
+    worn.check()
