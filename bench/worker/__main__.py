@@ -1,6 +1,6 @@
 """Runs the benchmarks of the Python worker.
 
-python -m bench.worker [--quick] [drain|two|pickup|sleepers|lanes|fan|decay|chaos|peers ...]
+python -m bench.worker [--quick] [drain|two|pickup|sleepers|memory|lanes|hot|fan|decay|chaos|peers ...]
 
 Without names: all but decay and chaos, which take long. ``peers`` measures other queues beside ours, in an environment
 of their own that is made for it.
@@ -25,6 +25,8 @@ def main() -> None:
             "two": lambda: workloads.drain(bench, quick=quick, workers=2),
             "pickup": lambda: workloads.pickup(bench, quick=quick),
             "sleepers": lambda: workloads.sleepers(bench, quick=quick),
+            "memory": lambda: workloads.memory(bench, quick=quick),
+            "hot": lambda: workloads.hot(bench, quick=quick),
             "lanes": lambda: workloads.lanes(bench, quick=quick),
             "fan": lambda: workloads.fan(bench, quick=quick),
             "decay": lambda: workloads.decay(bench, quick=quick),

@@ -30,11 +30,11 @@ async def no_op(i: int) -> None:
 
 
 @app.command(queue="python")
-async def wait(i: int) -> None:
+async def wait(i: int, seconds: float = 0.1) -> None:
     """As a handler that waits for somebody else."""
     if probe is not None:
         probe.start(i)
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(seconds)
         probe.end(i)
 
 
@@ -48,8 +48,10 @@ async def in_lane(lane: int, number: int) -> None:
 
 
 @app.command(queue="python")
-async def in_hot_lane(number: int) -> None:
+async def in_hot_lane(number: int, seconds: float = 0) -> None:
     """One of very many in one lane."""
+    if seconds:
+        await asyncio.sleep(seconds)
 
 
 @app.command(queue="python")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import statistics
 import time
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -84,6 +85,43 @@ def sleepers(bench: Bench, *, quick: bool) -> None:
             return (max(e for _, e in stamps) - min(s for s, _ in stamps)) / 1e9
 
     report("5,000 tasks of 100 ms, 1,000 in flight", f"{_median(1 if quick else 3, run):.2f} s", bar="0.50 at best")
+
+
+def memory(bench: Bench, *, quick: bool) -> None:
+    """5,000 handlers that sleep at once in one process."""
+    tasks = 5_000
+    with fleet(bench, tasks=tasks) as made:
+        preload(made, wait, [{"i": i, "seconds": 3 if quick else 10} for i in range(tasks)])
+        made.start(MAX_CONCURRENT_TASKS="5000", CLAIM_BATCH_SIZE="500")
+        made.wait(lambda: all(made.probe.started_at(i) for i in range(tasks)), pause=0.05)
+        at_once = sum(1 for i in range(tasks) if not made.probe.ended_at(i))
+        status = Path(f"/proc/{made.workers[0].pid}/status").read_text()
+        peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
+    report(f"resident memory with {at_once:,} tasks at once", f"{peak:,.0f} MB", bar="<= 400")
+
+
+def hot(bench: Bench, *, quick: bool) -> None:
+    """Pickup in 500 lanes while one other lane has 5,000 tasks of 1 ms queued."""
+    keys = 100 if quick else 500
+    with fleet(bench, tasks=keys) as made:
+        preload(made, in_hot_lane, [{"number": n, "seconds": 0.001} for n in range(5_000)], workflow="hot")
+        made.start()
+        made.wait(lambda: made.value("select count(*) from worker.outcome") > 0)
+        client = _client(made)
+        committed: list[int] = []
+        for i in range(keys):
+            client.sync.enqueue(no_op, i=i, workflow=f"w{i}")
+            committed.append(time.monotonic_ns())
+            time.sleep(0.005)
+        made.wait(lambda: all(made.probe.ended_at(i) for i in range(keys)))
+        left = made.value("select count(*) from worker.blocked where lane = 'hot'")
+        client.sync.close()
+        delays = sorted(max(0.0, (made.probe.started_at(i) - committed[i]) / 1e6) for i in range(keys))
+    report(
+        f"pickup in {keys} lanes beside a hot one ({left:,} left in it), p50 / p99",
+        f"{delays[len(delays) // 2]:.1f} / {delays[int(len(delays) * 0.99)]:.1f} ms",
+        bar="p99 <= 200",
+    )
 
 
 def lanes(bench: Bench, *, quick: bool) -> None:

@@ -977,7 +977,7 @@ GRANT ALL ON FUNCTION worker.spawn_child(p_command text, p_payload jsonb, p_pare
 REVOKE ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.start_and_fold(p_rows tid[], p_queue text, p_worker_id bigint, p_backend_key bigint, p_serial boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.start_ready(p_rows tid[], p_serial boolean, p_worker_id bigint, p_backend_key bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.start_ready(p_rows tid[], p_serial boolean, p_worker_id bigint, p_backend_key bigint, p_queue_id integer, p_limit integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.sweep_cancelled() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.sweep_cancelled() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.take_after_call() FROM PUBLIC;

@@ -66,6 +66,7 @@ class Completer:
         self._since: float | None = None
         self._news = asyncio.Event()
         self._closing = asyncio.Event()
+        self._ending = asyncio.Event()
 
     def submit(self, ending: Ending) -> None:
         """Hand an ended attempt over."""
@@ -80,16 +81,18 @@ class Completer:
         return 0.0 if self._since is None else time.monotonic() - self._since
 
     def close(self) -> None:
-        """Write what is there, then end."""
+        """Write what is there, then end; with nothing to write it does not wait for a lost connection."""
         self._closing.set()
         self._news.set()
+        if not self._waiting and not self._in_doubt:
+            self._ending.set()
 
     async def run(self) -> None:
         await hold_connection(
             self._dsn,
             "completer",
             self._serve,
-            stopping=asyncio.Event(),
+            stopping=self._ending,
             events=self._events,
             on_loss=self._on_loss,
         )

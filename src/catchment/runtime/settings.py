@@ -38,6 +38,7 @@ class WorkerSettings(BaseSettings):
     )
     lease_seconds: float = Field(15, gt=1, description="Time after which a silent worker counts as dead.")
     shutdown_grace_seconds: float = Field(30, ge=0, description="Time that running handlers get at a stop.")
+    transaction_connections: int = Field(4, ge=1, description="Connections for handlers in ctx.transaction().")
     transaction_limit_seconds: float = Field(
         30, gt=0, description="Longest idle time and statement in ctx.transaction()."
     )
@@ -70,6 +71,7 @@ def read_options(**given: Any) -> WorkerOptions:
         "give_back": timedelta(seconds=found.give_back_seconds),
         "lease": timedelta(seconds=found.lease_seconds),
         "shutdown_grace": timedelta(seconds=found.shutdown_grace_seconds),
+        "transactions": found.transaction_connections,
         "transaction_limit": timedelta(seconds=found.transaction_limit_seconds),
         "metrics_port": found.metrics_port,
         "metrics_host": found.metrics_host,

@@ -57,7 +57,7 @@ class Upkeep:
                         self.run_round(conn)
                         self._pause = FIRST_PAUSE
                         self._stopping.wait(self._interval.total_seconds() * random.uniform(0.9, 1.1))  # noqa: S311 - jitter
-            except (psycopg.OperationalError, psycopg.InterfaceError, ServerUnavailable) as error:
+            except (psycopg.Error, ServerUnavailable) as error:
                 self._events.emit("upkeep.disconnected", f"upkeep: {error}", level=logging.WARNING)
                 self._stopping.wait(self._pause)
                 self._pause = min(self._pause * 2, LAST_PAUSE)

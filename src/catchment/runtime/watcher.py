@@ -21,6 +21,9 @@ from catchment.runtime.held import Holdings, Stop
 from catchment.store import attempt as store
 from catchment.store.worker import WorkerIdentity
 
+# Every so many comparisons are of everything this worker should hold, whether there is reason to or not.
+THOROUGH = 10
+
 
 class Watcher:
     def __init__(
@@ -42,7 +45,7 @@ class Watcher:
         # Claims that never arrived here, by task and fence, and when they were first seen.
         self._strangers: dict[tuple[int, int], float] = {}
         self._suspicious_until = 0.0
-        self._thorough_at = 0.0
+        self._thorough_at = time.monotonic() + THOROUGH * every.total_seconds()
         self.bell = Doorbell()
 
     def suspect(self) -> None:
@@ -67,7 +70,7 @@ class Watcher:
         said = await store.held_fences(conn, self._identity.worker_id, asked)
         if is_thorough:
             ended = time.monotonic()
-            self._thorough_at = ended + max(10 * self._every.total_seconds(), 20 * (ended - began))
+            self._thorough_at = ended + max(THOROUGH * self._every.total_seconds(), 20 * (ended - began))
         for held in before:
             fence, reason = said.get(held.id, (None, None))
             if fence != held.fence:

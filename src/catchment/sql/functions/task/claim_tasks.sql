@@ -20,47 +20,68 @@ create or replace function worker.claim_tasks(
   set enable_mergejoin = off
 as $$
 declare
-  v_name  text;
-  v_queue worker.queue_registry;
-  v_rows  tid[];
-  v_count integer;
-  v_left  integer := p_limit;
+  v_is_known boolean;
+  v_lets_in  boolean;
+  v_queue    text;
+  v_queue_id integer;
+  v_is_free  boolean; -- of limits, pauses and a lane of its own
+  v_is_usual boolean; -- no command of it is deduplicated
+  v_position text;
+  v_rows     tid[];
+  v_count    integer;
+  v_left     integer := p_limit;
+  v_start    timestamptz;
 begin
-  if not exists (select from worker.worker as w where w.worker_id = p_worker_id) then
+  -- An idle worker's answer waits for each statement of the usual case, so these are few.
+  select exists (select from worker.worker as w where w.worker_id = p_worker_id),
+         exists (select from worker.blocked as b where b.due_at <= worker.now())
+         or exists (select from worker.arrival)
+         or exists (select from worker.gate_arrival)
+         or exists (select from worker.gate as g where g.next_at <= worker.now())
+    into v_is_known, v_lets_in;
+  if not v_is_known then
     raise exception using
       errcode = 'CM001',
       message = format('worker %s is not registered', p_worker_id),
       hint = 'It was declared dead, or never registered. Register again.';
   end if;
-  if exists (select from worker.blocked as b where b.due_at <= worker.now())
-     or exists (select from worker.arrival)
-     or exists (select from worker.gate_arrival)
-     or exists (select from worker.gate as g where g.next_at <= worker.now()) then
+  if v_lets_in then
     perform worker.let_in();
   end if;
-  foreach v_name in array p_queues loop
-    select q.* into v_queue from worker.queue_registry as q where q.queue = v_name;
+  foreach v_queue in array p_queues loop
+    select q.queue_id, q.mode = 'concurrent' and q.max_running is null and q.rate is null and q.paused_at is null,
+           not exists (select from worker.command_registry as c where c.queue = q.queue and c.dedup is not null)
+      into v_queue_id, v_is_free, v_is_usual
+      from worker.queue_registry as q
+     where q.queue = v_queue;
     if not found then
       raise exception using
         errcode = 'CM003',
-        message = format('unknown queue %L', v_name),
+        message = format('unknown queue %L', v_queue),
         hint = 'Register it in worker.queue_registry; "catchment queue list" shows what there is.';
     end if;
 
-    if v_queue.mode = 'concurrent' and v_queue.max_running is null and v_queue.rate is null and v_queue.paused_at is null then
-      -- The usual case, in as few statements as can be: an idle worker's answer waits for each of them.
-      v_rows := worker.pick_ready(v_queue.queue_id, 'p', null, v_left, null);
-      v_count := cardinality(v_rows);
-      if v_count > 0 then
-        return query select c.* from worker.start_and_fold(v_rows, v_queue.queue, p_worker_id, null) as c;
-      end if;
-    else
-      return query select c.* from worker.claim(v_queue.queue_id, 'p', 0, v_left, null, p_worker_id) as c;
+    v_position := format('worker.position_%sp', v_queue_id);
+    if not v_is_free then
+      return query select c.* from worker.claim(v_queue_id, 'p', 0, v_left, null, p_worker_id) as c;
       get diagnostics v_count = row_count;
       if v_count < v_left then
         v_left := v_left - v_count;
-        return query select c.* from worker.claim(v_queue.queue_id, 'p', 1, v_left, null, p_worker_id) as c;
+        return query select c.* from worker.claim(v_queue_id, 'p', 1, v_left, null, p_worker_id) as c;
         get diagnostics v_count = row_count;
+      end if;
+    elsif v_is_usual and current_setting(v_position, true) = '' then
+      v_start := clock_timestamp();
+      return query select c.* from worker.start_ready(null, false, p_worker_id, null, v_queue_id, v_left) as c;
+      get diagnostics v_count = row_count;
+      if clock_timestamp() - v_start > interval '2 milliseconds' + interval '100 microseconds' * v_count then
+        perform set_config(v_position, 'slow', false); -- next time pick_ready finds out why
+      end if;
+    else
+      v_rows := worker.pick_ready(v_queue_id, 'p', null, v_left, null);
+      v_count := cardinality(v_rows);
+      if v_count > 0 then
+        return query select c.* from worker.start_and_fold(v_rows, v_queue, p_worker_id, null) as c;
       end if;
     end if;
     v_left := v_left - v_count;

@@ -13,7 +13,9 @@ as $$
 declare
   v_known worker.claim_position;
 begin
-  v_known := p_own;
+  if p_own like '(%' then
+    v_known := p_own;
+  end if;
   if v_known.looked_at > clock_timestamp() - 20 * v_known.cost then
     return v_known;
   end if;
