@@ -48,7 +48,7 @@ async def in_lane(lane: int, number: int) -> None:
 
 
 @app.command(queue="python")
-async def in_hot_lane(number: int, seconds: float = 0) -> None:
+async def in_hot_lane(number: int, seconds: float = 0) -> None:  # noqa: ARG001 - its payloads differ
     """One of very many in one lane."""
     if seconds:
         await asyncio.sleep(seconds)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.fixtures.engine import Engine
 from tests.fixtures.restart import restart
+from tests.fixtures.server import stop_server
 from tests.fixtures.worker import StartWorker, wait_until
 from tests.worker.app import hold, parent, put, put_plain, step, tell
 from tests.worker.crew import Crew
@@ -96,6 +97,40 @@ def test_connections_cut_again_and_again_lose_nothing(crew: Crew) -> None:
     assert crew.states() == {"completed": 500}
     assert worker.poll() is None
     crew.engine.check()
+
+
+def test_a_worker_outlives_a_claim_that_the_database_refuses(crew: Crew, tmp_path: Path) -> None:
+    (worker,) = crew.hire(wake_ups="false")
+    assert crew.result(crew.enqueue(step, seq=1)) == 1
+    crew.engine.conn.execute("alter function worker.claim_tasks rename to claim_tasks_away")
+    task = crew.enqueue(step, seq=2)
+    wait_until(lambda: "connection.refused" in _log(tmp_path))
+    crew.engine.conn.execute("alter function worker.claim_tasks_away rename to claim_tasks")
+    assert crew.result(task) == 2
+    assert worker.poll() is None
+
+
+def test_an_idle_worker_stops_soon_although_the_server_is_away(
+    own_server: tuple[str, Path], start_worker: StartWorker, tmp_path: Path
+) -> None:
+    dsn, data = own_server
+
+    def launch(*arguments: str, settings: dict[str, str]) -> object:
+        return start_worker(*arguments, dsn=dsn, settings=settings)
+
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        crew = Crew.on(dsn, Engine(conn), Records(tmp_path), launch)  # type: ignore[arg-type]
+        (worker,) = crew.hire()
+        assert crew.result(crew.enqueue(step, seq=1)) == 1
+        crew.client.sync.close()
+    stop_server(data)
+    wait_until(lambda: "connection.lost" in _log(tmp_path))
+    worker.terminate()
+    worker.wait(timeout=15)
+
+
+def _log(folder: Path) -> str:
+    return (folder / "worker-1.log").read_text("utf-8")
 
 
 @pytest.mark.parametrize("how", ["fast", "immediate"])
