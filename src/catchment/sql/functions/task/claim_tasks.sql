@@ -20,38 +20,28 @@ create or replace function worker.claim_tasks(
   set enable_mergejoin = off
 as $$
 declare
-  v_is_known boolean;
-  v_lets_in  boolean;
   v_queue    text;
   v_queue_id integer;
   v_is_free  boolean; -- of limits, pauses and a lane of its own
   v_is_usual boolean; -- no command of it is deduplicated
+  v_is_known boolean;
+  v_lets_in  boolean;
   v_position text;
   v_rows     tid[];
   v_count    integer;
   v_left     integer := p_limit;
   v_start    timestamptz;
 begin
-  -- An idle worker's answer waits for each statement of the usual case, so these are few.
-  select exists (select from worker.worker as w where w.worker_id = p_worker_id),
-         exists (select from worker.blocked as b where b.due_at <= worker.now())
-         or exists (select from worker.arrival)
-         or exists (select from worker.gate_arrival)
-         or exists (select from worker.gate as g where g.next_at <= worker.now())
-    into v_is_known, v_lets_in;
-  if not v_is_known then
-    raise exception using
-      errcode = 'CM001',
-      message = format('worker %s is not registered', p_worker_id),
-      hint = 'It was declared dead, or never registered. Register again.';
-  end if;
-  if v_lets_in then
-    perform worker.let_in();
-  end if;
   foreach v_queue in array p_queues loop
+    -- One statement for all questions: an idle worker's answer waits for each statement of the usual case.
     select q.queue_id, q.mode = 'concurrent' and q.max_running is null and q.rate is null and q.paused_at is null,
-           not exists (select from worker.command_registry as c where c.queue = q.queue and c.dedup is not null)
-      into v_queue_id, v_is_free, v_is_usual
+           not exists (select from worker.command_registry as c where c.queue = q.queue and c.dedup is not null),
+           exists (select from worker.worker as w where w.worker_id = p_worker_id),
+           exists (select from worker.blocked as b where b.due_at <= worker.now())
+           or exists (select from worker.arrival)
+           or exists (select from worker.gate_arrival)
+           or exists (select from worker.gate as g where g.next_at <= worker.now())
+      into v_queue_id, v_is_free, v_is_usual, v_is_known, v_lets_in
       from worker.queue_registry as q
      where q.queue = v_queue;
     if not found then
@@ -59,6 +49,15 @@ begin
         errcode = 'CM003',
         message = format('unknown queue %L', v_queue),
         hint = 'Register it in worker.queue_registry; "catchment queue list" shows what there is.';
+    end if;
+    if not v_is_known then
+      raise exception using
+        errcode = 'CM001',
+        message = format('worker %s is not registered', p_worker_id),
+        hint = 'It was declared dead, or never registered. Register again.';
+    end if;
+    if v_lets_in then
+      perform worker.let_in();
     end if;
 
     v_position := format('worker.position_%sp', v_queue_id);
