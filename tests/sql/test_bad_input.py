@@ -200,7 +200,7 @@ def test_unknown_queue(engine: Engine) -> None:
 def test_unknown_worker_gets_no_tasks(engine: Engine) -> None:
     python_work(engine)
     with refused(engine, "CM001") as error:
-        engine.conn.execute("select worker.claim_tasks(4711, '{default}', 1)")
+        engine.conn.execute("select worker.claim_tasks(4711, '{work}', 1)")
     assert message(error) == "worker 4711 is not registered"
     assert "Register again" in hint(error)
 
