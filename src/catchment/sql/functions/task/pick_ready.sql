@@ -28,16 +28,7 @@ declare
   v_behind  tid[] := '{}';
 begin
   if v_from is not null then
-    v_rows := array(
-      select r.ctid
-        from worker.ready as r
-       -- One bound of the tier only: a second one beside the row comparison would let the scan run past the position.
-       where r.queue_id = p_queue_id and r.kind = p_kind and r.tier >= v_first
-         and (r.tier, r.band, r.rank) < (v_from.tier, v_from.band, v_from.rank)
-         and (p_max_priority is null or r.band <= p_max_priority)
-       order by r.tier, r.band, r.rank, r.place, r.id
-       limit p_limit
-         for update skip locked);
+    v_rows := worker.pick_before(p_queue_id, p_kind, v_first, v_from, p_limit, p_max_priority);
     if cardinality(v_rows) < p_limit then
       v_behind := array(
         select r.ctid
