@@ -22,6 +22,7 @@ page is written by `docs/generate_reference.py` from the docstrings: change thos
 GROUPS = {
     "Define and ask": ["App", "Command", "Retry", "Limit", "SyncClient", "TaskId", "TaskInfo", "TaskState"],
     "In a handler": ["Context", "Child", "RetryLater", "GiveUp"],
+    "Connect and install": ["connect", "migrate"],
     "Errors": [],
 }
 ERRORS_INTRO = "Those with a code come from the engine, see [errors](errors.md)."
@@ -38,7 +39,7 @@ MORE = {
 # How a member is written: on the object that users have of this class.
 OWNERS = {"App": "app.", "SyncClient": "app.sync.", "Context": "ctx.", "Command": "command."}
 DECORATORS = {("App", "command"), ("App", "middleware"), ("Command", "join")}
-MADE_BY_USERS = {"App", "Retry", "Limit", "RetryLater", "GiveUp"}
+MADE_BY_USERS = {"App", "Retry", "Limit", "RetryLater", "GiveUp", "connect", "migrate"}
 # For whoever runs a handler, not for who writes one.
 INTERNAL = {
     ("Context", "mark_cancelled"),

@@ -5,4 +5,7 @@ pytest_plugins = [
     "tests.fixtures.engine",
     "tests.fixtures.worker",
     "tests.fixtures.restart",
+    "tests.fixtures.register",
+    "tests.fixtures.lake",
+    "tests.fixtures.s3",
 ]

@@ -13,7 +13,16 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin/postgres")
 # What depends on the version of the server.
-VERSIONED = ["tests/sql", "tests/engine", "tests/migrations", "tests/client", "tests/testing"]
+VERSIONED = [
+    "tests/sql",
+    "tests/engine",
+    "tests/migrations",
+    "tests/client",
+    "tests/testing",
+    "tests/lake/foundation/test_guard.py",
+    "tests/lake/foundation/test_refresh.py",
+    "tests/lake/foundation/test_tables.py",
+]
 
 
 def main() -> int:

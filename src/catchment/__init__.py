@@ -47,6 +47,8 @@ from catchment.errors import (
 )
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId, TaskInfo
+from catchment.store.connect import connect
+from catchment.store.migrate import migrate
 from catchment.task.child import Child
 from catchment.task.command import Command
 from catchment.task.context import Context
@@ -90,4 +92,6 @@ __all__ = [
     "UnknownCommand",
     "UnknownQueue",
     "__version__",
+    "connect",
+    "migrate",
 ]

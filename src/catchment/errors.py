@@ -24,6 +24,17 @@ CatchmentError
 ├── TaskCancelled         CM011  a handler should stop
 ├── HandlerMissing        CM012
 ├── SchemaMismatch        CM010  the database and this version do not fit
+├── LakeError             dynamic tables; has a code
+│   ├── TableRefused      a definition cannot be carried out
+│   ├── TableMissing      there is no such dynamic table
+│   ├── SourceChanged     a table that is read went, or lost a column
+│   ├── LakeUnavailable   catalog, storage or extensions cannot be used
+│   ├── LakeMemory        a query does not fit into memory
+│   ├── LakeDiskFull      no space for data or for spilling
+│   ├── LakeInterrupted   a query was stopped from outside
+│   ├── SnapshotExpired   a version of the lake is gone
+│   ├── CommitRefused     another commit came first
+│   └── PublishVetoed     the attempt is no longer the one that may publish
 └── ServerUnavailable     no PostgreSQL could be reached or started
 """
 
@@ -186,6 +197,76 @@ class HandlerMissing(CatchmentError):
 
 class SchemaMismatch(CatchmentError):
     """``CM010``: the schema in the database does not fit this version of Catchment."""
+
+
+class LakeError(CatchmentError):
+    """Base of what goes wrong with dynamic tables. ``code`` is stable; the reference lists all codes."""
+
+    default_code = "INTERNAL"
+
+    def __init__(self, message: str, *, code: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.code = code or self.default_code
+
+
+class TableRefused(LakeError):
+    """A definition, a property or a change of a dynamic table cannot be carried out. Nothing has happened."""
+
+    default_code = "REFUSED"
+
+
+class TableMissing(LakeError):
+    """There is no dynamic table of this name."""
+
+    default_code = "TABLE_MISSING"
+
+
+class SourceChanged(LakeError):
+    """A table that a dynamic table reads is gone, or lost a column, or its types no longer fit."""
+
+    default_code = "SOURCE_MISSING"
+
+
+class LakeUnavailable(LakeError):
+    """The lake cannot be used: its catalog, its storage, or the DuckDB extensions that it needs."""
+
+    default_code = "STORAGE"
+
+
+class LakeMemory(LakeError):
+    """A query needs more memory than ``LAKE_MEMORY_LIMIT`` allows."""
+
+    default_code = "MEMORY"
+
+
+class LakeDiskFull(LakeError):
+    """There is no space left, for data files or for what DuckDB keeps on disk while it computes."""
+
+    default_code = "DISK_FULL"
+
+
+class LakeInterrupted(LakeError):
+    """A query was stopped: its task is cancelled or past its deadline. The message says which."""
+
+    default_code = "INTERRUPTED"
+
+
+class SnapshotExpired(LakeError):
+    """A version of the lake that a refresh needs does not exist any more."""
+
+    default_code = "SNAPSHOT_EXPIRED"
+
+
+class CommitRefused(LakeError):
+    """Another commit to the lake came first. Nothing was written; the transaction can be done again."""
+
+    default_code = "CONFLICT"
+
+
+class PublishVetoed(LakeError):
+    """The database refused to publish: another attempt took the refresh over, or the table moved on meanwhile."""
+
+    default_code = "FENCED"
 
 
 class ServerUnavailable(CatchmentError):

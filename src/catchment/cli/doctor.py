@@ -19,7 +19,7 @@ OLDEST_SERVER = 150000
 def doctor(as_json: Json = False, dsn: Dsn = None) -> None:
     """Check the engine's rules and the health around it. Exit code 1 when something is wrong."""
     with open_database(dsn) as conn:
-        findings = [*_server_findings(conn), *store.diagnose(conn)]
+        findings = [*_server_findings(conn), *store.diagnose(conn), *_lake_findings(conn)]
     if as_json:
         print_json(findings)
     elif not findings:
@@ -66,6 +66,19 @@ def _server_findings(conn: Connection[Any]) -> list[dict[str, Any]]:
             )
         )
     return findings
+
+
+def _lake_findings(conn: Connection[Any]) -> list[dict[str, Any]]:
+    """What is wrong with the lake of this database, if it has one."""
+    # Needs PostgreSQL alone, so it works where the extra is not installed.
+    from catchment.lake.verify import has_lake, verify
+
+    if not has_lake(conn):
+        return []
+    return [
+        _finding("error", "lake", problem, "'catchment table list' by the user that installed it puts it in order.")
+        for problem in verify(conn)
+    ]
 
 
 def _finding(level: str, subject: str, finding: str, remedy: str) -> dict[str, Any]:

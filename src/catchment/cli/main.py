@@ -12,10 +12,12 @@ import typer
 
 from catchment.cli import bench, command, demo, doctor, queue, schema, task, worker
 from catchment.cli.output import errors
+from catchment.cli.plugins import PluginGroup
 from catchment.errors import CatchmentError, ServerUnavailable
 
 app = typer.Typer(
     name="catchment",
+    cls=PluginGroup,
     help="Durable structured concurrency on PostgreSQL.",
     no_args_is_help=True,
     add_completion=False,

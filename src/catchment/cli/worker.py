@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 from typing import Annotated, Literal
 
@@ -19,7 +20,7 @@ from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import JsonFormatter
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.settings import read_options
-from catchment.store.connect import find_dsn
+from catchment.store.connect import DSN_VARIABLE, find_dsn
 from catchment.task.commands import Commands
 
 
@@ -55,6 +56,8 @@ def worker(
     _log_to_stderr(log_format, log_level)
     commands = load_app(app).commands if app else None
     where = find_dsn(dsn)
+    # Handlers that ask for a database, and the processes they start, get the one that is served here.
+    os.environ[DSN_VARIABLE] = where
     with open_database(where if dsn else None):
         pass
     try:

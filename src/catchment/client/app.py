@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Literal, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 from psycopg import AsyncConnection
 
@@ -26,6 +26,9 @@ from catchment.task.limit import Limit, QueueOptions
 from catchment.task.middleware import Middleware
 from catchment.task.options import CommandOptions, Executor, MergeRule, OnFailure, Retry, as_dedup
 from catchment.task.request import command_name
+
+if TYPE_CHECKING:
+    from prometheus_client.registry import Collector
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -178,6 +181,14 @@ class App:
         """Decorator: run ``async def fn(ctx, call)`` around every handler; the first one added is the outermost."""
         self.commands.middlewares.append(fn)
         return fn
+
+    def collector(self, collector: Collector) -> None:
+        """Show metrics of the app, a collector of ``prometheus_client``, where its workers show theirs.
+
+        It is asked at each scrape, from a thread of the metrics server. A name that the worker or another collector
+        uses already stops the worker's start.
+        """
+        self.commands.collectors.append(collector)
 
     async def enqueue(
         self,

@@ -88,7 +88,13 @@ class Dispatcher:
             yield
             return
         server = MetricsServer(
-            self._dsn, self.metrics, self._load, self._events, host=options.metrics_host, port=options.metrics_port
+            self._dsn,
+            self.metrics,
+            self._load,
+            self._events,
+            host=options.metrics_host,
+            port=options.metrics_port,
+            collectors=self._commands.collectors,
         )
         server.start()
         try:

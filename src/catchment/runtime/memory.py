@@ -13,6 +13,19 @@ def memory_usage(cgroup: Path = CGROUP, meminfo: Path = MEMINFO) -> float:
     return _of_cgroup(cgroup) or _of_machine(meminfo)
 
 
+def memory_limit(cgroup: Path = CGROUP, meminfo: Path = MEMINFO) -> int:
+    """The bytes that this process may use; 4 GiB where nothing can be read."""
+    try:
+        kilobytes = {key: int(rest.split()[0]) for key, _, rest in _lines(meminfo) if key == "MemTotal"}
+        machine = kilobytes["MemTotal"] * 1024
+    except (OSError, ValueError, KeyError, IndexError):
+        machine = 4 * 1024**3
+    try:
+        return min(machine, int((cgroup / "memory.max").read_text()))
+    except (OSError, ValueError):
+        return machine
+
+
 def _of_cgroup(cgroup: Path) -> float | None:
     """Version 2 alone; without a limit of its own the machine counts."""
     try:

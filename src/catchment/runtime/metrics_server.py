@@ -99,13 +99,32 @@ class MetricsServer:
     """The HTTP server of one worker, from ``start`` to ``stop``."""
 
     def __init__(
-        self, dsn: str, metrics: Metrics, read_load: Callable[[], Load | None], events: Events, *, host: str, port: int
+        self,
+        dsn: str,
+        metrics: Metrics,
+        read_load: Callable[[], Load | None],
+        events: Events,
+        *,
+        host: str,
+        port: int,
+        collectors: Sequence[Collector] = (),
     ) -> None:
         self._events = events
         self._host = host
         self._asked = port
         self._registry = CollectorRegistry()
         self._registry.register(WorkerCollector(metrics, read_load, lambda: read_depths(dsn)))
+        for collector in collectors:
+            self._add(collector)
+
+    def _add(self, collector: Collector) -> None:
+        try:
+            self._registry.register(collector)
+        except ValueError as error:
+            raise RequestRefused(
+                f"the app's metrics cannot be shown: {error}",
+                hint="Give the metric another name, or add its collector once: app.collector(…).",
+            ) from error
 
     def start(self) -> None:
         """Listen; raises ``RequestRefused`` when the port cannot be had."""

@@ -1,6 +1,6 @@
 """Finds the SQL text that ships with the package.
 
-The only place where file content becomes ``LiteralString``: everything under this folder is ours.
+The only place where file content becomes ``LiteralString``: everything in such a folder is ours.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import LiteralString, cast
-
-_ROOT = resources.files("catchment.sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +26,8 @@ def _read(path: Traversable) -> LiteralString:
 
 def _walk(folder: Traversable) -> list[Traversable]:
     found: list[Traversable] = []
+    if not folder.is_dir():
+        return found
     for entry in sorted(folder.iterdir(), key=lambda e: e.name):
         if entry.is_dir():
             found.extend(_walk(entry))
@@ -36,31 +36,52 @@ def _walk(folder: Traversable) -> list[Traversable]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The SQL of one schema: its migrations, routines, grants and queries, by the name of the package they are in."""
+
+    package: str
+
+    def migrations(self) -> tuple[Migration, ...]:
+        """All migrations, in order."""
+        return _migrations(self.package)
+
+    def routines(self) -> tuple[LiteralString, ...]:
+        """Functions, views, triggers and grants: re-created as a whole by each upgrade."""
+        return _routines(self.package)
+
+    def fingerprint(self) -> str:
+        """Changes whenever a routine does."""
+        return hashlib.sha256("\0".join(self.routines()).encode()).hexdigest()[:16]
+
+
+ENGINE = Folder("catchment.sql")
+
+
 @cache
-def migrations() -> tuple[Migration, ...]:
-    """All migrations, in order."""
-    found = _walk(_ROOT / "migrations")
+def _migrations(package: str) -> tuple[Migration, ...]:
+    found = _walk(resources.files(package) / "migrations")
     return tuple(Migration(int(f.name[:4]), f.name.removesuffix(".sql"), _read(f)) for f in found)
 
 
 @cache
-def routines() -> tuple[LiteralString, ...]:
-    """Functions, views, triggers and grants: re-created as a whole by each upgrade."""
-    files = [*_walk(_ROOT / "functions"), *_walk(_ROOT / "views"), *_walk(_ROOT / "triggers")]
-    return (*(_read(f) for f in files), _read(_ROOT / "grants.sql"))
+def _routines(package: str) -> tuple[LiteralString, ...]:
+    root = resources.files(package)
+    files = [*_walk(root / "functions"), *_walk(root / "views"), *_walk(root / "triggers")]
+    return (*(_read(f) for f in files), _read(root / "grants.sql"))
+
+
+def migrations() -> tuple[Migration, ...]:
+    """All migrations of the engine, in order."""
+    return ENGINE.migrations()
 
 
 def roles() -> LiteralString:
     """The statement that makes the four roles."""
-    return _read(_ROOT / "roles.sql")
-
-
-def fingerprint() -> str:
-    """Changes whenever a routine does."""
-    return hashlib.sha256("\0".join(routines()).encode()).hexdigest()[:16]
+    return _read(resources.files(ENGINE.package) / "roles.sql")
 
 
 @cache
-def query(name: str) -> LiteralString:
+def query(name: str, package: str = ENGINE.package) -> LiteralString:
     """A read for people and screens, by its file name."""
-    return _read(_ROOT / "queries" / f"{name}.sql")
+    return _read(resources.files(package) / "queries" / f"{name}.sql")

@@ -34,10 +34,13 @@ def find_dsn(dsn: str | None = None) -> str:
     return dsn or os.environ.get(DSN_VARIABLE) or embedded.start()
 
 
-def connect(dsn: str, *, name: str = "catchment", seconds: int = CONNECT_SECONDS) -> Connection[Any]:
-    """A connection in autocommit mode, made within a number of seconds."""
+def connect(dsn: str | None = None, *, name: str = "catchment", seconds: int = CONNECT_SECONDS) -> Connection[Any]:
+    """A connection in autocommit mode, made within a number of seconds, or ``ServerUnavailable``.
+
+    Without a DSN it is to the database of ``$CATCHMENT_DSN``, or else to the embedded server, which is started.
+    """
     try:
-        return psycopg.connect(dsn, application_name=name, connect_timeout=seconds, **_options())
+        return psycopg.connect(find_dsn(dsn), application_name=name, connect_timeout=seconds, **_options())
     except psycopg.OperationalError as error:
         raise _unavailable(error) from error
 

@@ -24,6 +24,8 @@ _BY_SQLSTATE: dict[str, type[errors.CatchmentError]] = {
     "CM011": errors.TaskCancelled,
     "CM012": errors.HandlerMissing,
     "CM013": errors.CommandTaken,
+    "CM014": errors.TableRefused,
+    "CM015": errors.PublishVetoed,
     # JSON text that jsonb cannot hold, a NUL above all.
     "22P05": errors.PayloadRefused,
     "22P02": errors.PayloadRefused,
@@ -43,6 +45,12 @@ def translate(error: psycopg.Error) -> Exception:
             return errors.SchemaMismatch(
                 f"the database has no Catchment schema, or an older one: {diag.message_primary}",
                 hint="Run: catchment migrate",
+            )
+        if error.sqlstate in _MISSING and re.search(r'"lake"|\blake\.', diag.message_primary or ""):
+            return errors.LakeUnavailable(
+                f"the database has no lake, or an older one: {diag.message_primary}",
+                code="NO_LAKE",
+                hint="Say where its data are to be kept: --lake or CATCHMENT_LAKE.",
             )
         return error
     message = diag.message_primary or str(error)

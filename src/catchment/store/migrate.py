@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import Connection
+from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from catchment.errors import SchemaMismatch
 from catchment.sql import loader
-
-# The oldest migration whose schema this code's functions can still work with after an upgrade by newer code.
-COMPATIBLE_FROM = 1
 
 _LOCK = "select pg_advisory_lock(hashtextextended('catchment.migrate', 0))"
 _UNLOCK = "select pg_advisory_unlock(hashtextextended('catchment.migrate', 0))"
@@ -26,20 +24,20 @@ _FOUNDATION: LiteralString = """
 do $$
 begin
   if exists (select from pg_namespace as n join pg_roles as r on r.oid = n.nspowner
-              where n.nspname = 'worker' and r.rolname <> 'catchment_owner') then
-    raise exception using errcode = 'CM010', message = 'schema worker exists and is not owned by catchment_owner',
+              where n.nspname = {name} and r.rolname <> 'catchment_owner') then
+    raise exception using errcode = 'CM010', message = {taken},
                           hint = 'Catchment needs a schema of that name for itself: use another database.';
   end if;
 end;
 $$;
-create schema if not exists worker authorization catchment_owner;
+create schema if not exists {schema} authorization catchment_owner;
 set local role catchment_owner;
-create table if not exists worker.migration (
+create table if not exists {migration} (
   number      integer primary key,
   name        text not null,
   applied_at  timestamptz not null default clock_timestamp()
 );
-create table if not exists worker.version (
+create table if not exists {version} (
   is_one           boolean primary key default true check (is_one),
   fingerprint      text not null,
   compatible_from  integer not null
@@ -48,18 +46,53 @@ create table if not exists worker.version (
 
 
 @dataclass(frozen=True, slots=True)
+class Schema:
+    """A schema of Catchment's own, and the folder its SQL is in.
+
+    ``compatible_from`` is the oldest migration whose schema the functions of this code can still work with after an
+    upgrade by newer code; it is kept in the table ``version_table``.
+    """
+
+    name: str
+    folder: loader.Folder
+    compatible_from: int
+    version_table: str = "version"
+
+    def text(self, template: LiteralString) -> Composed:
+        """The template with the names of this schema filled in."""
+        return SQL(template).format(
+            name=Literal(self.name),
+            taken=Literal(f"schema {self.name} exists and is not owned by catchment_owner"),
+            schema=Identifier(self.name),
+            migration=Identifier(self.name, "migration"),
+            version=Identifier(self.name, self.version_table),
+        )
+
+
+ENGINE = Schema("worker", loader.ENGINE, compatible_from=1)
+
+
+@dataclass(frozen=True, slots=True)
 class Upgrade:
     applied: tuple[str, ...]
     routines_changed: bool
 
 
-def migrate(conn: Connection, *, on_step: Callable[[str], None] = lambda _: None) -> Upgrade:
-    """Bring the schema up to date. Safe to run any number of times, and by several processes at once."""
+def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] | None = None) -> Upgrade:
+    """Bring the schema up to date. Safe to run any number of times, and by several processes at once.
+
+    ``on_step`` is told what is being done. Returns which migrations were ``applied`` and whether ``routines_changed``.
+    """
+    on_step = on_step or (lambda _: None)
     if not conn.autocommit:
         raise ValueError("migrate needs a connection in autocommit mode: each migration commits by itself")
     conn.execute(_LOCK)
     try:
-        return _migrate(conn, on_step)
+        with conn.transaction():
+            conn.execute(loader.roles())
+            conn.execute(_may_become_owner())
+        applied = apply_migrations(conn, ENGINE, on_step)
+        return Upgrade(applied, recreate_routines(conn, ENGINE, on_step))
     except psycopg.errors.InsufficientPrivilege as error:
         raise SchemaMismatch(
             f"this user may not install Catchment: {error.diag.message_primary}",
@@ -70,13 +103,12 @@ def migrate(conn: Connection, *, on_step: Callable[[str], None] = lambda _: None
             conn.execute(_UNLOCK)
 
 
-def _migrate(conn: Connection, on_step: Callable[[str], None]) -> Upgrade:
-    known = loader.migrations()
+def apply_migrations(conn: Connection[Any], schema: Schema, on_step: Callable[[str], None]) -> tuple[str, ...]:
+    """Make the schema if it is missing, and apply what it lacks, each migration in one transaction. Under a lock."""
+    known = schema.folder.migrations()
     with conn.transaction():
-        conn.execute(loader.roles())
-        conn.execute(_may_become_owner())
-        conn.execute(_FOUNDATION)
-        done = {row[0] for row in conn.execute("select number from worker.migration")}
+        conn.execute(schema.text(_FOUNDATION))
+        done = {row[0] for row in conn.execute(schema.text("select number from {migration}"))}
     newest = max(done, default=0)
     if newest > known[-1].number:
         raise SchemaMismatch(
@@ -93,11 +125,11 @@ def _migrate(conn: Connection, on_step: Callable[[str], None]) -> Upgrade:
             conn.execute("set local role catchment_owner")
             conn.execute(migration.text)
             conn.execute(
-                "insert into worker.migration (number, name) values (%s, %s)",
+                schema.text("insert into {migration} (number, name) values (%s, %s)"),
                 [migration.number, migration.name],
             )
         applied.append(migration.name)
-    return Upgrade(tuple(applied), _recreate_routines(conn, on_step))
+    return tuple(applied)
 
 
 def _may_become_owner() -> LiteralString:
@@ -116,27 +148,30 @@ def _may_become_owner() -> LiteralString:
     """
 
 
-def _recreate_routines(conn: Connection, on_step: Callable[[str], None]) -> bool:
+def recreate_routines(conn: Connection[Any], schema: Schema, on_step: Callable[[str], None]) -> bool:
+    """Create functions, views and grants anew if their text has changed; tells whether it had. Under a lock."""
     with conn.transaction():
         conn.execute("set local role catchment_owner")
-        row = conn.execute("select fingerprint from worker.version").fetchone()
-        if row is not None and row[0] == loader.fingerprint():
+        row = conn.execute(schema.text("select fingerprint from {version}")).fetchone()
+        if row is not None and row[0] == schema.folder.fingerprint():
             return False
         on_step("functions, views and grants")
         # Bodies name functions that come later in the order of files.
         conn.execute("set local check_function_bodies = off")
-        for text in loader.routines():
+        for text in schema.folder.routines():
             conn.execute(text)
         conn.execute(
-            "insert into worker.version (fingerprint, compatible_from) values (%s, %s)"
-            " on conflict (is_one) do update"
-            " set fingerprint = excluded.fingerprint, compatible_from = excluded.compatible_from",
-            [loader.fingerprint(), COMPATIBLE_FROM],
+            schema.text(
+                "insert into {version} (fingerprint, compatible_from) values (%s, %s)"
+                " on conflict (is_one) do update"
+                " set fingerprint = excluded.fingerprint, compatible_from = excluded.compatible_from"
+            ),
+            [schema.folder.fingerprint(), schema.compatible_from],
         )
         return True
 
 
-def check_version(conn: Connection) -> None:
+def check_version(conn: Connection[Any]) -> None:
     """Raise ``SchemaMismatch`` unless this code can work with the schema in the database."""
     known = loader.migrations()[-1].number
     try:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from catchment.errors import DefinitionRefused, UnknownCommand
 from catchment.task.command import Command, path_of
 from catchment.task.limit import QueueOptions
 from catchment.task.middleware import Middleware
 from catchment.task.options import check_name
+
+if TYPE_CHECKING:
+    from prometheus_client.registry import Collector
 
 AnyCommand = Command[..., Any]
 
@@ -21,6 +24,7 @@ class Commands:
     def __init__(self) -> None:
         self._by_name: dict[str, AnyCommand] = {}
         self.middlewares: list[Middleware] = []
+        self.collectors: list[Collector] = []
         self._queues: dict[str, QueueOptions] = {}
 
     def add(self, command: AnyCommand) -> None:

@@ -1,0 +1,132 @@
+"""Whether a query means the same after it was parsed and written back: DuckDB reads both, and the trees are compared.
+
+All SQL of a dynamic table is written from a parsed tree, so a construct that the parser misreads would be wrong in the
+table and in everything that checks it. A definition that does not survive is refused instead.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, cast
+
+_Node = dict[str, Any]
+
+_SYNONYMS = {"^": "**", "pow": "**", "power": "**", "starts_with": "^@", "@": "abs", "strpos": "position"}
+_NOT_COMPARED = ("query_location", "is_operator", "width")
+_FIRST = ("class", "type", "function_name")
+_INTERVAL = re.compile(r"\s*(-?\d+)\s+([a-z]+?)s?\s*", re.IGNORECASE)
+
+
+def syntax_error(serialised: str) -> str | None:
+    """Why DuckDB cannot parse a text, from what ``json_serialize_sql`` made of it; None when it can."""
+    found: _Node = json.loads(serialised)
+    is_error = found.get("error") and found.get("error_type") == "parser"
+    return str(found.get("error_message")) if is_error else None
+
+
+def difference(written: str, again: str) -> str | None:
+    """What DuckDB reads differently in two texts, from ``json_serialize_sql`` of both; None when they are one query.
+
+    Also None when DuckDB cannot serialise the first: then there is nothing to compare with.
+    """
+    one: _Node = json.loads(written)
+    two: _Node = json.loads(again)
+    if one.get("error"):
+        return None
+    if two.get("error"):
+        return f"it was written back as something that DuckDB refuses: {two.get('error_message')}"
+    return _first_difference(_canonical(one["statements"]), _canonical(two["statements"]), "query")
+
+
+def _canonical(node: Any) -> Any:
+    """A tree without places in the text, with one spelling for what can be spelled in several ways."""
+    if isinstance(node, list):
+        return [_canonical(item) for item in cast("list[Any]", node)]
+    if not isinstance(node, dict):
+        return node.lower() if isinstance(node, str) else node
+    given = cast("_Node", node)
+    found: _Node = {name: _canonical(value) for name, value in given.items() if name not in _NOT_COMPARED}
+    return _CANONICAL.get(str(found.get("class")), _as_it_is)(found, given)
+
+
+def _as_it_is(found: _Node, _: _Node) -> _Node:
+    return found
+
+
+def _constant(found: _Node, given: _Node) -> _Node:
+    """Only names are folded to lower case, not texts."""
+    found["value"]["value"] = given["value"].get("value")
+    return found
+
+
+def _operator(found: _Node, _: _Node) -> _Node:
+    """``NOT x IS NULL`` is ``x IS NOT NULL``."""
+    inner: _Node = found["children"][0]
+    if found["type"] == "operator_not" and inner.get("type") == "operator_is_null":
+        return {**inner, "type": "operator_is_not_null", "alias": found["alias"]}
+    return found
+
+
+def _function(found: _Node, _: _Node) -> _Node:
+    found["function_name"] = _SYNONYMS.get(found["function_name"], found["function_name"])
+    found["schema"] = ""
+    if found["function_name"] in ("->", "->>"):
+        _spell_path(found["children"][-1])
+    return _interval(found)
+
+
+def _arrow(found: _Node, _: _Node) -> _Node:
+    _spell_path(found["expr"])
+    return found
+
+
+def _spell_path(path: _Node) -> None:
+    """``j -> 'a'`` is ``j -> '$.a'``."""
+    name = path["value"].get("value") if path.get("class") == "constant" else None
+    if isinstance(name, str) and re.fullmatch(r"\w+", name):
+        path["value"]["value"] = f"$.{name}"
+
+
+def _cast(found: _Node, _: _Node) -> _Node:
+    """``INTERVAL '3 hours'`` is a text with its unit inside; the number of the other form is a text or a number."""
+    child: _Node = found["child"]
+    value = child["value"].get("value") if child.get("class") == "constant" else None
+    target = found["cast_type"]["id"]
+    if target == "double" and re.fullmatch(r"-?[\d.]+", str(value)):
+        return {"class": "number", "value": float(str(value))}
+    match = _INTERVAL.fullmatch(value) if target == "interval" and isinstance(value, str) else None
+    if match is None:
+        return found
+    return {"class": "interval", "value": float(match.group(1)), "unit": f"to_{match.group(2).lower()}s"}
+
+
+def _interval(found: _Node) -> _Node:
+    """``to_hours(CAST(trunc(number) AS …))`` is what INTERVAL with a unit beside the number means."""
+    children: list[_Node] = found["children"]
+    inner: _Node = children[0].get("child", {}) if len(children) == 1 else {}
+    numbers: list[_Node] = inner.get("children", [])
+    if not found["function_name"].startswith("to_") or inner.get("function_name") != "trunc":
+        return found
+    if len(numbers) != 1 or numbers[0].get("class") != "number":
+        return found
+    return {"class": "interval", "value": numbers[0]["value"], "unit": found["function_name"]}
+
+
+_CANONICAL = {"constant": _constant, "operator": _operator, "function": _function, "lambda": _arrow, "cast": _cast}
+
+
+def _first_difference(one: Any, two: Any, where: str) -> str | None:
+    if isinstance(one, dict) and isinstance(two, dict):
+        left, right = cast("_Node", one), cast("_Node", two)
+        for name in sorted({*left, *right}, key=lambda name: (name not in _FIRST, name)):
+            found = _first_difference(left.get(name), right.get(name), name)
+            if found is not None:
+                return found
+        return None
+    if isinstance(one, list) and isinstance(two, list):
+        left_items, right_items = cast("list[Any]", one), cast("list[Any]", two)
+        if len(left_items) == len(right_items):
+            pairs = zip(left_items, right_items, strict=True)
+            return next((found for a, b in pairs if (found := _first_difference(a, b, where))), None)
+    return None if one == two else f"{where}: {one!r:.80} was read as {two!r:.80}"

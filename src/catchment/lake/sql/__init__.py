@@ -1,0 +1,1 @@
+"""The control schema of the lake: tables, functions and views, as SQL."""

@@ -1,0 +1,39 @@
+-- order_of: what a refresh is to do. Sources that are base tables are read at the round's snapshot, dynamic tables at the commit that
+-- has their content for it ("new" is null when there is none).
+create or replace function lake.order_of(
+  p_refresh_id  bigint
+)
+  returns jsonb
+  language sql
+  stable
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+  select jsonb_build_object(
+           'refresh_id', r.id, 'fence', r.fence, 'state', r.state, 'trigger', o.trigger, 'deadline_at', r.deadline_at,
+           'plan', r.plan, 'epoch', r.from_epoch, 'stored_snapshot', r.checked_snapshot,
+           'data_snapshot', o.snapshot, 'data_at', o.data_at,
+           'dt_id', d.id, 'generation', d.generation, 'schema_name', d.schema_name, 'name', d.name,
+           'definition', d.definition, 'definition_hash', d.definition_hash, 'properties', d.properties,
+           'layout', d.layout, 'buckets', d.buckets, 'physical_id', d.physical_id,
+           'commit_snapshot', f.commit_snapshot, 'rows', f.rows,
+           'forced', case when f.data_snapshot is not null then lake.foreign_write(d.physical_id, f, r.checked_snapshot)
+                          when d.generation > 1 then 'DEFINITION_CHANGED'
+                          else 'FIRST_FILL' end,
+           'reads', coalesce((
+             select jsonb_agg(jsonb_build_object(
+                      'table_id', s.table_id, 'dt_id', s.source_dt_id,
+                      'schema_name', case when u.id is null then s.schema_name else 'dt' end,
+                      'table_name', case when u.id is null then s.table_name else format('t%sg%s', u.id, u.generation) end,
+                      'new', case when u.id is null then o.snapshot else lake.version_at(u.id, o.snapshot) end,
+                      'old', e.snapshot, 'rows_old', e.rows, 'columns_old', e.columns) order by s.table_id)
+               from lake.source as s
+               left join lake.dt as u on u.id = s.source_dt_id
+               left join lake.read as e on e.dt_id = s.dt_id and e.table_id = s.table_id
+              where s.dt_id = d.id), '[]'))
+    from lake.refresh as r
+    join lake.round as o on o.id = r.round_id
+    join lake.dt as d on d.id = r.dt_id
+    join lake.frontier as f on f.dt_id = d.id
+   where r.id = p_refresh_id
+$$;

@@ -1,0 +1,20 @@
+-- Least privilege, as in schema worker: functions run as the owner and check what they are asked. Members of catchment_read look,
+-- members of catchment_worker run refreshes and change dynamic tables.
+revoke all on schema lake from public;
+grant usage on schema lake to catchment_worker, catchment_read;
+revoke all on all tables in schema lake from public, catchment_worker, catchment_read;
+revoke all on all functions in schema lake from public, catchment_worker, catchment_read;
+revoke all on all procedures in schema lake from public, catchment_worker, catchment_read;
+
+grant select on all tables in schema lake to catchment_worker, catchment_read;
+grant execute on function lake.commit_key(), lake.version_at(bigint, bigint), lake.cost_samples(bigint), lake.order_of(bigint)
+   to catchment_read, catchment_worker;
+grant execute on function
+  lake.scan_changes(), lake.request_round(bigint[], text), lake.advance(bigint),
+  lake.begin_refresh(bigint, bigint, interval, boolean), lake.store_plan(bigint, bigint, jsonb, bigint),
+  lake.prepare_publish(bigint, bigint, jsonb), lake.move_frontier(bigint, bigint),
+  lake.finish_refresh(bigint, bigint, jsonb), lake.fail_refresh(bigint, bigint, text, text),
+  lake.add_sample(bigint, text, double precision, double precision),
+  lake.schedule_deletion(text[]), lake.note_artifacts(bigint, bigint, bigint, text, text[]), lake.forget_artifacts(text[]),
+  lake.create_table(jsonb), lake.drop_table(bigint), lake.remove_table(bigint), lake.suspend(bigint, text)
+   to catchment_worker;

@@ -1,0 +1,221 @@
+-- Why: what dynamic tables there are, what each was computed from, and the refreshes that keep them up to date. Locks: nothing,
+-- the tables are new. The catalog of the lake itself belongs to DuckLake and is only read, through views made at installation.
+
+create table lake.lake (
+  is_one            boolean primary key default true check (is_one),
+  data_path         text not null,
+  metadata_schema   text not null,
+  scanned_snapshot  bigint not null default -1,
+  max_failures      integer not null default 5,
+  history           interval not null default '30 days',
+  created_at        timestamptz not null default clock_timestamp(),
+  constraint lake_failures_are_positive check (max_failures >= 1)
+);
+comment on table lake.lake is
+  'The lake of this database: one row. scanned_snapshot: lake.change knows all snapshots up to it. max_failures: so many failed '
+  'scheduled refreshes in a row suspend a table. history: how long refreshes are remembered.';
+
+create table lake.dt (
+  id               bigint generated always as identity primary key,
+  schema_name      text not null,
+  name             text not null,
+  generation       integer not null default 1,
+  definition       text not null,
+  definition_hash  text not null,
+  properties       jsonb not null,
+  target_lag       interval,
+  scheduler        boolean not null default true,
+  strategy         text not null,
+  reason           text,
+  is_always_due    boolean not null default false,
+  layout           jsonb not null,
+  buckets          integer not null default 1,
+  physical_id      bigint,
+  next             jsonb,
+  state            text not null default 'creating',
+  suspended_by     text,
+  error_streak     integer not null default 0,
+  expected_ms      double precision not null default 0,
+  last_attempt_at  timestamptz,
+  component        bigint not null default 0,
+  created_at       timestamptz not null default clock_timestamp(),
+  updated_at       timestamptz not null default clock_timestamp(),
+  constraint dt_state_is_known      check (state in ('creating', 'active', 'suspended', 'dropping')),
+  constraint dt_suspended_by_whom   check ((state = 'suspended') = (suspended_by is not null)),
+  constraint dt_suspension_is_known check (suspended_by in ('user', 'failures', 'upstream')),
+  constraint dt_strategy_is_known   check (strategy in ('delta', 'keys', 'full')),
+  constraint dt_full_has_reason     check ((strategy = 'full') = (reason is not null)),
+  constraint dt_lag_is_long_enough  check (target_lag >= interval '1 second'),
+  constraint dt_has_buckets         check (buckets between 1 and 256),
+  constraint dt_active_has_table    check (state not in ('active', 'suspended') or physical_id is not null)
+);
+comment on table lake.dt is
+  'Dynamic tables. The rows of one are in the lake table dt.t<id>g<generation>, whose id in the catalog is physical_id; its name is '
+  'a view of the lake. target_lag null: DOWNSTREAM. next: the definition that the commit of a CREATE puts into force.';
+-- Names are as in the lake, where case does not tell two tables apart.
+create unique index dt_name on lake.dt (lower(schema_name), lower(name));
+
+create table lake.source (
+  dt_id         bigint not null references lake.dt on delete cascade,
+  table_id      bigint not null,
+  schema_name   text not null,
+  table_name    text not null,
+  source_dt_id  bigint references lake.dt,
+  used_columns  text[] not null,
+  primary key (dt_id, table_id)
+);
+comment on table lake.source is
+  'The tables that a dynamic table reads, each once. source_dt_id: the table is the content of that dynamic table.';
+-- The graph downwards: what reads this table.
+create index source_upstream on lake.source (source_dt_id) where source_dt_id is not null;
+
+create table lake.frontier (
+  dt_id             bigint primary key references lake.dt on delete cascade,
+  epoch             bigint not null default 0,
+  data_snapshot     bigint,
+  data_at           timestamptz,
+  commit_snapshot   bigint,
+  checked_snapshot  bigint,
+  rows              bigint,
+  constraint frontier_is_whole check (num_nulls(data_snapshot, data_at, commit_snapshot, checked_snapshot, rows) in (0, 5))
+);
+comment on table lake.frontier is
+  'What the content of a dynamic table corresponds to: its query at data_snapshot, which was the newest at data_at. That content is '
+  'in the lake at commit_snapshot. Up to checked_snapshot nobody else is known to have written it. epoch grows with every change of this row by a refresh: who publishes '
+  'must have started from the newest.';
+
+create table lake.read (
+  dt_id     bigint not null references lake.dt on delete cascade,
+  table_id  bigint not null,
+  snapshot  bigint not null,
+  rows      bigint not null,
+  columns   jsonb not null,
+  primary key (dt_id, table_id)
+);
+comment on table lake.read is
+  'What the frontier was computed from: each source at a snapshot, how many rows it had, and the used columns as they were: '
+  '{"name": {"id": 1, "type": "BIGINT"}}.';
+
+create table lake.version (
+  dt_id            bigint not null references lake.dt on delete cascade,
+  data_from        bigint not null,
+  data_to          bigint not null,
+  commit_snapshot  bigint not null,
+  primary key (dt_id, data_from),
+  constraint version_is_a_range check (data_to >= data_from)
+);
+comment on table lake.version is
+  'Where to read a dynamic table as of an earlier data snapshot: for data_from … data_to its content is in the lake at '
+  'commit_snapshot.';
+
+create table lake.change (
+  table_id     bigint not null,
+  snapshot_id  bigint not null,
+  kind         text not null,
+  primary key (table_id, snapshot_id, kind),
+  constraint change_kind_is_known check (kind in ('data', 'inlined', 'ddl', 'upkeep'))
+);
+comment on table lake.change is
+  'Which table was touched by which snapshot, as scan_changes found it in the catalog. upkeep leaves the content as it is.';
+
+create table lake.round (
+  id          bigint generated always as identity primary key,
+  trigger     text not null,
+  snapshot    bigint not null,
+  data_at     timestamptz not null,
+  created_at  timestamptz not null,
+  closed_at   timestamptz,
+  constraint round_trigger_is_known check (trigger in ('scheduled', 'manual', 'create'))
+);
+comment on table lake.round is
+  'One pass over connected dynamic tables at one snapshot of the lake, which was its newest at data_at.';
+-- advance: the rounds that are not over.
+create index round_open on lake.round (id) where closed_at is null;
+
+create table lake.refresh (
+  id                bigint generated always as identity primary key,
+  round_id          bigint not null references lake.round,
+  dt_id             bigint not null references lake.dt on delete cascade,
+  state             text not null default 'SCHEDULED',
+  action            text,
+  reason            text,
+  task_id           bigint,
+  fence             bigint not null default 0,
+  from_epoch        bigint,
+  checked_snapshot  bigint,
+  to_reads          jsonb,
+  rows_after        bigint,
+  buckets           integer,
+  commit_snapshot   bigint,
+  plan              jsonb,
+  keys              bigint,
+  inserted          bigint,
+  deleted           bigint,
+  figures           jsonb not null default '{}',
+  cancel_code       text,
+  error_code        text,
+  error_text        text,
+  created_at        timestamptz not null,
+  started_at        timestamptz,
+  planned_at        timestamptz,
+  published_at      timestamptz,
+  finished_at       timestamptz,
+  deadline_at       timestamptz,
+  constraint refresh_state_is_known    check (state in ('SCHEDULED', 'EXECUTING', 'PUBLISHING', 'PUBLISHED', 'SUCCEEDED', 'FAILED',
+                                                        'SKIPPED', 'UPSTREAM_FAILED', 'CANCELLED')),
+  constraint refresh_end_has_time      check ((finished_at is not null) = (state in ('SUCCEEDED', 'FAILED', 'SKIPPED', 'UPSTREAM_FAILED',
+                                                                                     'CANCELLED'))),
+  constraint refresh_failure_has_code  check (state <> 'FAILED' or error_code is not null),
+  constraint refresh_publish_has_reads check (state not in ('PUBLISHING', 'PUBLISHED') or (to_reads is not null and rows_after is not null)),
+  constraint refresh_action_is_known   check (action in ('no_data', 'incremental', 'full', 'reinitialize', 'repair')),
+  constraint refresh_is_once_in_round  unique (round_id, dt_id)
+);
+comment on table lake.refresh is
+  'Refreshes: one dynamic table in one round. fence: the attempt that holds it. from_epoch: the frontier it computes from. '
+  'PUBLISHING: about to commit to the lake; PUBLISHED: committed, the frontier has moved.';
+-- What is under way for a table, and its history.
+create index refresh_open on lake.refresh (dt_id) where finished_at is null;
+create index refresh_history on lake.refresh (dt_id, id desc);
+
+create table lake.artifact (
+  path        text primary key,
+  refresh_id  bigint not null,
+  task_id     bigint not null,
+  fence       bigint not null,
+  kind        text not null,
+  made_at     timestamptz not null,
+  constraint artifact_kind_is_known check (kind in ('keys', 'deletes', 'data'))
+);
+comment on table lake.artifact is
+  'Files of refreshes outside the catalog. A row is written before its file, and goes when the file is registered or removed.';
+-- sweep: the files of one refresh.
+create index artifact_refresh on lake.artifact (refresh_id);
+
+-- Numbers our entries in DuckLake's list of files to delete: above all of its own, and each once, because it deletes entries by number.
+create sequence lake.deletion start 4611686018427387904;
+
+create table lake.cost_sample (
+  dt_id   bigint not null references lake.dt on delete cascade,
+  action  text not null,
+  units   double precision not null,
+  ms      double precision not null,
+  at      timestamptz not null
+);
+comment on table lake.cost_sample is 'What the newest refreshes of a table took, for predictions; 20 of each action are kept.';
+-- cost_samples: the newest of an action.
+create index cost_sample_newest on lake.cost_sample (dt_id, action, at desc);
+
+create table lake.audit_run (
+  dt_id     bigint not null references lake.dt on delete cascade,
+  snapshot  bigint not null,
+  missing   bigint not null,
+  extra     bigint not null,
+  ms        double precision not null,
+  at        timestamptz not null
+);
+comment on table lake.audit_run is 'Comparisons of a table with its query at its data snapshot: rows that were missing, rows too many.';
+
+insert into worker.queue_registry (queue, mode, concurrency, description)
+values ('lake', 'concurrent', 1, 'Refreshes of dynamic tables.'),
+       ('lake_schedule', 'serial', 1, 'Finds out which dynamic tables are due.')
+on conflict do nothing;

@@ -1,0 +1,49 @@
+"""A statistical business register with its derive pipeline, on Catchment.
+
+Units with validity in time are imported or edited; a pipeline of SQL handlers derives statistical units, their history
+and their facets, and keeps them up to date with every change. Use it from the command line::
+
+    catchment register init --country NO --activity-standard nace_v2.1
+    catchment register load-codes region regions.csv
+    catchment worker
+
+Everything lives in the schema ``register`` of the database; tables and functions there are the interface. This package
+only installs them, brings files in and shows what came out.
+"""
+
+from catchment_register.errors import (
+    CodesRefused,
+    DeleteRefused,
+    IsolationRefused,
+    JobRefused,
+    NotCovered,
+    OverlapRefused,
+    RegisterError,
+    RegisterMismatch,
+    RoundBroken,
+    SettingRefused,
+    StagingLost,
+    StillCovered,
+    TwoPrimaries,
+    UnknownCode,
+)
+from catchment_register.schema.migrate import check_version, migrate
+
+__all__ = [
+    "CodesRefused",
+    "DeleteRefused",
+    "IsolationRefused",
+    "JobRefused",
+    "NotCovered",
+    "OverlapRefused",
+    "RegisterError",
+    "RegisterMismatch",
+    "RoundBroken",
+    "SettingRefused",
+    "StagingLost",
+    "StillCovered",
+    "TwoPrimaries",
+    "UnknownCode",
+    "check_version",
+    "migrate",
+]

@@ -1,0 +1,1 @@
+"""``catchment register``: one file for each verb."""

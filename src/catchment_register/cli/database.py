@@ -1,0 +1,39 @@
+"""The connection that verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from psycopg import Connection
+
+import catchment
+from catchment_register.dates import read_open_ends
+from catchment_register.errors import translated
+from catchment_register.schema.migrate import check_version, migrate
+
+Dsn = Annotated[
+    str | None,
+    typer.Option(
+        "--dsn",
+        envvar="CATCHMENT_DSN",
+        show_envvar=True,
+        help="The database. Without one, Catchment starts its own server.",
+    ),
+]
+
+
+@contextmanager
+def open_register(dsn: str | None) -> Generator[Connection[Any]]:
+    """Connect, and check that the register fits. On the embedded server it is kept up to date by itself.
+
+    Errors of the register's functions are raised as its classes; an open end is read as ``date.max``.
+    """
+    with catchment.connect(dsn, name="catchment register") as conn, translated():
+        if dsn is None:
+            migrate(conn)
+        check_version(conn)
+        read_open_ends(conn)
+        yield conn

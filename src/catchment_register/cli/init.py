@@ -1,0 +1,107 @@
+"""``catchment register init``: the schema, the countries and the settings."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any
+
+import psycopg
+import typer
+from psycopg import Connection
+from psycopg.sql import SQL, Identifier
+
+import catchment
+from catchment_register.cli.database import Dsn
+from catchment_register.cli.output import Json, console, print_json
+from catchment_register.codes.edition import find_standard, use_region_version
+from catchment_register.codes.load import load_countries
+from catchment_register.errors import SettingRefused, translated
+from catchment_register.schema import loader
+from catchment_register.schema.migrate import migrate
+
+# Settings that --set takes; the others have options of their own.
+TUNABLE = ("batch_enterprises", "import_batch_rows", "partition_count_target", "rebuild_share", "truncates_text")
+
+
+def init(
+    dsn: Dsn = None,
+    country: Annotated[str | None, typer.Option(help="The home country, by its two letters.")] = None,
+    activity_standard: Annotated[str | None, typer.Option(help="isic_v4, nace_v2.1, or one of yours.")] = None,
+    region_version: Annotated[str | None, typer.Option(help="Which version of the regions new data name.")] = None,
+    today: Annotated[str | None, typer.Option(help="The day that is today, as 2026-02-13, or real: the clock.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help=f"One of {', '.join(TUNABLE)}.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Install or upgrade the register, and change its settings. Safe to run again, and while workers run."""
+    with catchment.connect(dsn, name="catchment register") as conn, translated():
+        upgrade = migrate(conn, on_step=lambda step: None if as_json else console.print(f"  {step}"))
+        countries = load_countries(conn)
+        before = read_settings(conn)
+        with conn.transaction():
+            _choose(conn, country, activity_standard, region_version, today)
+            for setting in settings or []:
+                _tune(conn, setting)
+        after = read_settings(conn)
+    changed = {k: v for k, v in after.items() if v != before[k]}
+    if as_json:
+        print_json({"applied": upgrade.applied, "countries": countries.added, "changed": changed, "settings": after})
+        return
+    if countries.added:
+        console.print(f"  {countries.added} countries")
+    for key, value in changed.items():
+        console.print(f"  {key} = {'real' if key == 'today' and value is None else value}")
+    if upgrade.derives_anew:
+        console.print("The rules of derivation have changed: everything is derived anew as soon as a worker runs.")
+    if upgrade.applied or upgrade.routines_changed or countries.added or changed:
+        console.print("The register is ready.")
+    else:
+        console.print("The register was ready already.")
+
+
+def read_settings(conn: Connection[Any]) -> dict[str, Any]:
+    """All settings by name, codes instead of ids."""
+    cursor = conn.execute(loader.query("settings"))
+    row = cursor.fetchone()
+    names = [c.name for c in cursor.description or ()]
+    return dict(zip(names, row or (), strict=True))
+
+
+def _choose(
+    conn: Connection[Any], country: str | None, standard: str | None, version: str | None, today: str | None
+) -> None:
+    if country is not None:
+        row = conn.execute("select id from register.country where iso_2 = %s", [country.upper()]).fetchone()
+        if row is None:
+            raise SettingRefused(f"there is no country {country!r}", hint="Give its two letters, as NO.")
+        conn.execute("update register.settings set country_id = %s", [row[0]])
+    if standard is not None:
+        chosen = find_standard(conn, standard)
+        conn.execute("update register.settings set activity_category_standard_id = %s", [chosen.id])
+    if version is not None:
+        conn.execute("update register.settings set region_version_id = %s", [use_region_version(conn, version)])
+    if today is not None:
+        conn.execute("update register.settings set today = %s", [read_day(today)])
+
+
+def read_day(text: str) -> date | None:
+    """A day, or None for ``real``."""
+    if text == "real":
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise SettingRefused(f"{text!r} is not a day", hint="Write it as 2026-02-13, or real for the clock.") from None
+
+
+def _tune(conn: Connection[Any], setting: str) -> None:
+    key, found, value = setting.partition("=")
+    if not found or key not in TUNABLE:
+        raise SettingRefused(
+            f"--set {setting} is not understood", hint=f"Write KEY=VALUE, KEY one of {', '.join(TUNABLE)}."
+        )
+    try:
+        conn.execute(SQL("update register.settings set {key} = %s").format(key=Identifier(key)), [value])
+    except (psycopg.DataError, psycopg.errors.CheckViolation, psycopg.errors.DatatypeMismatch) as error:
+        raise SettingRefused(f"{key} cannot be {value!r}: {error.diag.message_primary}") from error

@@ -1,0 +1,41 @@
+"""``catchment register load-codes``: code lists from files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from catchment_register.cli.database import Dsn, open_register
+from catchment_register.cli.output import Json, console, errors, print_json
+from catchment_register.codes.kinds import KINDS, find_kind
+from catchment_register.codes.load import load_codes as write_codes
+from catchment_register.codes.read import read_codes
+
+
+def load_codes(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of {', '.join(sorted(KINDS))}.")],
+    file: Annotated[Path, typer.Argument(help="CSV with a header: path or code, name, and what the list has besides.")],
+    version: Annotated[
+        str | None, typer.Option(help="Of regions: their version. Of activities: their standard. Else as configured.")
+    ] = None,
+    replaces: Annotated[bool, typer.Option("--replace", help="Disable codes that are not in the file.")] = False,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Load a code list: new codes are added, known ones corrected. Rows that cannot be used are left out and listed."""
+    found = find_kind(kind)
+    reading = read_codes(file, found)
+    with open_register(dsn) as conn:
+        loading = write_codes(conn, found, reading, version=version, replaces=replaces)
+    if as_json:
+        print_json(asdict(loading))
+        return
+    console.print(
+        f"{kind}: {loading.added} added, {loading.changed} changed, {loading.unchanged} unchanged,"
+        f" {loading.disabled} disabled, {len(loading.problems)} left out"
+    )
+    for problem in loading.problems:
+        errors.print(f"  line {problem.line}: {problem.text}", markup=False)

@@ -1,0 +1,117 @@
+"""Reads a file of codes: pure, no database.
+
+A file has a header. Wrong columns refuse the whole file; a wrong row is left out and told by its line.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from catchment_register.codes.kinds import Kind
+from catchment_register.errors import CodesRefused
+
+_LABELS = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One row: the line it began in, its key, and the other columns that the file has."""
+
+    line: int
+    key: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A row that is left out, and why."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a file says: its columns besides the key, its codes, and the rows that are none."""
+
+    columns: tuple[str, ...]
+    codes: tuple[Code, ...]
+    problems: tuple[Problem, ...]
+
+
+def read_codes(file: Path, kind: Kind) -> Reading:
+    """Read a CSV file: UTF-8, with commas, semicolons or tabs."""
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            return parse_codes(lines, kind, name=str(file))
+    except OSError as error:
+        raise CodesRefused(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CodesRefused(
+            f"{file} is not UTF-8: {error.reason} at byte {error.start}", hint="Save it as UTF-8 and load it again."
+        ) from error
+
+
+def parse_codes(lines: Iterable[str], kind: Kind, *, name: str = "the file") -> Reading:
+    """Read lines of CSV text."""
+    rest = iter(lines)
+    header = next(rest, "")
+    delimiter = max(",;\t", key=header.count)
+    columns = [c.strip().lower() for row in csv.reader([header], delimiter=delimiter) for c in row]
+    _check_columns(columns, kind, name)
+
+    codes: dict[str, Code] = {}
+    problems: list[Problem] = []
+    reader = csv.reader(rest, delimiter=delimiter, strict=True)
+    try:
+        for line, row in _numbered(reader):
+            try:
+                code = _read_row(line, row, columns, kind)
+                if code.key in codes:
+                    raise ValueError(f"{code.key} was there before, in line {codes[code.key].line}")
+                codes[code.key] = code
+            except ValueError as error:
+                problems.append(Problem(line, str(error)))
+    except csv.Error as error:
+        raise CodesRefused(f"{name} is not CSV: line {reader.line_num + 1}: {error}") from error
+    present = tuple(c.name for c in kind.columns if c.name in columns)
+    return Reading(present, tuple(codes.values()), tuple(problems))
+
+
+def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not blank, with the line each begins in; the header was line 1."""
+    begins = 2
+    for row in reader:
+        if any(cell.strip() for cell in row):
+            yield begins, row
+        begins = reader.line_num + 2
+
+
+def _check_columns(columns: list[str], kind: Kind, name: str) -> None:
+    wanted = (kind.key, *kind.columns)
+    missing = [c.name for c in wanted if c.required and c.name not in columns]
+    repeated = sorted({c for c in columns if columns.count(c) > 1})
+    if missing or repeated:
+        what = f"lacks the column {', '.join(missing)}" if missing else f"has {', '.join(repeated)} more than once"
+        shown = ", ".join(c.name if c.required else f"[{c.name}]" for c in wanted)
+        raise CodesRefused(f"{name} {what}", hint=f"The first line names the columns; {kind.name} has {shown}.")
+
+
+def _read_row(line: int, row: list[str], columns: list[str], kind: Kind) -> Code:
+    """The code of a row; raises ``ValueError`` with what is wrong."""
+    if len(row) != len(columns):
+        raise ValueError(f"it has {len(row)} fields, expected {len(columns)}")
+    cells = {column: cell.strip() for column, cell in zip(columns, row, strict=True)}
+    empty = [c.name for c in (kind.key, *kind.columns) if c.required and not cells[c.name]]
+    if empty:
+        raise ValueError(f"{', '.join(empty)} is empty")
+    key = kind.key.read(cells[kind.key.name])
+    if kind.key.name == "path" and not _LABELS.fullmatch(key):
+        raise ValueError(f"{key!r} is not a path: letters, digits and _, joined by dots")
+    present = [c for c in kind.columns if c.name in cells]
+    return Code(line, key, {c.name: c.read(cells[c.name]) if cells[c.name] else c.default for c in present})

@@ -1,0 +1,121 @@
+"""Every error the register raises, as one tree, and the SQLSTATEs that its functions raise.
+
+RegisterError             a CatchmentError
+├── RegisterMismatch      the schema and this version do not fit
+├── SettingRefused        a setting has a value it cannot have
+├── CodesRefused          a file of codes cannot be loaded as asked
+├── RuleBroken            a write that the rules of the register refuse; nothing has happened
+│   ├── OverlapRefused    RG001  two rows of one key on the same day
+│   ├── NotCovered        RG002  a row reaches beyond what it belongs to
+│   ├── StillCovered      RG003  something that belongs to the row would be left uncovered
+│   ├── UnknownCode       RG004  a code is in no list, a value of the wrong type
+│   ├── TwoPrimaries      RG005  two primary units of one owner at once
+│   ├── DeleteRefused     RG006  a row that others rely on
+│   └── IsolationRefused  RG007  an isolation level in which rules cannot be checked
+├── JobRefused            RG008  an import job or an edit cannot do what was asked
+├── RoundBroken           RG009  a stage without the one before it; the round is given back
+└── StagingLost           RG010  staged rows went with a crash of the server; the round is given back
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import psycopg
+
+from catchment import CatchmentError
+
+
+class RegisterError(CatchmentError):
+    """Base of all errors of the register."""
+
+
+class RegisterMismatch(RegisterError):
+    """The register in the database and this version do not fit, or there is none."""
+
+
+class SettingRefused(RegisterError):
+    """A setting does not exist, or cannot have this value."""
+
+
+class CodesRefused(RegisterError):
+    """A file of codes cannot be read, or does not have the columns of its kind."""
+
+
+class RuleBroken(RegisterError):
+    """Base of what the rules between rows refuse. The statement has changed nothing."""
+
+
+class OverlapRefused(RuleBroken):
+    """``RG001``: two rows of one key would be valid on the same day."""
+
+
+class NotCovered(RuleBroken):
+    """``RG002``: what a row belongs to is missing, or not there for all of the row's time."""
+
+
+class StillCovered(RuleBroken):
+    """``RG003``: a unit cannot be shortened or deleted while something that belongs to it needs that time."""
+
+
+class UnknownCode(RuleBroken):
+    """``RG004``: a code is not in its list, or a value does not fit its variable."""
+
+
+class TwoPrimaries(RuleBroken):
+    """``RG005``: two units would be primary for the same one at the same time."""
+
+
+class DeleteRefused(RuleBroken):
+    """``RG006``: a code, or a row that others name, cannot go."""
+
+
+class IsolationRefused(RuleBroken):
+    """``RG007``: the register is written in read committed transactions only."""
+
+
+class JobRefused(RegisterError):
+    """``RG008``: an import job or an edit cannot do what was asked."""
+
+
+class RoundBroken(RegisterError):
+    """``RG009``: a stage of a round found that the one before it did not finish."""
+
+
+class StagingLost(RegisterError):
+    """``RG010``: rows that were staged are gone, as after a crash of the server."""
+
+
+_BY_SQLSTATE: dict[str, type[RegisterError]] = {
+    "RG001": OverlapRefused,
+    "RG002": NotCovered,
+    "RG003": StillCovered,
+    "RG004": UnknownCode,
+    "RG005": TwoPrimaries,
+    "RG006": DeleteRefused,
+    "RG007": IsolationRefused,
+    "RG008": JobRefused,
+    "RG009": RoundBroken,
+    "RG010": StagingLost,
+}
+
+
+def translate(error: psycopg.Error) -> Exception:
+    """The register's error for a database error, or that error itself."""
+    kind = _BY_SQLSTATE.get(error.sqlstate or "")
+    if kind is None:
+        return error
+    return kind(error.diag.message_primary or str(error), hint=error.diag.message_hint)
+
+
+@contextmanager
+def translated() -> Generator[None]:
+    """Raise the errors of the register's functions as classes, the database error chained."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raised = translate(error)
+        if raised is error:
+            raise
+        raise raised from error

@@ -1,0 +1,1 @@
+"""Installing and upgrading the schema ``register``."""

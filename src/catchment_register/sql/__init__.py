@@ -1,0 +1,1 @@
+"""The register itself: tables, functions, views, triggers. ``schema.loader`` finds the text."""

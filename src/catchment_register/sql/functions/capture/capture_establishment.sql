@@ -1,0 +1,19 @@
+-- capture_establishment: slices of establishments changed, and with them their legal units and enterprises.
+create or replace function register.capture_establishment()
+  returns trigger
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform register.log_change(
+    p_establishment_ids => (select range_agg(int4range(c.id, c.id, '[]')) from changed as c),
+    p_legal_unit_ids    => (select range_agg(int4range(o.id, o.id, '[]'))
+                              from (select distinct c.legal_unit_id as id from changed as c where c.legal_unit_id is not null) as o),
+    p_enterprise_ids    => (select range_agg(int4range(o.id, o.id, '[]'))
+                              from (select distinct c.enterprise_id as id from changed as c where c.enterprise_id is not null) as o),
+    p_valid_ranges      => (select range_agg(daterange(v.valid_from, v.valid_until))
+                              from (select distinct c.valid_from, c.valid_until from changed as c) as v));
+  return null;
+end;
+$$;

@@ -1,0 +1,18 @@
+-- capture_owned: details with validity changed, so their owners did.
+create or replace function register.capture_owned()
+  returns trigger
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform register.log_change(
+    p_establishment_ids => (select range_agg(int4range(o.id, o.id, '[]'))
+                              from (select distinct c.establishment_id as id from changed as c where c.establishment_id is not null) as o),
+    p_legal_unit_ids    => (select range_agg(int4range(o.id, o.id, '[]'))
+                              from (select distinct c.legal_unit_id as id from changed as c where c.legal_unit_id is not null) as o),
+    p_valid_ranges      => (select range_agg(daterange(v.valid_from, v.valid_until))
+                              from (select distinct c.valid_from, c.valid_until from changed as c) as v));
+  return null;
+end;
+$$;

@@ -1,0 +1,14 @@
+-- capture_power_root: the root of a group changed, so the group did.
+create or replace function register.capture_power_root()
+  returns trigger
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform register.log_change(
+    p_power_group_ids => (select range_agg(int4range(c.power_group_id, c.power_group_id, '[]')) from changed as c),
+    p_valid_ranges    => (select range_agg(daterange(c.valid_from, c.valid_until)) from changed as c));
+  return null;
+end;
+$$;

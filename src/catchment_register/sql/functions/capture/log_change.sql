@@ -1,0 +1,27 @@
+-- log_change: note which units a statement touched; null says none of that kind. Nothing touched, nothing noted.
+-- assign_power_groups turns it off (register.capture) for what it writes itself: its round takes these groups with it.
+create or replace function register.log_change(
+  p_establishment_ids            int4multirange default null,
+  p_legal_unit_ids               int4multirange default null,
+  p_enterprise_ids               int4multirange default null,
+  p_power_group_ids              int4multirange default null,
+  p_relationship_legal_unit_ids  int4multirange default null,
+  p_valid_ranges                 datemultirange default null,
+  p_rebuilds_reports             boolean default false
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if num_nonnulls(p_establishment_ids, p_legal_unit_ids, p_enterprise_ids, p_power_group_ids, p_relationship_legal_unit_ids) = 0
+     or current_setting('register.capture', true) = 'off' then
+    return;
+  end if;
+  insert into register.base_change_log (establishment_ids, legal_unit_ids, enterprise_ids, power_group_ids,
+                                        relationship_legal_unit_ids, valid_ranges, rebuilds_reports)
+  values (p_establishment_ids, p_legal_unit_ids, p_enterprise_ids, p_power_group_ids, p_relationship_legal_unit_ids,
+          p_valid_ranges, p_rebuilds_reports);
+end;
+$$;

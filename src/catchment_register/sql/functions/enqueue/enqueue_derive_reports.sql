@@ -1,0 +1,13 @@
+-- enqueue_derive_reports: ask for all reports.
+-- Of two that are pending the wider period is left; null is no limit.
+create or replace function worker.enqueue_derive_reports(
+  p_valid_from   date default null,
+  p_valid_until  date default null
+)
+  returns bigint
+  language sql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+  select worker.enqueue('derive_reports', jsonb_build_object('valid_from', p_valid_from, 'valid_until', p_valid_until));
+$$;

@@ -1,0 +1,9 @@
+-- enqueue_derive_statistical_unit_continue: ask for planner statistics to be brought up to date, as between two stages of a round.
+create or replace function worker.enqueue_derive_statistical_unit_continue()
+  returns bigint
+  language sql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+  select worker.enqueue('derive_statistical_unit_continue');
+$$;

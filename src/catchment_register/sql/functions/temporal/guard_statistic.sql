@@ -1,0 +1,32 @@
+-- guard_statistic: a value stands in the column of its variable's type.
+--
+--   raises  RG004 when it does not
+create or replace function register.guard_statistic()
+  returns trigger
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+as $$
+declare
+  v_wrong record;
+begin
+  select d.code, d.type into v_wrong
+    from (select distinct c.stat_definition_id,
+                          case when c.value_int is not null    then 'int'
+                               when c.value_float is not null  then 'float'
+                               when c.value_string is not null then 'string'
+                               else 'bool'
+                          end as type
+            from changed as c) as v
+    join register.stat_definition as d on d.id = v.stat_definition_id
+   where d.type <> v.type
+   limit 1;
+  if found then
+    raise exception using
+      errcode = 'RG004',
+      message = format('stat_for_unit: %s is of type %s, so it needs a value in value_%s', v_wrong.code, v_wrong.type, v_wrong.type);
+  end if;
+  return null;
+end;
+$$;

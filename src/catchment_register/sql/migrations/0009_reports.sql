@@ -1,0 +1,171 @@
+-- Why: the reports on statistical units, and what is staged for them. Locks: nothing, the tables are new.
+
+create table register.report_state (
+  report            text primary key,
+  applied_flush_id  bigint,
+  through           date,
+  constraint report_state_report_is_known
+    check (report in ('statistical_history', 'statistical_unit_facet', 'statistical_history_facet'))
+);
+comment on table register.report_state is
+  'How far each report is, written in the transaction that brought it there: the last flush it has in it (null: to be rebuilt), and '
+  'the last day of its last period.';
+insert into register.report_state (report)
+values ('statistical_history'), ('statistical_unit_facet'), ('statistical_history_facet');
+
+create unlogged table register.report_cell (
+  round_id                        bigint not null,
+  report                          text collate "C" not null,
+  partition_seq                   integer not null,
+  sign                            smallint not null,
+  weight                          integer not null,
+  unit_type                       text collate "C" not null,
+  unit_id                         integer,
+  valid_from                      date,
+  valid_until                     date,
+  next_from                       date,
+  birth_key                       date,
+  death_key                       date,
+  used_for_counting               boolean not null,
+  primary_activity_category_id    integer,
+  secondary_activity_category_id  integer,
+  sector_id                       integer,
+  legal_form_id                   integer,
+  physical_region_id              integer,
+  physical_country_id             integer,
+  unit_size_id                    integer,
+  status_id                       integer,
+  name                            text,
+  address_key                     text,
+  moment                          register.moment,
+  value_counts                    jsonb,
+  constraint report_cell_report_is_known check (report in ('history', 'facet'))
+);
+comment on table register.report_cell is
+  'Unit rows that look the same to a report, counted: a cell counts (weight above 0) or holds a moment (weight 0). unit_id, name and '
+  'address_key only for units with several rows. Lost in a crash of the server: round_batch tells.';
+
+create table register.statistical_history_row (
+  resolution                                text collate "C" not null,
+  year                                      smallint not null,
+  month                                     smallint,
+  unit_type                                 text collate "C" not null,
+  unit_count                                integer not null default 0,
+  exists_count                              integer not null default 0,
+  exists_change                             integer not null default 0,
+  exists_added_count                        integer not null default 0,
+  exists_removed_count                      integer not null default 0,
+  countable_count                           integer not null default 0,
+  countable_change                          integer not null default 0,
+  countable_added_count                     integer not null default 0,
+  countable_removed_count                   integer not null default 0,
+  births                                    integer not null default 0,
+  deaths                                    integer not null default 0,
+  name_change_count                         integer not null default 0,
+  primary_activity_category_change_count    integer not null default 0,
+  secondary_activity_category_change_count  integer not null default 0,
+  sector_change_count                       integer not null default 0,
+  legal_form_change_count                   integer not null default 0,
+  physical_region_change_count              integer not null default 0,
+  physical_country_change_count             integer not null default 0,
+  physical_address_change_count             integer not null default 0,
+  moments                                   register.moment[],
+  value_counts                              jsonb,
+  constraint statistical_history_row_resolution_is_known check (resolution in ('year', 'year-month')),
+  constraint statistical_history_row_month               check ((month is null) = (resolution = 'year'))
+);
+comment on table register.statistical_history_row is
+  'Units by period and type: those there at its end, what came and went, what changed. unit_count: units that the row is about; a '
+  'row without any does not exist.';
+-- The key.
+create unique index statistical_history_key
+  on register.statistical_history_row (resolution, year, month, unit_type) nulls not distinct;
+
+create table register.statistical_unit_facet_row (
+  facet_key                       uuid primary key,
+  valid_from                      date not null,
+  valid_until                     date not null,
+  unit_type                       text collate "C" not null,
+  physical_region_path            text collate "C",
+  primary_activity_category_path  text collate "C",
+  sector_path                     text collate "C",
+  legal_form_id                   integer,
+  physical_country_id             integer,
+  status_id                       integer,
+  count                           integer not null,
+  moments                         register.moment[],
+  value_counts                    jsonb,
+  constraint statistical_unit_facet_row_counts check (count > 0)
+);
+comment on table register.statistical_unit_facet_row is
+  'Counted units by validity, type and six dimensions. facet_key is made from all of these, so that equality is one comparison.';
+-- Drill-down at a date.
+create index statistical_unit_facet_valid on register.statistical_unit_facet_row (valid_from, valid_until);
+
+create table register.statistical_history_facet_row (
+  resolution                                text collate "C" not null,
+  year                                      smallint not null,
+  month                                     smallint,
+  facet_key                                 uuid not null,
+  unit_type                                 text collate "C" not null,
+  primary_activity_category_path            text collate "C",
+  secondary_activity_category_path          text collate "C",
+  sector_path                               text collate "C",
+  legal_form_id                             integer,
+  physical_region_path                      text collate "C",
+  physical_country_id                       integer,
+  unit_size_id                              integer,
+  status_id                                 integer,
+  unit_count                                integer not null default 0,
+  exists_count                              integer not null default 0,
+  exists_change                             integer not null default 0,
+  exists_added_count                        integer not null default 0,
+  exists_removed_count                      integer not null default 0,
+  countable_count                           integer not null default 0,
+  countable_change                          integer not null default 0,
+  countable_added_count                     integer not null default 0,
+  countable_removed_count                   integer not null default 0,
+  births                                    integer not null default 0,
+  deaths                                    integer not null default 0,
+  name_change_count                         integer not null default 0,
+  primary_activity_category_change_count    integer not null default 0,
+  secondary_activity_category_change_count  integer not null default 0,
+  sector_change_count                       integer not null default 0,
+  legal_form_change_count                   integer not null default 0,
+  physical_region_change_count              integer not null default 0,
+  physical_country_change_count             integer not null default 0,
+  physical_address_change_count             integer not null default 0,
+  unit_size_change_count                    integer not null default 0,
+  status_change_count                       integer not null default 0,
+  moments                                   register.moment[],
+  value_counts                              jsonb,
+  constraint statistical_history_facet_row_resolution_is_known check (resolution in ('year', 'year-month')),
+  constraint statistical_history_facet_row_month               check ((month is null) = (resolution = 'year'))
+);
+comment on table register.statistical_history_facet_row is
+  'The history by eight dimensions besides. facet_key is made from the type and the dimensions.';
+-- The key.
+create unique index statistical_history_facet_key
+  on register.statistical_history_facet_row (facet_key, resolution, year, month) nulls not distinct;
+-- One period of all facets.
+create index statistical_history_facet_period on register.statistical_history_facet_row (resolution, year, month);
+
+create unlogged table register.statistical_history_staging (
+  round_id   bigint not null,
+  batch_seq  integer not null,
+  like register.statistical_history_row,
+  removed         register.moment[],
+  removed_counts  jsonb
+);
+comment on table register.statistical_history_staging is
+  'Periods that children have computed and the end of the stage has not yet published; removed: what the moments lose.';
+
+create unlogged table register.statistical_history_facet_staging (
+  round_id   bigint not null,
+  batch_seq  integer not null,
+  like register.statistical_history_facet_row,
+  removed         register.moment[],
+  removed_counts  jsonb
+);
+comment on table register.statistical_history_facet_staging is
+  'The same, by facet.';

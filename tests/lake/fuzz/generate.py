@@ -1,0 +1,452 @@
+"""Random schemas and definitions. The same seed gives the same text.
+
+Domains are tiny, so that joins meet, groups collide and NULLs are everywhere; floats are sums of powers of two, so that
+adding them in another order gives the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import TypeVar
+
+from catchment.lake.names import quoted
+
+T = TypeVar("T")
+TYPES = ("BIGINT", "VARCHAR", "DECIMAL(10,2)", "DATE", "BOOLEAN", "DOUBLE", "INTEGER")
+VALUES: dict[str, list[str]] = {
+    "BIGINT": ["-2", "-1", "0", "1", "2", "3"],
+    "INTEGER": ["-1", "0", "1", "2"],
+    "VARCHAR": ["'a'", "'b'", "''", "'A'", "'a''b'"],
+    "DECIMAL(10,2)": ["-1.50", "0.00", "0.25", "2.00", "7.75"],
+    "DATE": ["DATE '2024-01-31'", "DATE '2024-02-29'", "DATE '2025-12-31'"],
+    "BOOLEAN": ["true", "false"],
+    "DOUBLE": ["-1.5", "0.0", "0.5", "2.25"],
+}
+_WIDER = {
+    "INTEGER": ["BIGINT", "DOUBLE", "VARCHAR"],
+    "BIGINT": ["DOUBLE", "VARCHAR"],
+    "DECIMAL(10,2)": ["DOUBLE"],
+    "DATE": ["VARCHAR"],
+}
+"""What a column becomes when a UNION meets it with another type."""
+
+HOSTILE = ['order "by"', "x'; drop table t0; --", "select", "Größe", "a.b", "GROUP", "o1_new", "akeys_1", "new line\n"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column that an expression may mention: its SQL and its type."""
+
+    sql: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Made:
+    """A relation that can stand in FROM, with the names and types of its columns."""
+
+    sql: str
+    columns: tuple[tuple[str, str], ...]
+
+
+@dataclass
+class Generator:
+    """Makes the tables and definitions of one case."""
+
+    random: Random
+    tables: dict[str, dict[str, str]] = field(default_factory=dict)
+    ctes: list[tuple[str, Made, str]] = field(default_factory=list)
+    names: int = 0
+    is_additive: bool = False
+
+    def schema(self) -> dict[str, dict[str, str]]:
+        """Two to four tables. They share column names, so that USING works and names have to be told apart."""
+        shared = [
+            ("k", "BIGINT"),
+            ("g", "VARCHAR"),
+            ("v", "DECIMAL(10,2)"),
+            ("d", "DATE"),
+            ("f", "BOOLEAN"),
+            ("x", "DOUBLE"),
+        ]
+        shared.append(("i", "INTEGER"))
+        if self.chance(0.1):
+            shared[1] = (self.pick(HOSTILE), "VARCHAR")
+        for place in range(self.random.randint(2, 4)):
+            name = self.pick(HOSTILE[:6]) if self.chance(0.1) else f"t{place}"
+            if name in self.tables:
+                name = f"t{place}"
+            chosen = [shared[0], *self.random.sample(shared[1:], self.random.randint(1, 4))]
+            self.tables[name] = dict(chosen)
+        return self.tables
+
+    def row(self, columns: dict[str, str]) -> str:
+        """Values for one row."""
+        return ", ".join(self.value(kind) for kind in columns.values())
+
+    def value(self, kind: str) -> str:
+        return "NULL" if self.chance(0.2) else self.pick(VALUES[kind])
+
+    def definition(self) -> str:
+        """One definition, with the CTEs that it uses."""
+        self.ctes.clear()
+        self.is_additive = self.chance(0.2)
+        made = self.select(depth=0) if self.is_additive else self.query(depth=2)
+        if not self.ctes:
+            return made.sql
+        return "WITH " + ", ".join(f"{quoted(name)} AS ({sql})" for name, _, sql in self.ctes) + " " + made.sql
+
+    def query(self, depth: int) -> Made:
+        """Any query."""
+        roll = self.random.random()
+        if roll < 0.12:
+            return self.union("UNION ALL", depth)
+        if roll < 0.2:
+            return self.union("UNION", depth)
+        return self.select(depth)
+
+    def union(self, kind: str, depth: int) -> Made:
+        first = self.select(depth)
+        types = [found for _, found in first.columns]
+        parts = [first.sql]
+        for _ in range(self.random.randint(1, 2)):
+            other = [self.pick(_WIDER.get(found, [found])) if self.chance(0.1) else found for found in types]
+            types = [
+                wider if wider in _WIDER.get(found, []) else found for found, wider in zip(types, other, strict=True)
+            ]
+            parts.append(self.select(depth, other).sql)
+        names = [name for name, _ in first.columns]
+        return Made(f" {kind} ".join(parts), tuple(zip(names, types, strict=True)))
+
+    def select(self, depth: int, types: Sequence[str] | None = None) -> Made:
+        """One SELECT with these output types, or any."""
+        clause, fields = self.sources(depth)
+        where = f" WHERE {self.condition(fields)}" if self.chance(0.4) else ""
+        wanted = list(types) if types is not None else [self.pick(TYPES) for _ in range(self.random.randint(1, 4))]
+        roll = 0.1 if self.is_additive else self.random.random()
+        if self.is_additive and self.chance(0.15):
+            return self.aggregated(clause + where, fields, wanted)
+        if roll < 0.4:
+            return self.grouped(clause + where, fields, wanted)
+        if roll < 0.5:
+            return self.windowed(clause + where, fields, wanted)
+        if roll < 0.55 and depth < 2:
+            return self.aggregated(clause + where, fields, wanted)
+        distinct = "DISTINCT " if self.chance(0.3) else ""
+        if types is None and self.chance(0.1) and self.is_plain(fields):
+            return self.star(clause + where, fields, distinct)
+        return self.listed(
+            f"SELECT {distinct}", [self.expression(fields, kind) for kind in wanted], wanted, clause + where
+        )
+
+    def sources(self, depth: int) -> tuple[str, list[Field]]:
+        """A FROM clause and what can be mentioned after it."""
+        count = self.random.choices([1, 2, 3, 4], [5, 6, 2, 1])[0]
+        text, fields, aliases = "", list[Field](), list[str]()
+        for place in range(count):
+            made = self.relation(depth)
+            alias = self.name("s")
+            own = [Field(f"{quoted(alias)}.{quoted(name)}", kind) for name, kind in made.columns]
+            item = f"{made.sql} AS {quoted(alias)}"
+            if not place:
+                text, fields = f" FROM {item}", own
+            else:
+                text, fields = self.join(text, fields, item, own, is_wide=place > 1)
+            aliases.append(alias)
+        return text, self.bare(fields)
+
+    def join(
+        self, text: str, left: list[Field], item: str, right: list[Field], *, is_wide: bool
+    ) -> tuple[str, list[Field]]:
+        if self.is_additive:
+            return f"{text} JOIN {item} ON {self.join_condition(left, right)}", [*left, *right]
+        kinds = ["JOIN"] * 5 + ["LEFT JOIN"] * 4 + ["RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN"] * 2
+        kind = self.pick(kinds if is_wide else [*kinds, ",", "CROSS JOIN"])
+        if kind == ",":
+            return f"{text}, {item}", [*left, *right]
+        if kind == "CROSS JOIN":
+            return f"{text} CROSS JOIN {item}", [*left, *right]
+        visible = left if kind in ("SEMI JOIN", "ANTI JOIN") else [*left, *right]
+        if not is_wide and self.chance(0.2) and any(name_of(one) == "k" for one in left) and name_of(right[0]) == "k":
+            return f"{text} {kind} {item} USING ({quoted('k')})", [*visible, Field(quoted("k"), "BIGINT")]
+        return f"{text} {kind} {item} ON {self.join_condition(left, right)}", visible
+
+    def join_condition(self, left: list[Field], right: list[Field]) -> str:
+        pairs = [(one.sql, two.sql) for one in left for two in right if one.type == two.type]
+        parts = [
+            f"{one} = {two}"
+            for one, two in self.random.sample(pairs, min(len(pairs), self.random.choice([1, 1, 1, 2])))
+        ]
+        if not parts or self.chance(0.15):
+            parts.append(self.condition([*left, *right]))
+        if self.chance(0.05):
+            parts = [f"({' OR '.join(parts)})"]
+        if self.chance(0.05) and pairs:
+            one, two = self.pick(pairs)
+            parts = [f"{one} IS NOT DISTINCT FROM {two}"]
+        return " AND ".join(parts)
+
+    def relation(self, depth: int) -> Made:
+        """A table, a derived table, or a CTE that may have been used before."""
+        if depth and self.chance(0.2):
+            made = self.query(depth - 1)
+            return Made(f"({made.sql})", made.columns)
+        if self.ctes and self.chance(0.3):
+            name, made, _ = self.pick(self.ctes)
+            return Made(quoted(name), made.columns)
+        if depth == 2 and self.chance(0.15):
+            made, name = self.select(0), self.name("c")
+            self.ctes.append((name, made, made.sql))
+            return Made(quoted(name), made.columns)
+        table = self.pick(list(self.tables))
+        return Made(quoted(table), tuple(self.tables[table].items()))
+
+    def grouped(self, clause: str, fields: list[Field], wanted: list[str]) -> Made:
+        keys = [
+            self.expression(fields, kind, depth=self.random.choice([0, 0, 0, 1])) for kind in self.some_types(fields)
+        ]
+        items = [self.group_item(fields, kind, keys) for kind in wanted]
+        roll = self.random.random()
+        group = "ALL" if roll < 0.1 and self._covers(items, keys) else ", ".join(key.sql for key in keys)
+        if all(key.sql in items for key in keys) and self.chance(0.2):
+            group = ", ".join(str(items.index(key.sql) + 1) for key in keys)
+        having = f" HAVING {self.aggregate_condition(fields)}" if self.chance(0.25) and not self.is_additive else ""
+        distinct = "DISTINCT " if self.chance(0.08) and not self.is_additive else ""
+        return self.listed(f"SELECT {distinct}", items, wanted, f"{clause} GROUP BY {group}{having}")
+
+    def _covers(self, items: Sequence[str], keys: Sequence[Field]) -> bool:
+        return all(key.sql in items for key in keys)
+
+    def group_item(self, fields: list[Field], kind: str, keys: Sequence[Field]) -> str:
+        able = [key.sql for key in keys if key.type == kind]
+        if able and self.chance(0.6):
+            return self.pick(able)
+        return self.aggregate(fields, kind)
+
+    def aggregated(self, clause: str, fields: list[Field], wanted: list[str]) -> Made:
+        """Aggregates over all rows."""
+        return self.listed("SELECT ", [self.aggregate(fields, kind) for kind in wanted], wanted, clause)
+
+    def windowed(self, clause: str, fields: list[Field], wanted: list[str]) -> Made:
+        partition = ", ".join(self.expression(fields, kind, depth=0).sql for kind in self.some_types(fields)[:2])
+        order = ", ".join(f"{item.sql}{self.pick(['', ' DESC', ' NULLS FIRST'])}" for item in fields)
+        window = f"OVER (PARTITION BY {partition} ORDER BY {order})"
+        items = [self.window_item(fields, kind, partition, window) for kind in wanted]
+        qualify = f" QUALIFY row_number() {window} <= {self.random.randint(1, 2)}" if self.chance(0.5) else ""
+        if not qualify and not any("OVER" in item for item in items):
+            qualify = f" QUALIFY count(*) OVER (PARTITION BY {partition}) > 1"
+        distinct = "DISTINCT " if self.chance(0.1) else ""
+        return self.listed(f"SELECT {distinct}", items, wanted, clause + qualify)
+
+    def window_item(self, fields: list[Field], kind: str, partition: str, window: str) -> str:
+        plain = self.expression(fields, kind, depth=1).sql
+        if self.chance(0.4):
+            return plain
+        if kind == "BIGINT":
+            return self.pick(
+                [f"row_number() {window}", f"rank() {window}", f"count(*) OVER (PARTITION BY {partition})"]
+            )
+        call = self.pick(["lag", "lead", "first_value", "last_value", "max", "min"])
+        return f"{call}({plain}) {window}"
+
+    def star(self, clause: str, fields: list[Field], distinct: str) -> Made:
+        columns = tuple((item.sql.split('"."')[-1].rstrip('"').replace('""', '"'), item.type) for item in fields)
+        return Made(f"SELECT {distinct}*{clause}", columns)
+
+    def is_plain(self, fields: Sequence[Field]) -> bool:
+        names = [item.sql.split('"."')[-1].lower() for item in fields]
+        return len(set(names)) == len(names) and all(item.sql.startswith('"') for item in fields)
+
+    def listed(self, head: str, items: Sequence[str | Field], types: Sequence[str], tail: str) -> Made:
+        """Outputs under names of their own, now and then under one that a source column has too."""
+        names: list[str] = []
+        for place in range(len(items)):
+            name = self.pick(["k", "g", "v", "x"]) if self.chance(0.1) else f"c{place}"
+            names.append(name if name not in names else f"c{place}_")
+        parts = [f"{_sql(item)} AS {quoted(name)}" for item, name in zip(items, names, strict=True)]
+        return Made(head + ", ".join(parts) + tail, tuple(zip(names, types, strict=True)))
+
+    def some_types(self, fields: Sequence[Field]) -> list[str]:
+        present = sorted({item.type for item in fields})
+        return self.random.sample(present, min(len(present), self.random.choice([1, 1, 2])))
+
+    # Expressions.
+
+    def expression(self, fields: list[Field], kind: str, depth: int = 2) -> Field:
+        able = [item for item in fields if item.type == kind]
+        if able and (not depth or self.chance(0.6)):
+            return self.pick(able)
+        if not depth:
+            return Field(f"CAST({self.pick(VALUES[kind])} AS {kind})", kind) if not able else self.pick(able)
+        return Field(self.pick(_MAKERS[kind])(self, fields, depth - 1), kind)
+
+    def bare(self, fields: list[Field]) -> list[Field]:
+        """Some columns without their table, where only one table has such a column."""
+        names = [name_of(item) for item in fields]
+        return [
+            Field(quoted(name), item.type)
+            if names.count(name) == 1 and '"."' in item.sql and self.chance(0.2)
+            else item
+            for item, name in zip(fields, names, strict=True)
+        ]
+
+    def condition(self, fields: list[Field], depth: int = 1) -> str:
+        return self.expression(fields, "BOOLEAN", depth + 1).sql
+
+    def aggregate(self, fields: list[Field], kind: str) -> str:
+        def some(of: str) -> str:
+            return self.expression(fields, of, 1).sql
+
+        if self.is_additive:
+            return self.additive(fields, kind)
+        options = [f"min({some(kind)})", f"max({some(kind)})"]
+        if kind == "BIGINT":
+            distinct = f"count(DISTINCT {some(self.pick(TYPES))})"
+            options = ["count(*)", f"count({some(self.pick(TYPES))})", distinct, *options[:1]]
+            options += [f"count(*) {self.filter(fields)}", f"sum({some('INTEGER')})"] + ["count(*)"] * 2
+        if kind in ("DECIMAL(10,2)", "DOUBLE"):
+            options += [f"sum({some(kind)})"] * 4 + [f"sum({some(kind)}) {self.filter(fields)}"]
+        if kind == "DOUBLE":
+            options += [f"avg({some(of)})" for of in ("BIGINT", "DECIMAL(10,2)", "DOUBLE", "INTEGER")]
+        if kind == "INTEGER":
+            options += [
+                f"CAST(sum({some('INTEGER')}) AS INTEGER)",
+                f"CAST(sum({some('BIGINT')}) + count(*) AS INTEGER)",
+            ]
+        if kind == "VARCHAR":
+            value = some("VARCHAR")
+            options += [f"string_agg({value}, ',' ORDER BY {value})", f"CAST(sum({some('BIGINT')}) AS VARCHAR)"]
+        if kind == "BOOLEAN":
+            options += [f"bool_or({some(kind)})", f"bool_and({some(kind)})", f"count(*) > {self.random.randint(1, 2)}"]
+        return self.pick(options)
+
+    def additive(self, fields: list[Field], kind: str) -> str:
+        """What can be carried forward: counts and sums of exact numbers."""
+        exact = self.expression(fields, self.pick(["BIGINT", "INTEGER", "DECIMAL(10,2)"]), 1).sql
+        filtered = self.filter(fields) if self.chance(0.3) else ""
+        plain = [
+            "count(*)",
+            f"count({exact}) {filtered}",
+            f"count(*) {self.filter(fields)}",
+            f"sum({exact}) {filtered}",
+        ]
+        plain += [
+            f"sum({exact}) * 2 - count(*)",
+            f"coalesce(sum({exact}), -1)",
+            f"CASE WHEN count(*) > 1 THEN sum({exact}) END",
+        ]
+        return self.pick([f"avg({exact}) {filtered}", *plain[:2]] if kind == "DOUBLE" else plain)
+
+    def filter(self, fields: list[Field]) -> str:
+        return f"FILTER (WHERE {self.condition(fields, 0)})"
+
+    def aggregate_condition(self, fields: list[Field]) -> str:
+        return self.pick(
+            [
+                f"count(*) > {self.random.randint(1, 3)}",
+                f"sum({self.expression(fields, 'BIGINT', 1).sql}) IS NOT NULL",
+                f"max({self.expression(fields, 'DECIMAL(10,2)', 0).sql}) > 0",
+            ]
+        )
+
+    def pick(self, options: Sequence[T]) -> T:
+        return options[self.random.randrange(len(options))]
+
+    def chance(self, share: float) -> bool:
+        return self.random.random() < share
+
+    def name(self, prefix: str) -> str:
+        self.names += 1
+        return f"{prefix}{self.names}"
+
+
+def name_of(item: Field) -> str:
+    """The column behind a plain mention."""
+    return item.sql.split('"."')[-1].strip('"')
+
+
+def _sql(item: str | Field) -> str:
+    return item if isinstance(item, str) else item.sql
+
+
+Maker = Callable[[Generator, list[Field], int], str]
+
+
+def _from(template: str, *kinds: str) -> Maker:
+    """An expression of other expressions, for the holes of a template."""
+
+    def make(generator: Generator, fields: list[Field], depth: int) -> str:
+        return template.format(*(generator.expression(fields, kind, depth).sql for kind in kinds))
+
+    return make
+
+
+def _case(kind: str) -> list[Maker]:
+    """What can be done with any type."""
+    return [
+        _from("CASE WHEN {} THEN {} ELSE {} END", "BOOLEAN", kind, kind),
+        _from("CASE WHEN {} THEN {} END", "BOOLEAN", kind),
+        _from("coalesce({}, {})", kind, kind),
+        _from("nullif({}, {})", kind, kind),
+    ]
+
+
+def _literal(kind: str) -> Maker:
+    return lambda generator, _fields, _depth: f"CAST({generator.value(kind)} AS {kind})"
+
+
+def _compare(kind: str) -> list[Maker]:
+    signs = ("=", "<>", "<", ">=", "IS DISTINCT FROM")
+    return [_from("({} " + sign + " {})", kind, kind) for sign in signs] + [_from("({} IS NULL)", kind)]
+
+
+_MAKERS: dict[str, list[Maker]] = {
+    "BIGINT": [
+        *_case("BIGINT"),
+        _literal("BIGINT"),
+        _from("({} + {})", "BIGINT", "INTEGER"),
+        _from("(-{})", "BIGINT"),
+        _from("({} % 3)", "BIGINT"),
+        _from("length({})", "VARCHAR"),
+        _from("year({})", "DATE"),
+    ],
+    "INTEGER": [*_case("INTEGER"), _literal("INTEGER"), _from("CAST({} AS INTEGER)", "BIGINT")],
+    "VARCHAR": [
+        *_case("VARCHAR"),
+        _literal("VARCHAR"),
+        _from("upper({})", "VARCHAR"),
+        _from("({} || 'x')", "VARCHAR"),
+        _from("CAST({} AS VARCHAR)", "BIGINT"),
+        _from("concat({}, {})", "VARCHAR", "DATE"),
+    ],
+    "DECIMAL(10,2)": [
+        *_case("DECIMAL(10,2)"),
+        _literal("DECIMAL(10,2)"),
+        _from("CAST({} AS DECIMAL(10,2))", "BIGINT"),
+        _from("CAST({} + 1 AS DECIMAL(10,2))", "DECIMAL(10,2)"),
+    ],
+    "DATE": [
+        *_case("DATE"),
+        _literal("DATE"),
+        _from("CAST(date_trunc('month', {}) AS DATE)", "DATE"),
+        _from("({} + {})", "DATE", "INTEGER"),
+    ],
+    "BOOLEAN": [
+        *_case("BOOLEAN"),
+        *(maker for kind in TYPES for maker in _compare(kind)),
+        _from("({} AND {})", "BOOLEAN", "BOOLEAN"),
+        _from("({} OR {})", "BOOLEAN", "BOOLEAN"),
+        _from("(NOT {})", "BOOLEAN"),
+        _from("({} IN (0, 1, NULL))", "BIGINT"),
+        _from("({} BETWEEN 0 AND {})", "BIGINT", "INTEGER"),
+        _from("({} LIKE 'a%')", "VARCHAR"),
+    ],
+    "DOUBLE": [
+        *_case("DOUBLE"),
+        _literal("DOUBLE"),
+        _from("CAST({} AS DOUBLE)", "DECIMAL(10,2)"),
+        _from("({} * 2)", "DOUBLE"),
+    ],
+}

@@ -1,0 +1,255 @@
+"""Every reason can happen, is named, and says what to do; what is not incremental is refreshed fully all the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from catchment.errors import TableRefused
+from catchment.lake.analyse import analyse
+from catchment.lake.ddl import parse_statements
+from catchment.lake.reasons import Reason, refused
+from catchment.lake.types import Definition, Mode, Properties, SourceTable, Strategy, TableRef
+from tests.lake.fuzz.memory import Dynamic, Memory
+
+FULL = {
+    Reason.LIMIT: "SELECT order_id FROM orders ORDER BY order_id LIMIT 2",
+    Reason.SUBQUERY: "SELECT order_id FROM orders WHERE amount > (SELECT min(amount) FROM orders)",
+    Reason.WINDOW_WITHOUT_PARTITION: "SELECT order_id, rank() OVER (ORDER BY order_id) AS r FROM orders",
+    Reason.WINDOW_MIXED_PARTITIONS: """
+        SELECT order_id, count(*) OVER (PARTITION BY note) AS a, count(*) OVER (PARTITION BY customer_id) AS b
+        FROM orders
+    """,
+    Reason.WINDOW_OVER_AGGREGATE: """
+        SELECT note, customer_id, sum(sum(amount)) OVER (PARTITION BY note) AS s FROM orders GROUP BY note, customer_id
+    """,
+    Reason.GROUPING_SETS: "SELECT note, count(*) AS n FROM orders GROUP BY ROLLUP (note)",
+    Reason.SET_OPERATION: "SELECT customer_id FROM customers EXCEPT SELECT customer_id FROM orders",
+    Reason.RECURSIVE_CTE: """
+        WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r JOIN orders ON order_id = n WHERE n < 3)
+        SELECT n FROM r
+    """,
+    Reason.PIVOT: "SELECT * FROM customers PIVOT (count(*) FOR country_id IN (1, 2))",
+    Reason.SAMPLE: "SELECT order_id FROM orders USING SAMPLE 100%",
+    Reason.ASOF_JOIN: """
+        SELECT o.order_id, c.region FROM orders o ASOF JOIN customers c ON o.customer_id >= c.customer_id
+    """,
+    Reason.LATERAL: "SELECT o.order_id, l.n FROM orders o, LATERAL (SELECT o.amount + 1 AS n) AS l",
+    Reason.DISTINCT_ON: "SELECT DISTINCT ON (customer_id) customer_id, order_id FROM orders ORDER BY order_id",
+    Reason.NESTED_JOIN: """
+        SELECT n.name, o.order_id FROM country n
+        LEFT JOIN (customers c JOIN orders o ON o.customer_id = c.customer_id) ON n.country_id = c.country_id
+    """,
+    Reason.VOLATILE_FUNCTION: "SELECT order_id FROM orders WHERE random() >= 0",
+    Reason.TIME_DEPENDENT: "SELECT order_id FROM orders WHERE current_date > DATE '2000-01-01'",
+    Reason.ORDER_DEPENDENT: "SELECT customer_id, any_value(customer_id) AS a FROM orders GROUP BY customer_id",
+    Reason.COLLATION: "SELECT note COLLATE NOCASE AS note, count(*) AS n FROM orders GROUP BY 1",
+    Reason.UNTRACKED_SOURCE: "SELECT order_id, r.range FROM orders, range(2) AS r",
+    Reason.UNRESOLVED: "SELECT min(COLUMNS('.*_id')) FROM orders",
+    Reason.GLOBAL_AGGREGATE: "SELECT max(amount) AS top FROM orders",
+    Reason.NO_SOURCE: "SELECT 1 AS one",
+}
+
+
+@pytest.mark.parametrize("reason", FULL, ids=str)
+def test_a_definition_that_is_not_incremental_is_refreshed_fully(shop: Memory, reason: Reason) -> None:
+    table = Dynamic(shop, FULL[reason])
+    assert (table.plan.strategy, table.plan.reason) == ("full", reason)
+    shop.change("orders", "UPDATE {} SET amount = amount + 1, customer_id = 43 WHERE order_id < 3")
+    shop.change("customers", "DELETE FROM {} WHERE customer_id = 43")
+    assert table.refresh() == "full"
+    table.check()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT x.n FROM (SELECT order_id AS n FROM orders OFFSET 1) AS x",
+        "SELECT order_id FROM orders LIMIT 1",
+        "SELECT order_id FROM orders UNION ALL SELECT 1 LIMIT 2",
+    ],
+)
+def test_limit_without_order_has_no_definite_result(shop: Memory, query: str) -> None:
+    assert code(shop, query) == Reason.LIMIT_WITHOUT_ORDER
+
+
+MORE_FULL = [
+    ("SELECT order_id FROM orders WHERE customer_id IN (SELECT customer_id FROM customers)", Reason.SUBQUERY),
+    ("SELECT order_id, exists(SELECT 1 FROM country) AS e FROM orders", Reason.SUBQUERY),
+    ("SELECT customer_id FROM customers INTERSECT SELECT customer_id FROM orders", Reason.SET_OPERATION),
+    ("SELECT order_id AS a FROM orders UNION ALL BY NAME SELECT country_id AS a FROM country", Reason.SET_OPERATION),
+    ("SELECT o.order_id, n.name FROM orders o POSITIONAL JOIN country n", Reason.ASOF_JOIN),
+    ("SELECT order_id, unnest([1, 2]) AS u FROM orders", Reason.LATERAL),
+    ("SELECT o.order_id FROM orders o, (SELECT o.amount AS n) AS l", Reason.UNRESOLVED),
+    ("SELECT note, count(*) AS n FROM orders GROUP BY CUBE (note)", Reason.GROUPING_SETS),
+    ("SELECT note, count(*) AS n FROM orders GROUP BY GROUPING SETS ((note), ())", Reason.GROUPING_SETS),
+    ("SELECT order_id FROM orders WHERE now() > TIMESTAMPTZ '2000-01-01'", Reason.TIME_DEPENDENT),
+    ("SELECT order_id, age(TIMESTAMP '2000-01-01') AS a FROM orders", Reason.TIME_DEPENDENT),
+    ("SELECT order_id, localtimestamp AS a FROM orders", Reason.TIME_DEPENDENT),
+    ("SELECT order_id, uuid() AS u FROM orders", Reason.VOLATILE_FUNCTION),
+    ("SELECT order_id, current_setting('threads') AS u FROM orders", Reason.VOLATILE_FUNCTION),
+    ("SELECT customer_id, list(amount) AS l FROM orders GROUP BY 1", Reason.ORDER_DEPENDENT),
+    ("SELECT customer_id, arg_max(note, amount) AS l FROM orders GROUP BY 1", Reason.ORDER_DEPENDENT),
+    ("SELECT customer_id, mode(note) AS l FROM orders GROUP BY 1", Reason.ORDER_DEPENDENT),
+    ("SELECT order_id, row_number() OVER (PARTITION BY note) AS r FROM orders", Reason.ORDER_DEPENDENT),
+    ("SELECT * FROM (PIVOT customers ON country_id IN (1, 2) USING count(*))", Reason.PIVOT),
+    (
+        "SELECT c.region, o.order_id FROM country n, customers c FULL JOIN orders o USING (customer_id)",
+        Reason.NESTED_JOIN,
+    ),
+    (
+        "SELECT o.order_id FROM orders o FULL JOIN customers c USING (customer_id) JOIN orders p USING (customer_id)",
+        Reason.UNRESOLVED,
+    ),
+]
+
+
+@pytest.mark.parametrize(("query", "reason"), MORE_FULL, ids=[query for query, _ in MORE_FULL])
+def test_other_ways_to_a_reason(shop: Memory, query: str, reason: Reason) -> None:
+    assert Dynamic(shop, query).plan.reason == reason
+
+
+INCREMENTAL = [
+    "SELECT customer_id, string_agg(note, ',' ORDER BY note) AS l FROM orders GROUP BY 1",
+    "SELECT order_id, age(TIMESTAMP '2000-01-01', TIMESTAMP '2001-01-01') AS a FROM orders",
+    "SELECT order_id, lag(amount) OVER (PARTITION BY note ORDER BY order_id) AS l FROM orders",
+    "SELECT order_id, sum(amount) OVER (PARTITION BY note) AS s FROM orders",
+    "SELECT customer_id, median(amount) AS m, stddev(amount) AS d FROM orders GROUP BY ALL",
+    "SELECT order_id, v.a FROM orders JOIN (VALUES (1), (2)) AS v(a) ON v.a = order_id",
+]
+
+
+@pytest.mark.parametrize("query", INCREMENTAL)
+def test_what_only_looks_alike_stays_incremental(shop: Memory, query: str) -> None:
+    table = Dynamic(shop, query)
+    assert table.plan.reason is None
+    shop.change("orders", "UPDATE {} SET amount = 3, note = 'z' WHERE order_id < 3")
+    table.refresh()
+    table.check()
+
+
+@pytest.mark.parametrize(
+    ("query", "is_due"),
+    [
+        (FULL[Reason.VOLATILE_FUNCTION], True),
+        (FULL[Reason.TIME_DEPENDENT], True),
+        (FULL[Reason.UNTRACKED_SOURCE], False),
+        ("SELECT order_id FROM orders, glob('/nowhere/*')", True),
+        ("SELECT order_id FROM orders ORDER BY random() LIMIT 1", True),
+        (FULL[Reason.LIMIT], False),
+    ],
+)
+def test_what_changes_without_data_is_always_due(shop: Memory, query: str, is_due: bool) -> None:
+    assert plan_of(shop, query).is_always_due is is_due
+
+
+def test_a_macro_of_a_user_may_hide_anything(shop: Memory) -> None:
+    shop.run("CREATE OR REPLACE MACRO twice_of(a) AS a * 2")
+    try:
+        found = plan_of(shop, "SELECT twice_of(amount) AS t FROM orders")
+        assert (found.reason, found.is_always_due) == (Reason.UNTRACKED_SOURCE, True)
+    finally:
+        shop.run("DROP MACRO twice_of")
+
+
+def test_mode_full_is_a_reason_only_if_there_is_no_other(shop: Memory) -> None:
+    assert Dynamic(shop, "SELECT order_id FROM orders", mode=Mode.FULL).plan.reason == Reason.MODE_FULL
+    assert Dynamic(shop, FULL[Reason.LIMIT], mode=Mode.FULL).plan.reason == Reason.LIMIT
+
+
+def test_mode_full_computes_the_same(shop: Memory) -> None:
+    table = Dynamic(shop, "SELECT note, sum(amount) AS s FROM orders GROUP BY note", mode=Mode.FULL)
+    shop.change("orders", "DELETE FROM {} WHERE order_id = 1")
+    assert table.refresh() == "full"
+    table.check()
+
+
+def test_incremental_is_refused_with_the_reason_why_not(shop: Memory) -> None:
+    with pytest.raises(TableRefused) as caught:
+        Dynamic(shop, FULL[Reason.SUBQUERY], mode=Mode.INCREMENTAL)
+    assert caught.value.code == Reason.INCREMENTAL_NOT_POSSIBLE
+    assert "SUBQUERY" in str(caught.value)
+    assert caught.value.hint == Reason.SUBQUERY.hint
+
+
+REFUSED = [
+    ("SELECT FROM WHERE", Reason.PARSE_ERROR),
+    ("SELECT order_id FROM orders WHERE order_id = ?", Reason.PARSE_ERROR),
+    ("SELECT order_id FROM orders AT (VERSION => 3)", Reason.PARSE_ERROR),
+    ("INSERT INTO orders VALUES (1)", Reason.NOT_A_SELECT),
+    ("DROP TABLE orders", Reason.NOT_A_SELECT),
+    ("SELECT 1; SELECT 2", Reason.NOT_A_SELECT),
+    ("VALUES (1)", Reason.NOT_A_SELECT),
+    ("SELECT a FROM nowhere", Reason.UNKNOWN_TABLE),
+    ("SELECT order_id FROM 'orders.parquet'", Reason.UNKNOWN_TABLE),
+    ("SELECT nothing FROM orders", Reason.UNKNOWN_COLUMN),
+    ("SELECT o.nothing FROM orders o", Reason.UNKNOWN_COLUMN),
+    ("SELECT order_id AS __rid FROM orders", Reason.RESERVED_NAME),
+    ("SELECT __a.order_id FROM orders AS __a", Reason.RESERVED_NAME),
+    ("SELECT order_id, order_id FROM orders", Reason.DUPLICATE_COLUMN),
+    ('SELECT order_id AS a, amount AS "A" FROM orders', Reason.DUPLICATE_COLUMN),
+    ("SELECT CAST('101' AS BIT) AS b FROM orders", Reason.UNSUPPORTED_TYPE),
+    ("SELECT CAST(1 AS UHUGEINT) AS b FROM orders", Reason.UNSUPPORTED_TYPE),
+    ("SELECT length(order_id, 3) AS l FROM orders", Reason.QUERY),
+]
+
+
+def code(memory: Memory, query: str, properties: Properties | None = None) -> str:
+    with pytest.raises(TableRefused) as caught:
+        analyse(Definition(TableRef("main", "t"), query, properties or Properties()), memory)
+    assert str(caught.value)
+    return caught.value.code
+
+
+def plan_of(memory: Memory, query: str):
+    return analyse(Definition(TableRef("main", "t"), query, Properties()), memory)
+
+
+@pytest.mark.parametrize(("query", "reason"), REFUSED, ids=[query for query, _ in REFUSED])
+def test_a_definition_that_cannot_be_carried_out_is_refused(shop: Memory, query: str, reason: Reason) -> None:
+    assert code(shop, query) == reason
+
+
+def test_a_view_is_refused_by_name(shop: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def table(_self: Memory, parts: list[str]) -> SourceTable | None:
+        raise refused(Reason.VIEW_SOURCE, f"{parts[-1]} is a view")
+
+    monkeypatch.setattr(Memory, "table", table)
+    assert code(shop, "SELECT 1 AS a FROM v") == Reason.VIEW_SOURCE
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT note, max(amount) AS m FROM orders GROUP BY note",
+        "SELECT note, customer_id, max(amount) AS m FROM orders GROUP BY note, customer_id",
+        "SELECT DISTINCT amount FROM orders",
+        "SELECT order_id FROM orders UNION ALL SELECT country_id FROM country",
+    ],
+)
+def test_modulo_needs_one_integer_key(shop: Memory, query: str) -> None:
+    assert code(shop, query, Properties(parallel_strategy=Strategy.MODULO)) == Reason.STRATEGY_NOT_POSSIBLE
+
+
+RAISED_ELSEWHERE = {Reason.CYCLE}
+"""Found where all tables are known, by the part that creates them."""
+
+
+def test_every_reason_of_a_definition_is_shown_by_a_test() -> None:
+    shown = set(FULL) | {reason for _, reason in REFUSED} | RAISED_ELSEWHERE
+    shown |= {Reason.MODE_FULL, Reason.LIMIT_WITHOUT_ORDER, Reason.INCREMENTAL_NOT_POSSIBLE, Reason.VIEW_SOURCE}
+    shown |= {Reason.STRATEGY_NOT_POSSIBLE, Reason.QUERY}
+    assert {reason for reason in Reason if reason.group in ("full", "refused")} <= shown
+
+
+@pytest.mark.parametrize("reason", Reason, ids=str)
+def test_a_reason_is_a_sentence(reason: Reason) -> None:
+    assert reason.sentence.endswith(".")
+    assert reason.hint is None or reason.hint.endswith(".")
+    assert reason.value == reason.name
+
+
+def test_a_statement_goes_all_the_way(shop: Memory) -> None:
+    [definition] = parse_statements(
+        "CREATE DYNAMIC TABLE t TARGET_LAG = '1 minute' AS SELECT note, count(*) AS n FROM orders GROUP BY note;"
+    )
+    assert analyse(definition, shop).strategy == "delta"
