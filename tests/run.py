@@ -19,6 +19,7 @@ VERSIONED = [
     "tests/migrations",
     "tests/client",
     "tests/testing",
+    "tests/register",
     "tests/lake/foundation/test_guard.py",
     "tests/lake/foundation/test_refresh.py",
     "tests/lake/foundation/test_tables.py",

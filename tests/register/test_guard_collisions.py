@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import psycopg
 import pytest
 
-from tests.fixtures.register import RegisterDatabase
+from tests.fixtures.register import RegisterDatabase, opened
+from tests.fixtures.server import cloned
 from tests.register.support import meet
 
 SLICE = """
@@ -28,16 +32,30 @@ select {0}, '2020-01-01', name, status_id, 2, true from register.legal_unit wher
 """
 
 
+@pytest.fixture(scope="module")
+def database(server: str, register_template: str) -> Iterator[str]:
+    """One database for all meetings: each begins with empty tables."""
+    with cloned(server, register_template) as dsn:
+        yield dsn
+
+
 @pytest.fixture
-def world(reg_db: RegisterDatabase) -> RegisterDatabase:
+def world(database: str, tmp_path: Path) -> Iterator[RegisterDatabase]:
     """Legal unit 1 of enterprise 1, valid from 2020 until 2024, and enterprise 2 without units."""
-    reg_db.conn.execute("insert into register.enterprise (id) values (1), (2)")
-    reg_db.conn.execute(
-        """insert into register.legal_unit (id, valid_from, valid_until, name, status_id, enterprise_id,
-                                            primary_for_enterprise)
-           select 1, '2020-01-01', '2024-01-01', 'Unit', id, 1, true from register.status where code = 'active'"""
-    )
-    return reg_db
+    with opened(database, tmp_path) as reg:
+        with reg.conn.transaction():
+            reg.conn.execute("set local session_replication_role = replica")
+            reg.conn.execute(
+                "truncate register.enterprise, register.legal_unit, register.establishment, register.activity,"
+                " register.external_ident"
+            )
+        reg.conn.execute("insert into register.enterprise (id) values (1), (2)")
+        reg.conn.execute(
+            """insert into register.legal_unit (id, valid_from, valid_until, name, status_id, enterprise_id,
+                                                primary_for_enterprise)
+               select 1, '2020-01-01', '2024-01-01', 'Unit', id, 1, true from register.status where code = 'active'"""
+        )
+        yield reg
 
 
 def test_two_slices_of_one_unit(world: RegisterDatabase) -> None:

@@ -1,4 +1,4 @@
-"""Rules of rows: codes that exist, one primary unit at a time, nothing deleted that others need, and it is cheap."""
+"""Rules of rows: codes that exist, one primary unit at a time, nothing deleted that others need; all at little cost."""
 
 from __future__ import annotations
 

@@ -108,9 +108,9 @@ def _apply_migrations(conn: Connection[Any], on_step: Callable[[str], None]) -> 
 def _recreate_routines(conn: Connection[Any], on_step: Callable[[str], None]) -> tuple[bool, bool]:
     """Create routines and registrations anew if needed; tells whether they were, and whether all is to be derived."""
     with conn.transaction():
-        fingerprint = _fingerprint(conn)
+        fingerprint = _fingerprint()
         row = conn.execute("select fingerprint, derivation from register.version").fetchone()
-        changed = row is None or row[0] != fingerprint
+        changed = row is None or row[0] != fingerprint or not _has_rights(conn)
         derives = row is not None and row[1] < DERIVATION
         if changed:
             on_step("functions, views, triggers and commands of the register")
@@ -135,11 +135,18 @@ def _recreate_routines(conn: Connection[Any], on_step: Callable[[str], None]) ->
         return changed, derives
 
 
-def _fingerprint(conn: Connection[Any]) -> str:
-    """Changes whenever a routine does, ours or the engine's."""
-    engine = conn.execute("select fingerprint from worker.version").fetchone()
-    texts = [*loader.routines(), *loader.registrations(), engine[0] if engine else ""]
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+def _has_rights(conn: Connection[Any]) -> bool:
+    """Whether the engine's roles may use what was added to its schema: an upgrade of the engine takes that back."""
+    row = conn.execute(
+        "select has_function_privilege('catchment_worker', to_regprocedure(%s), 'execute')",
+        ["worker.enqueue_collect_changes(text)"],
+    ).fetchone()
+    return row is not None and row[0] is True
+
+
+def _fingerprint() -> str:
+    """Changes whenever a routine does."""
+    return hashlib.sha256("\0".join([*loader.routines(), *loader.registrations()]).encode()).hexdigest()[:16]
 
 
 def check_version(conn: Connection[Any]) -> None:

@@ -35,8 +35,8 @@ on conflict (queue) do update
    set age_step = excluded.age_step
  where q.age_step <> excluded.age_step;
 
-insert into worker.command_registry as c (command, queue, handler_procedure, before_procedure, after_procedure, join_procedure, dedup,
-                                          merge, description)
+insert into worker.command_registry as c (command, queue, handler_procedure, before_procedure, after_procedure, join_procedure,
+                                          dedup, merge, description)
 select w.command, w.queue, 'register.' || w.command,
        'register.' || w.hooks || '_started', 'register.' || w.hooks || '_settled', 'register.' || w.joins,
        w.dedup::text[], coalesce(w.merge::jsonb, '{}'), w.description
@@ -45,7 +45,8 @@ select w.command, w.queue, 'register.' || w.command,
      'Takes what was logged into a round.'),
     ('derive_statistical_unit', 'analytics', 'round', null, '{scope}',
      '{"establishment_ids": "range_union", "legal_unit_ids": "range_union", "enterprise_ids": "range_union",
-       "power_group_ids": "range_union", "valid_from": {"op": "min", "type": "date"}, "valid_until": {"op": "max", "type": "date"}}',
+       "power_group_ids": "range_union",
+       "valid_from": {"op": "min", "type": "date"}, "valid_until": {"op": "max", "type": "date"}}',
      'Finds the units to derive and packs them into batches.'),
     ('statistical_unit_refresh_batch', 'analytics', null, null, null, null,
      'Derives the units of one batch and stages them.'),

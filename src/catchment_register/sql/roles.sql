@@ -25,8 +25,9 @@ begin
   if not pg_catalog.pg_has_role(current_user, 'register_owner', 'member') then
     execute format('grant register_owner to %I', current_user);
   end if;
-  if not pg_catalog.has_database_privilege('register_owner', current_database(), 'create') then
-    execute format('grant create on database %I to register_owner', current_database());
+  if not pg_catalog.has_database_privilege('register_owner', current_database(), 'create')
+     or not pg_catalog.has_database_privilege('register_owner', current_database(), 'temporary') then
+    execute format('grant create, temporary on database %I to register_owner', current_database());
   end if;
 end;
 $$;

@@ -152,7 +152,8 @@ comment on table register.external_ident is
   'Identifiers that others gave: unique within their type, and at most one of a type for a unit. A hierarchical one is its path.';
 -- One of a type for a unit; identifiers of a unit.
 create unique index external_ident_owner
-  on register.external_ident (legal_unit_id, establishment_id, enterprise_id, power_group_id, person_id, type_id) nulls not distinct;
+  on register.external_ident (legal_unit_id, establishment_id, enterprise_id, power_group_id, person_id, type_id)
+  nulls not distinct;
 
 create table register.tag_for_unit (
   tag_id            integer not null,

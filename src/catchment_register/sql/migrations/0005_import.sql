@@ -20,7 +20,8 @@ values
    'legal_unit_id,enterprise_id,primary_for_legal_unit,primary_for_enterprise}'),
   ('activity', '{legal_unit_id,establishment_id}', '{type}', '{category_id,data_source_id}'),
   ('location', '{legal_unit_id,establishment_id}', '{type}',
-   '{address_part1,address_part2,address_part3,postcode,postplace,region_id,country_id,latitude,longitude,altitude,data_source_id}'),
+   '{address_part1,address_part2,address_part3,postcode,postplace,region_id,country_id,latitude,longitude,altitude,'
+   'data_source_id}'),
   ('contact', '{legal_unit_id,establishment_id}', '{}',
    '{web_address,email_address,phone_number,landline,mobile_number,fax_number,data_source_id}'),
   ('stat_for_unit', '{legal_unit_id,establishment_id}', '{stat_definition_id}',
@@ -85,7 +86,7 @@ select s.code, s.priority,
     ('status', 17, 'units', false, 'Status of the unit; the default where none is given.'),
     ('enterprise_link_for_legal_unit', 18, 'legal_unit', true, 'A new legal unit gets an enterprise and is primary in it.'),
     ('enterprise_link_for_establishment', 19, 'establishment_informal', true, 'A new informal establishment gets an enterprise.'),
-    ('link_establishment_to_legal_unit', 19, 'establishment_formal', true, 'The owner of an establishment, and which one is primary.'),
+    ('link_establishment_to_legal_unit', 19, 'establishment_formal', true, 'The owner of an establishment; which one is primary.'),
     ('unit', 20, 'units', false, 'Name, dates, codes of the unit itself.'),
     ('legal_relationship', 20, 'legal_relationship', false, 'Both units, the type and the percentage.'),
     ('physical_location', 30, 'units', false, 'Where the unit is.'),
@@ -105,7 +106,8 @@ create table register.import_source_column (
   required       boolean not null,
   primary key (definition_id, column_name)
 );
-comment on table register.import_source_column is 'Columns that a definition reads beyond those every definition of its mode reads.';
+comment on table register.import_source_column is
+  'Columns that a definition reads beyond those every definition of its mode reads.';
 
 create table register.import_mapping (
   definition_id  integer not null references register.import_definition on delete cascade,

@@ -51,9 +51,9 @@ create table register.import_upload (
   primary key (job_id, row_no)
 );
 comment on table register.import_upload is
-  'Rows of the file as text, in our columns. problem: what was wrong when the row was read, by input column (* for the row). ident, '
-  'owner_ident, other_ident: identifiers of the unit, of its legal unit or influencing unit, of the influenced unit, in the order '
-  'of the job''s ident_types; stat: in the order of its stat_definitions.';
+  'Rows of the file as text, in our columns. problem: what was wrong when the row was read, by input column (* for the row). '
+  'ident, owner_ident, other_ident: identifiers of the unit, of its legal unit or influencing unit, of the influenced unit, in '
+  'the order of the job''s ident_types; stat: in the order of its stat_definitions.';
 
 create table register.import_link (
   job_id           integer not null,
@@ -72,7 +72,7 @@ create table register.import_link (
   primary key (job_id, batch_seq, row_no)
 );
 comment on table register.import_link is
-  'Which unit each row is about and which batch it is in. Rows of one unit, and rows that may touch the same unit, are in one batch.';
+  'Which unit each row is about and which batch it is in. Rows that may touch the same unit are in one batch.';
 
 create table register.import_data (
   job_id                           integer not null,

@@ -13,8 +13,8 @@ create table register.base_change_log (
   logged_at                    timestamptz not null default clock_timestamp()
 );
 comment on table register.base_change_log is
-  'One row for each statement that changed base data and each image of its rows, old and new: which units it touched. A row belongs '
-  'to the round that took it, and goes when that round has published everything; a broken round gives its rows back. '
+  'One row for each statement that changed base data and each image of its rows, old and new: which units it touched. A row '
+  'belongs to the round that took it, and goes when that round has published everything; a broken round gives its rows back. '
   'rebuilds_reports: units are grouped by something that changed its place, so differences of units do not tell.';
 -- Rows that no round has taken; rows of a round.
 create index base_change_log_round on register.base_change_log (round_id, id);

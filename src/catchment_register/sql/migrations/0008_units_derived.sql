@@ -12,8 +12,9 @@ create type register.moment as (
   max_count           bigint
 );
 comment on type register.moment is
-  'What is known of the values of a variable: number, sum, sum of squares, extremes and how many rows hold them. Exact numbers: the '
-  'order in which values come together changes no digit. min_count, max_count: null in unit rows, and elsewhere when not counted yet.';
+  'What is known of the values of a variable: number, sum, sum of squares, extremes and how many rows hold them. Exact numbers: '
+  'the order in which values come together changes no digit. min_count, max_count: null in unit rows, and elsewhere when not '
+  'counted yet.';
 
 create table register.statistical_unit_row (
   unit_type                       text collate "C" not null,

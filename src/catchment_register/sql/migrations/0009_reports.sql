@@ -1,5 +1,16 @@
 -- Why: the reports on statistical units, and what is staged for them. Locks: nothing, the tables are new.
 
+create type register.period as (
+  resolution  text,
+  year        smallint,
+  month       smallint,
+  first_day   date,
+  last_day    date,
+  prev_first  date,
+  prev_last   date
+);
+comment on type register.period is 'A year or a month, by its first and last day, and those of the one before it.';
+
 create table register.report_state (
   report            text primary key,
   applied_flush_id  bigint,
@@ -8,8 +19,8 @@ create table register.report_state (
     check (report in ('statistical_history', 'statistical_unit_facet', 'statistical_history_facet'))
 );
 comment on table register.report_state is
-  'How far each report is, written in the transaction that brought it there: the last flush it has in it (null: to be rebuilt), and '
-  'the last day of its last period.';
+  'How far each report is, written in the transaction that brought it there: the last flush it has in it (null: to be rebuilt), '
+  'and the last day of its last period.';
 insert into register.report_state (report)
 values ('statistical_history'), ('statistical_unit_facet'), ('statistical_history_facet');
 
@@ -42,8 +53,8 @@ create unlogged table register.report_cell (
   constraint report_cell_report_is_known check (report in ('history', 'facet'))
 );
 comment on table register.report_cell is
-  'Unit rows that look the same to a report, counted: a cell counts (weight above 0) or holds a moment (weight 0). unit_id, name and '
-  'address_key only for units with several rows. Lost in a crash of the server: round_batch tells.';
+  'Unit rows that look the same to a report, counted: a cell counts (weight above 0) or holds a moment (weight 0). unit_id, name '
+  'and address_key only for units with several rows. Lost in a crash of the server: round_batch tells.';
 
 create table register.statistical_history_row (
   resolution                                text collate "C" not null,

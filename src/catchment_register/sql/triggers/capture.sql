@@ -1,5 +1,5 @@
--- Change capture: each statement on base data notes which units it touched, by its old rows and by its new ones, and the transaction
--- asks once, as it commits, for a collection.
+-- Change capture: each statement on base data notes which units it touched, by its old rows and by its new ones, and the
+-- transaction asks once, as it commits, for a collection.
 
 create or replace trigger capture_insert after insert on register.enterprise referencing new table as changed
   for each statement execute function register.capture_enterprise();

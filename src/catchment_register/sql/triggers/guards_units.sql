@@ -82,7 +82,8 @@ create or replace trigger guard_4_codes_insert after insert on register.legal_re
   for each statement execute function register.guard_codes('type_id', 'legal_rel_type', 'data_source_id', 'data_source');
 create or replace trigger guard_4_codes_update after update on register.legal_relationship referencing new table as changed
   for each statement execute function register.guard_codes('type_id', 'legal_rel_type', 'data_source_id', 'data_source');
-create or replace trigger copy_primary_influencer before insert or update of type_id, primary_influencer_only on register.legal_relationship
+create or replace trigger copy_primary_influencer
+  before insert or update of type_id, primary_influencer_only on register.legal_relationship
   for each row execute function register.copy_primary_influencer();
 create or replace trigger refuse_truncate before truncate on register.legal_relationship
   for each statement execute function register.refuse_truncate();

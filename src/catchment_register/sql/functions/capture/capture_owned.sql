@@ -7,10 +7,12 @@ create or replace function register.capture_owned()
 as $$
 begin
   perform register.log_change(
-    p_establishment_ids => (select range_agg(int4range(o.id, o.id, '[]'))
-                              from (select distinct c.establishment_id as id from changed as c where c.establishment_id is not null) as o),
-    p_legal_unit_ids    => (select range_agg(int4range(o.id, o.id, '[]'))
-                              from (select distinct c.legal_unit_id as id from changed as c where c.legal_unit_id is not null) as o),
+    p_establishment_ids => (select range_agg(int4range(o.establishment_id, o.establishment_id, '[]'))
+                              from (select distinct c.establishment_id from changed as c) as o
+                             where o.establishment_id is not null),
+    p_legal_unit_ids    => (select range_agg(int4range(o.legal_unit_id, o.legal_unit_id, '[]'))
+                              from (select distinct c.legal_unit_id from changed as c) as o
+                             where o.legal_unit_id is not null),
     p_valid_ranges      => (select range_agg(daterange(v.valid_from, v.valid_until))
                               from (select distinct c.valid_from, c.valid_until from changed as c) as v));
   return null;

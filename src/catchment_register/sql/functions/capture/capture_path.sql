@@ -1,5 +1,5 @@
--- capture_path: regions, activity categories or sectors got another path, so the units that name them did. Rows of units hold ids and
--- stay the same, but reports group them by path: those are rebuilt.
+-- capture_path: regions, activity categories or sectors got another path, so the units that name them did. Rows of units hold ids
+-- and stay the same, but reports group them by path: those are rebuilt.
 create or replace function register.capture_path()
   returns trigger
   language plpgsql
@@ -30,7 +30,8 @@ begin
          range_agg(int4range(o.legal_unit_id, o.legal_unit_id, '[]')) filter (where o.legal_unit_id is not null)
     into v_establishments, v_legal_units
     from owner as o;
-  perform register.log_change(p_establishment_ids => v_establishments, p_legal_unit_ids => v_legal_units, p_rebuilds_reports => true);
+  perform register.log_change(p_establishment_ids => v_establishments, p_legal_unit_ids => v_legal_units,
+                              p_rebuilds_reports => true);
   return null;
 end;
 $$;

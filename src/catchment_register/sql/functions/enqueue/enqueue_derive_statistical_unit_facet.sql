@@ -9,5 +9,6 @@ create or replace function worker.enqueue_derive_statistical_unit_facet(
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
-  select worker.enqueue('derive_statistical_unit_facet', jsonb_build_object('valid_from', p_valid_from, 'valid_until', p_valid_until));
+  select worker.enqueue('derive_statistical_unit_facet',
+                        jsonb_build_object('valid_from', p_valid_from, 'valid_until', p_valid_until));
 $$;

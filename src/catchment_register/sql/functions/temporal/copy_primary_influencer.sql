@@ -7,8 +7,8 @@ create or replace function register.copy_primary_influencer()
 as $$
 begin
   -- An unknown type is named by guard_codes.
-  new.primary_influencer_only := coalesce((select t.primary_influencer_only from register.legal_rel_type as t where t.id = new.type_id),
-                                          false);
+  new.primary_influencer_only :=
+    coalesce((select t.primary_influencer_only from register.legal_rel_type as t where t.id = new.type_id), false);
   return new;
 end;
 $$;

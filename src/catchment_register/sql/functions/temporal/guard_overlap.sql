@@ -1,7 +1,8 @@
 -- guard_overlap: no two rows of one key are valid on the same day. Each argument is a key: its columns joined by commas, first the
 -- one that says whose row it is. A key whose rows are looked at has all its stored rows looked at.
 --
---   locks   slices of changed units that have several, by id and start; details are serialised by their parents' rows (guard_parent)
+--   locks   slices of changed units that have several, by id and start; details are serialised by their parents' rows, which
+--           guard_parent locks
 --   raises  RG001 on an overlap, RG007 isolation
 create or replace function register.guard_overlap()
   returns trigger
@@ -35,8 +36,8 @@ begin
     continue when v_owners is null;
 
     if v_key = 'id' then
-      execute format('select from register.%I as o where o.id = any ($1) order by o.id, o.valid_from for no key update', tg_table_name)
-        using v_owners;
+      execute format('select from register.%I as o where o.id = any ($1) order by o.id, o.valid_from for no key update',
+                     tg_table_name) using v_owners;
     end if;
     execute format(
       'select s.*

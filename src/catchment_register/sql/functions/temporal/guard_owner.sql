@@ -1,4 +1,5 @@
--- guard_owner: a changed row without validity belongs to a unit that exists. Arguments are pairs of a column and the table it names.
+-- guard_owner: a changed row without validity belongs to a unit that exists. Arguments are pairs of a column and the table it
+-- names.
 --
 --   locks   the owners' rows against their deletion, by id
 --   raises  RG002 when the owner is missing, RG007 isolation

@@ -1,5 +1,5 @@
--- guard_primary: of all that belongs to the same unit, at most one row is primary on any day. Arguments are pairs of the flag and the
--- column that says to whom a row belongs. Rows of one owner are serialised by the owner's row (guard_parent).
+-- guard_primary: of all that belongs to the same unit, at most one row is primary on any day. Arguments are pairs of the flag and
+-- the column that says to whom a row belongs. Rows of one owner are serialised by the owner's row, which guard_parent locks.
 --
 --   raises  RG005 on two at once
 create or replace function register.guard_primary()
@@ -27,7 +27,8 @@ begin
 
     execute format(
       'select s.*
-         from (select o.%3$I as owner_id, o.id, o.valid_from, lag(o.id) over w as before_id, lag(o.valid_until) over w as before_until
+         from (select o.%3$I as owner_id, o.id, o.valid_from,
+                      lag(o.id) over w as before_id, lag(o.valid_until) over w as before_until
                  from register.%1$I as o
                 where o.%3$I = any ($1) and o.%2$I
                window w as (partition by o.%3$I order by o.valid_from)) as s

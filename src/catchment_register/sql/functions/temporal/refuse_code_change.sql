@@ -1,5 +1,5 @@
--- refuse_code_change: a code list is added to and corrected, never deleted from, and what others rely on stays: ids, and the columns
--- named by the trigger.
+-- refuse_code_change: a code list is added to and corrected, never deleted from, and what others rely on stays: ids, and the
+-- column that the trigger names.
 --
 --   raises  RG006 always
 create or replace function register.refuse_code_change()
