@@ -79,7 +79,7 @@ def sleepers(bench: Bench, *, quick: bool) -> None:
     def run() -> float:
         with fleet(bench, tasks=tasks) as made:
             preload(made, wait, [{"i": i} for i in range(tasks)])
-            made.start(MAX_CONCURRENT_TASKS="1000", CLAIM_BATCH_SIZE="500")
+            made.start(MAX_CONCURRENT_TASKS="1000", CLAIM_AHEAD="1000", CLAIM_BATCH_SIZE="500")
             made.wait(lambda: made.unfinished() == 0)
             stamps = [(made.probe.started_at(i), made.probe.ended_at(i)) for i in range(tasks)]
             return (max(e for _, e in stamps) - min(s for s, _ in stamps)) / 1e9

@@ -63,6 +63,40 @@ def test_a_worker_never_holds_more_claims_than_its_cap(crew: Crew) -> None:
     assert 0 < most <= 10
 
 
+def test_what_is_claimed_ahead_does_not_run_before_there_is_a_slot(crew: Crew) -> None:
+    crew.enqueue_many(hold, _own_workflows(40))
+    crew.hire(max_concurrent_tasks=5, claim_ahead=10)
+    wait_until(lambda: crew.engine.value("select count(*) from worker.running") == 15)
+    wait_until(lambda: len(crew.records.spans()) == 5)
+    crew.records.open_gate("gate")
+    crew.wait_settled(40)
+    assert peak_overlap(crew.records.spans()) == 5
+    assert crew.attempts() == {1}
+
+
+def test_what_was_claimed_ahead_and_finds_no_slot_goes_to_another_worker(crew: Crew) -> None:
+    crew.enqueue_many(hold, _own_workflows(6))
+    crew.hire(max_concurrent_tasks=2, claim_ahead=4, give_back_seconds=0.5)
+    wait_until(lambda: crew.engine.value("select count(*) from worker.running") == 6)
+    crew.hire(max_concurrent_tasks=10)
+    wait_until(lambda: len(crew.records.spans()) == 6)
+    crew.records.open_gate("gate")
+    crew.wait_settled(6)
+    assert crew.attempts() == {1}
+
+
+def test_a_worker_that_stops_gives_back_what_it_claimed_ahead(crew: Crew) -> None:
+    crew.enqueue_many(step, _own_workflows(30, seconds=1))
+    (first,) = crew.hire(max_concurrent_tasks=3, claim_ahead=20)
+    wait_until(lambda: len(crew.records.spans()) == 3)
+    crew.stop(first)
+    assert crew.states()["pending"] >= 24
+    assert crew.engine.value("select count(*) from worker.running") == 0
+    crew.hire()
+    crew.wait_settled(30)
+    assert crew.attempts() == {1}
+
+
 @pytest.mark.parametrize(("cap", "batch", "largest"), [(30, 50, 30), (200, 7, 7)])
 def test_a_claim_takes_at_most_the_batch_and_the_free_slots(crew: Crew, cap: int, batch: int, largest: int) -> None:
     crew.enqueue_many(step, _own_workflows(200, seconds=0.2))

@@ -1,16 +1,18 @@
 """Runs claimed attempts. Handlers that never wait are run one after the other by one asyncio task; each one that waits
 gets a task of its own, because the next runner starts as soon as it does. So a thousand sleeping handlers cost a
-thousand tasks, and a thousand trivial ones cost one.
+thousand tasks, and a thousand trivial ones cost one. What was claimed ahead waits until a handler returns.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -48,6 +50,7 @@ class Executor:
         events: Events,
         finish: Callable[[Ending], None],
         drop: Callable[[Held], None],
+        most: Callable[[], int] = lambda: sys.maxsize,
     ) -> None:
         self._commands = {command.name: command for command in commands}
         self._middlewares = commands.middlewares
@@ -57,6 +60,8 @@ class Executor:
         self._events = events
         self._finish = finish
         self._drop = drop
+        self._most = most
+        self._running = 0
         self._queue: deque[Held] = deque()
         self._spare: asyncio.Task[None] | None = None
         self._runners: asyncio.TaskGroup | None = None
@@ -72,14 +77,19 @@ class Executor:
             await until.wait()
 
     def start(self, attempts: list[Held]) -> None:
-        """Take claimed attempts; they start at once."""
+        """Take claimed attempts; they start as soon as fewer than ``most`` run."""
+        now = time.monotonic()
+        for held in attempts:
+            held.since = now
         self._queue.extend(attempts)
         self._start_runner()
 
-    def take_unstarted(self) -> list[Held]:
-        """Take back what has not started."""
-        unstarted = list(self._queue)
-        self._queue.clear()
+    def take_unstarted(self, *, older_than: timedelta = timedelta()) -> list[Held]:
+        """Take back what has not started, or what has been waiting for so long."""
+        until = time.monotonic() - older_than.total_seconds()
+        unstarted: list[Held] = []
+        while self._queue and self._queue[0].since <= until:
+            unstarted.append(self._queue.popleft())
         return unstarted
 
     def stop(self, held: Held, stop: Stop, reason: str) -> None:
@@ -94,14 +104,21 @@ class Executor:
             held.runner.cancel()
 
     def _start_runner(self) -> None:
-        if self._spare is None and self._runners is not None and self._queue:
+        if self._spare is None and self._runners is not None and self._queue and self._running < self._most():
+            self._running += 1
             self._spare = self._runners.create_task(self._run_queue())
 
     async def _run_queue(self) -> None:
         self._spare = None
+        try:
+            await self._run_queued()
+        finally:
+            self._running -= 1
+
+    async def _run_queued(self) -> None:
         now = time.monotonic()
         turn_ends = now + TURN
-        while self._queue:
+        while self._queue and self._running <= self._most():
             held = self._queue.popleft()
             self._start_runner()  # it gets its chance when the handler below waits, if there is more to do
             began = now

@@ -1,4 +1,4 @@
-"""What this worker holds: attempts claimed and not yet settled. Each takes a slot until its end is durable."""
+"""What this worker holds: attempts claimed and not yet settled. Each counts until its end is durable."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ class Stop(Enum):
 class Held(Attempt):
     """A claimed attempt, who runs it, and whether it was told to stop."""
 
-    __slots__ = ("context", "is_settled", "runner", "stop", "stop_reason", "timer")
+    __slots__ = ("context", "is_settled", "runner", "since", "stop", "stop_reason", "timer")
 
     def __init__(self, row: tuple[Any, ...]) -> None:
         super().__init__(row)
         self.context: Context | None = None
         self.runner: asyncio.Task[None] | None = None
+        self.since = 0.0
         self.timer: asyncio.TimerHandle | None = None
         self.stop: Stop | None = None
         self.stop_reason: str | None = None

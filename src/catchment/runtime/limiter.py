@@ -59,8 +59,8 @@ class Limiter:
         self.limit = self.options.max_concurrent_tasks
 
     def free(self, held: int) -> int:
-        """Slots left under the present limit."""
-        return max(0, self.limit - held)
+        """How many more tasks may be held: those that run under the present limit, and those claimed ahead."""
+        return max(0, self.limit + self.options.claim_ahead - held)
 
     def claim_size(self, held: int) -> int:
         """How many tasks the next claim may ask for; 0 means to wait for room."""

@@ -15,8 +15,9 @@ class WorkerOptions:
 
     ``queues`` empty means all, and queues made later are found. ``concurrency`` overrides the registry's number of
     fibers per queue. ``is_single`` refuses to start where another worker runs the top level of a serial queue.
-    ``max_concurrent_tasks`` and ``claim_batch_size`` concern Python handlers. ``poll_interval`` is the rhythm of
-    looking for work while no notification can arrive; else it grows from ``idle_poll_first`` to ``idle_poll_last``.
+    ``max_concurrent_tasks``, ``claim_ahead`` and ``claim_batch_size`` concern Python handlers. ``poll_interval`` is the
+    rhythm of looking for work while no notification can arrive; else it grows from ``idle_poll_first`` to
+    ``idle_poll_last``.
     ``metrics_port`` is where Prometheus finds the counters: None for nowhere, 0 for any port that is free.
     """
 
@@ -25,6 +26,7 @@ class WorkerOptions:
     is_single: bool = False
     max_concurrent_tasks: int = 1000
     claim_batch_size: int = 50
+    claim_ahead: int = 0
     threads: int = 32
     give_back: timedelta = timedelta(seconds=10)
     transactions: int = 4

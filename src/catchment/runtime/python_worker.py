@@ -81,6 +81,7 @@ class PythonWorker:
             events=events,
             finish=self._completer.submit,
             drop=lambda held: self.holdings.drop([held]),
+            most=lambda: self.limiter.limit,
         )
         self.watcher = Watcher(dsn, identity, self.holdings, self._executor, events, every=options.lease / 3)
         self._claimer = Claimer(
@@ -150,10 +151,7 @@ class PythonWorker:
 
     async def _drain(self, is_dead: asyncio.Event) -> None:
         """Give back what has not started, wait for the rest, then give that back too."""
-        unstarted = self._executor.take_unstarted()
-        for held in unstarted:
-            self._completer.submit(Ending(held, "released"))
-        self._metrics.released += len(unstarted)
+        self._give_back(self._executor.take_unstarted())
         if not is_dead.is_set():
             await self._wait_for_handlers(self._options.shutdown_grace)
         stop, reason = (Stop.LOST, "the claim was lost") if is_dead.is_set() else (Stop.RELEASED, "the worker stops")
@@ -164,6 +162,12 @@ class PythonWorker:
             )
         for held in left:
             self._executor.stop(held, stop, reason)
+
+    def _give_back(self, unstarted: list[Held]) -> None:
+        for held in unstarted:
+            held.is_settled = True
+            self._completer.submit(Ending(held, "released"))
+        self._metrics.released += len(unstarted)
 
     async def _wait_for_handlers(self, grace: timedelta) -> None:
         until = time.monotonic() + grace.total_seconds()
@@ -188,6 +192,7 @@ class PythonWorker:
                 loop_lag=lag,
                 completer_age=self._completer.age,
             )
+            self._give_back(self._executor.take_unstarted(older_than=self._options.give_back))
             ticks += 1
             if ticks % 4 == 0:
                 was = self.limiter.limit

@@ -19,6 +19,9 @@ class WorkerSettings(BaseSettings):
 
     max_concurrent_tasks: int = Field(1000, ge=1, description="Python tasks this process holds at most.")
     claim_batch_size: int = Field(50, ge=1, description="Tasks that one claim takes at most.")
+    claim_ahead: int = Field(
+        0, ge=0, description="Tasks claimed beyond those that run, so that a free slot finds one at once."
+    )
     poll_interval_ms: int = Field(100, ge=1, description="Rhythm of looking for work while no wake-up can arrive.")
     idle_poll_ms: int = Field(30_000, ge=1, description="Longest rhythm of looking for work while wake-ups can arrive.")
     wake_ups: bool = Field(True, description="Listen for notifications; off behind a pooler that cannot pass them on.")
@@ -34,7 +37,7 @@ class WorkerSettings(BaseSettings):
         None, ge=1, description="Processes for CPU-bound handlers; default: all cores."
     )
     give_back_seconds: float = Field(
-        10, gt=0, description="A claimed task that finds no free thread or process for so long is given back."
+        10, gt=0, description="A claimed task that finds no free slot, thread or process for so long is given back."
     )
     lease_seconds: float = Field(15, gt=1, description="Time after which a silent worker counts as dead.")
     shutdown_grace_seconds: float = Field(30, ge=0, description="Time that running handlers get at a stop.")
@@ -62,6 +65,7 @@ def read_options(**given: Any) -> WorkerOptions:
     defaults: dict[str, Any] = {
         "max_concurrent_tasks": found.max_concurrent_tasks,
         "claim_batch_size": found.claim_batch_size,
+        "claim_ahead": found.claim_ahead,
         "poll_interval": timedelta(milliseconds=found.poll_interval_ms),
         "idle_poll_last": timedelta(milliseconds=found.idle_poll_ms),
         "has_wake_ups": found.wake_ups,
