@@ -897,6 +897,8 @@ REVOKE ALL ON FUNCTION worker.lock_scope(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.lock_signalled() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.lock_signalled() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_trees(p_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.look_from_start() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.look_from_start() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.make_offspring(p_task_id bigint, p_fence bigint, p_spawns jsonb, p_child_mode text, p_on_failure text, p_follow_ups jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.mark_dead_workers(p_grace interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.mark_dead_workers(p_grace interval) TO catchment_worker;

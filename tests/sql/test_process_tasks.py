@@ -84,6 +84,23 @@ def test_drain_runs_until_nothing_is_runnable(engine: Engine) -> None:
     engine.check()
 
 
+def test_drain_finds_what_is_in_front_of_a_remembered_position(engine: Engine) -> None:
+    engine.queue("free", mode="concurrent")
+    engine.command("carry", "free")
+    engine.enqueue("carry", note="1")
+    engine.conn.execute(
+        """
+        select set_config('worker.position_' || r.queue_id || 's' || r.tier,
+                          row('', r.tier, r.band, r.rank, r.place, r.id + 1, now(), '1 hour', now())::text, false)
+          from worker.ready as r
+        """
+    )
+    engine.process("free")
+    assert engine.notes() == []  # otherwise this test shows nothing
+    engine.drain("free")
+    assert engine.notes() == ["1"]
+
+
 def test_call_without_a_queue_serves_all(engine: Engine) -> None:
     engine.queue("other")
     engine.command("elsewhere", "other")

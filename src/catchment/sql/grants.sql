@@ -48,7 +48,7 @@ grant execute on function
   worker.promote_due(integer), worker.age_ready(integer),
   worker.expire_deadlines(), worker.lock_signalled(), worker.upkeep(), worker.let_in(), worker.rouse_limited(), worker.due_schedules(), worker.fire_schedule(text, timestamptz),
   worker.begin_session(text, text), worker.begin_task(text, integer, integer), worker.enter_task(bigint, bigint),
-  worker.leave_task(), worker.last_processed(), worker.take_after_call(), worker.call_text(text, integer),
+  worker.leave_task(), worker.last_processed(), worker.look_from_start(), worker.take_after_call(), worker.call_text(text, integer),
   worker.record_warning(bigint, text, text)
    to catchment_worker;
 grant execute on procedure
