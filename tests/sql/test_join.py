@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fixtures.engine import Engine
-from tests.sql.support import FLAKY, Hand, advance_clock, attempts, python_work
+from tests.sql.support import FLAKY, Hand, advance_clock, attempts, message, python_work, refused
 
 # The join does what payload.join says.
 JOIN = """
@@ -130,6 +130,18 @@ def test_join_may_not_spawn(joining: Engine) -> None:
     assert (row["state"], row["error_detail"]["kind"]) == ("failed", "CM005")
     assert len(joining.children(task)) == 1
     joining.check()
+
+
+def test_join_of_a_python_task_may_not_spawn(engine: Engine) -> None:
+    hand = python_work(engine, join_procedure="by.name")
+    task = _waiting_for_its_join(hand)
+    claim = hand.claim_one()
+    with refused(engine, "CM005") as error:
+        hand.complete(claim, p_spawns=[{"command": "act"}])
+    assert message(error) == f"task {task} takes no children: its join is running"
+    hand.complete(claim)
+    assert engine.state(task) == "completed"
+    engine.check()
 
 
 @pytest.mark.parametrize("fate", ["failed", "cancelled"])

@@ -2,7 +2,8 @@
 -- the transaction and written by settle: a handler that spawned and works on can still be cancelled or timed out.
 --
 --   returns the mode
---   raises  CM005 when the spawn comes from elsewhere or asks for another mode, CM011 when the task is being cancelled
+--   raises  CM005 when the task is joining, the spawn comes from elsewhere or asks for another mode; CM011 when the task is
+--           being cancelled
 create or replace function worker.set_child_mode(
   p_run         worker.running,
   p_child_mode  text,
@@ -16,7 +17,12 @@ as $$
 declare
   v_made jsonb := worker.offspring_noted(p_run.id);
 begin
-  if not worker.holds_task(p_run.id, p_run.fence) then
+  if p_run.phase <> 0 then
+    raise exception using
+      errcode = 'CM005',
+      message = format('task %s takes no children: its join is running', p_run.id),
+      hint = 'A join settles its task. Spawn from the handler, or start a follow-up.';
+  elsif not worker.holds_task(p_run.id, p_run.fence) then
     raise exception using
       errcode = 'CM005',
       message = format('task %s is processing: only its own handler may spawn its children', p_run.id);

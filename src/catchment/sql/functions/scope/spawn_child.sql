@@ -41,7 +41,7 @@ begin
       hint = 'Pass p_parent_id, or use worker.enqueue for an independent task.';
   end if;
 
-  select r.* into v_run from worker.running as r where r.id = v_parent_id and r.phase = 0;
+  select r.* into v_run from worker.running as r where r.id = v_parent_id;
   if found then
     v_mode := worker.set_child_mode(v_run, p_child_mode, p_on_failure);
     select t.* into v_task from worker.task as t where t.id = v_parent_id;
