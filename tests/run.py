@@ -23,6 +23,8 @@ VERSIONED = [
     "tests/lake/foundation/test_guard.py",
     "tests/lake/foundation/test_refresh.py",
     "tests/lake/foundation/test_tables.py",
+    "tests/lake/schedule/test_no_data.py",
+    "tests/lake/schedule/test_rounds.py",
 ]
 
 

@@ -34,7 +34,8 @@ CatchmentError
 │   ├── LakeInterrupted   a query was stopped from outside
 │   ├── SnapshotExpired   a version of the lake is gone
 │   ├── CommitRefused     another commit came first
-│   └── PublishVetoed     the attempt is no longer the one that may publish
+│   ├── PublishVetoed     the attempt is no longer the one that may publish
+│   └── RoundTimeout      a refresh is not over yet; also a TimeoutError
 └── ServerUnavailable     no PostgreSQL could be reached or started
 """
 
@@ -267,6 +268,12 @@ class PublishVetoed(LakeError):
     """The database refused to publish: another attempt took the refresh over, or the table moved on meanwhile."""
 
     default_code = "FENCED"
+
+
+class RoundTimeout(LakeError, TimeoutError):
+    """Tables were not refreshed within the time that somebody was willing to wait. The refresh goes on."""
+
+    default_code = "WAIT_TIMEOUT"
 
 
 class ServerUnavailable(CatchmentError):

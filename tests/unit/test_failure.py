@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from catchment import App, Context, GiveUp, PayloadInvalid, RetryLater
+from catchment.errors import LakeMemory
 from catchment.task.command import Command
 from catchment.task.failure import describe_error
 from catchment.task.middleware import compose
@@ -133,3 +134,10 @@ def test_without_middlewares_the_call_is_left_alone() -> None:
 
 async def _await(call: Callable[[], Awaitable[Any]]) -> Any:
     return await call()
+
+
+def test_an_error_with_a_code_is_stored_with_it() -> None:
+    assert describe_error(LakeMemory("too much"))["code"] == "MEMORY"
+    assert describe_error(LakeMemory("too much", code="ODD"))["code"] == "ODD"
+    assert "code" not in describe_error(GiveUp("enough"))
+    assert "code" not in describe_error(SystemExit("a text"))

@@ -1,4 +1,5 @@
-"""``catchment demo``: a scope of 200 children, one of two workers killed in the middle, one child failing once."""
+"""``catchment demo``: a scope of 200 children, one of two workers killed in the middle, one child failing once; then
+dynamic tables."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from catchment.cli.database import Dsn
+from catchment.cli.demo_lake import demo_lake
 from catchment.cli.output import STATE_STYLES, console
 from catchment.errors import CatchmentError
 from catchment.sql import loader
@@ -32,17 +34,23 @@ DEADLINE_SECONDS = 90
 
 
 def demo(
-    children: Annotated[int, typer.Option(min=10, max=5000, help="Children of the scope.")] = 200, dsn: Dsn = None
+    children: Annotated[int, typer.Option(min=10, max=5000, help="Children of the scope.")] = 200,
+    lake: Annotated[bool, typer.Option(help="Show a dynamic table too; never in a database of yours.")] = True,
+    dsn: Dsn = None,
 ) -> None:
-    """Watch a parent wait for its children while a worker dies. Leaves nothing behind without a DSN."""
+    """Watch a parent wait for its children while a worker dies, then a dynamic table follow its sources.
+
+    Leaves nothing behind without a DSN.
+    """
     with ExitStack() as stack:
+        folder: Path | None = None
         if dsn is None:
-            folder = stack.enter_context(
-                tempfile.TemporaryDirectory(prefix="catchment-demo-", ignore_cleanup_errors=True)
+            folder = Path(
+                stack.enter_context(tempfile.TemporaryDirectory(prefix="catchment-demo-", ignore_cleanup_errors=True))
             )
-            Path(folder).chmod(0o755)
+            folder.chmod(0o755)
             console.print("Starting a private PostgreSQL …")
-            dsn = embedded.start(Path(folder) / "data")
+            dsn = embedded.start(folder / "data")
         conn = stack.enter_context(connect(dsn, name="catchment demo"))
         migrate(conn)
         conn.execute(loader.query("demo_setup"))
@@ -52,6 +60,8 @@ def demo(
         workers = [_start_worker(dsn, stack) for _ in range(2)]
         killed = _watch(conn, parent_id, workers, children)
         _tell(conn, parent_id, killed)
+        if lake and folder is not None:
+            demo_lake(dsn, folder)
 
 
 def _start_worker(dsn: str, stack: ExitStack) -> subprocess.Popen[bytes]:

@@ -10,8 +10,9 @@ from psycopg import Connection
 
 from catchment.cli.database import Dsn, open_database
 from catchment.cli.output import Json, console, print_json
+from catchment.sql import loader
 from catchment.store import task as store
-from catchment.store.fetch import fetch_value
+from catchment.store.fetch import fetch_rows, fetch_value
 
 OLDEST_SERVER = 150000
 
@@ -75,10 +76,11 @@ def _lake_findings(conn: Connection[Any]) -> list[dict[str, Any]]:
 
     if not has_lake(conn):
         return []
-    return [
-        _finding("error", "lake", problem, "'catchment table list' by the user that installed it puts it in order.")
-        for problem in verify(conn)
-    ]
+    problems = verify(conn)
+    if problems:
+        remedy = "'catchment table list' by the user that installed it puts it in order."
+        return [_finding("error", "lake", problem, remedy) for problem in problems]
+    return fetch_rows(conn, loader.query("doctor", "catchment.lake.sql"))
 
 
 def _finding(level: str, subject: str, finding: str, remedy: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import sys
 import psycopg
 import typer
 
-from catchment.cli import bench, command, demo, doctor, queue, schema, task, worker
+from catchment.cli import bench, command, demo, doctor, queue, schema, table, task, worker
 from catchment.cli.output import errors
 from catchment.cli.plugins import PluginGroup
 from catchment.errors import CatchmentError, ServerUnavailable
@@ -29,6 +29,7 @@ app.command("enqueue")(task.enqueue)
 app.add_typer(task.app, name="task")
 app.add_typer(queue.app, name="queue")
 app.add_typer(command.app, name="command")
+app.add_typer(table.app, name="table")
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
 app.command("demo")(demo.demo)

@@ -24,6 +24,15 @@ STATE_STYLES = {
     "completed": "green",
     "failed": "red",
     "cancelled": "yellow",
+    "ACTIVE": "green",
+    "SUSPENDED": "yellow",
+    "SCHEDULED": "dim",
+    "EXECUTING": "cyan",
+    "SUCCEEDED": "green",
+    "FAILED": "red",
+    "UPSTREAM_FAILED": "red",
+    "SKIPPED": "dim",
+    "CANCELLED": "yellow",
 }
 
 

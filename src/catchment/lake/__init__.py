@@ -5,6 +5,8 @@ folder or a bucket. Refreshes are tasks of the engine. This package needs ``pip 
 else of Catchment works without it.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from catchment.errors import (
     CommitRefused,
     LakeDiskFull,
@@ -13,22 +15,45 @@ from catchment.errors import (
     LakeMemory,
     LakeUnavailable,
     PublishVetoed,
+    RoundTimeout,
     SnapshotExpired,
     SourceChanged,
     TableMissing,
     TableRefused,
 )
 
+if TYPE_CHECKING:
+    from catchment.lake.audit import AuditResult
+    from catchment.lake.facade import Lake
+    from catchment.lake.lifecycle import TableInfo
+    from catchment.lake.rounds import RefreshInfo
+
 __all__ = [
+    "AuditResult",
     "CommitRefused",
+    "Lake",
     "LakeDiskFull",
     "LakeError",
     "LakeInterrupted",
     "LakeMemory",
     "LakeUnavailable",
     "PublishVetoed",
+    "RefreshInfo",
+    "RoundTimeout",
     "SnapshotExpired",
     "SourceChanged",
+    "TableInfo",
     "TableMissing",
     "TableRefused",
 ]
+
+_PLACES = {"AuditResult": "audit", "Lake": "facade", "RefreshInfo": "rounds", "TableInfo": "lifecycle"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs DuckDB when it is asked for: the rest of Catchment looks into this package without it."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
 
@@ -22,8 +21,9 @@ from catchment.errors import TableRefused
 from catchment.lake import functions, shape
 from catchment.lake.buckets import Method, is_integer
 from catchment.lake.build import Builder
+from catchment.lake.compile import all_rows
 from catchment.lake.layout import Layout, check_visible, is_same_value, stored_type
-from catchment.lake.names import RID
+from catchment.lake.names import RID, ROWID
 from catchment.lake.normalise import NotIncremental, normalise
 from catchment.lake.parse import SOURCES, Parsed, SchemaView, parse, typed_nothing, with_typed_tables
 from catchment.lake.reasons import Reason, refused
@@ -32,7 +32,7 @@ from catchment.lake.render import Joined, Renderer, put_from
 from catchment.lake.states import States, find_states
 from catchment.lake.trees import DIALECT, cast, column, last_text, named, text, without_notes
 from catchment.lake.types import Column, Definition, Mode, Properties, Strategy
-from catchment.lake.used import explicit, named_columns, used_columns
+from catchment.lake.used import Used, explicit, named_columns, used_columns
 
 _ALWAYS_DUE = (Reason.VOLATILE_FUNCTION, Reason.TIME_DEPENDENT, Reason.UNTRACKED_SOURCE)
 
@@ -68,17 +68,23 @@ class _Analysis:
 
     def plan(self) -> Plan:
         resolved = self._resolved()
+        used = self._used(resolved)
         outcome = self._look(resolved)
-        blocks = outcome.blocks or (_whole(self.parsed, self._used(resolved)),)
+        plan = self._plan(outcome, used)
+        if outcome.blocks and not self._is_sound(plan):
+            plan = self._plan(_Outcome((), (), Reason.UNRESOLVED), used)
+        return plan
+
+    def _plan(self, outcome: _Outcome, used: Used) -> Plan:
+        whole = explicit(self.parsed.tree, used)
+        blocks = outcome.blocks or (_whole(whole, len(self.parsed.columns)),)
         states = self._states(blocks, outcome)
         reason = self._reason(blocks, states, outcome)
         layout, parts = self._layout(blocks, states, outcome)
-        used = self._used(resolved)
         tables = tuple(
             Table(number, table, used[number], _wants_rid(number, blocks))
             for number, table in enumerate(self.parsed.tables, start=1)
         )
-        whole = explicit(self.parsed.tree, used)
         return Plan(
             definition_hash=_hash(text(whole), layout),
             tables=tables,
@@ -91,6 +97,14 @@ class _Analysis:
             definition=whole,
         )
 
+    def _is_sound(self, plan: Plan) -> bool:
+        """DuckDB has the last word: the rows that we ask for are the rows that are stored."""
+        try:
+            found = self._describe(all_rows(plan, buckets=1))
+        except TableRefused:
+            return False
+        return tuple(found) == plan.layout.columns
+
     def _reasons(self) -> list[Reason]:
         found = list(functions.reasons(self.parsed.tree, self.kinds))
         if self.parsed.is_untracked:
@@ -98,6 +112,8 @@ class _Analysis:
         found += shape.reasons(self.parsed.tree)
         if not self.parsed.tables:
             found.append(Reason.NO_SOURCE)
+        if any(name.lower() == ROWID for table in self.parsed.tables for name in table.columns):
+            found.append(Reason.ROWID_HIDDEN)
         return found
 
     def _is_settled(self) -> bool:
@@ -121,7 +137,7 @@ class _Analysis:
             if text(sqlglot.parse_one(sql, read=DIALECT)) != sql:
                 return None
             types = [item.type for item in self._describe_whole(tree)]
-        except (SqlglotError, TableRefused):
+        except Exception:  # a query that trips the resolver is still one that DuckDB can run
             return None
         return tree if types == [item.type for item in self.parsed.columns] else None
 
@@ -150,10 +166,11 @@ class _Analysis:
             raise NotIncremental(Reason.UNRESOLVED)
 
     def _block_types(self, block: Block) -> list[str]:
-        return [item.type for item in self._describe(Renderer(frozenset()).block(block, "new"))]
+        return [item.type for item in self._describe(last_text(Renderer(frozenset()).block(block, "new")))]
 
     def _states(self, blocks: Sequence[Block], outcome: _Outcome) -> States | None:
-        if outcome.reason or len(blocks) > 1 or self.properties.refresh_mode == Mode.FULL:
+        """Whatever the refresh mode: that may be changed later, and what is stored may not depend on it."""
+        if outcome.reason or len(blocks) > 1:
             return None
         if not all(isinstance(source.relation, Table) for source in blocks[0].sources):
             return None
@@ -215,7 +232,7 @@ class _Analysis:
             f"parallel_strategy = modulo needs a key of one integer column; the key here is: {shown}",
         )
 
-    def _used(self, resolved: exp.Query | None) -> dict[int, tuple[str, ...]]:
+    def _used(self, resolved: exp.Query | None) -> Used:
         """The columns that are read, checked: over these alone the query has to mean the same."""
         exact = used_columns(resolved, self.parsed.tables) if resolved is not None else None
         for used in (exact, named_columns(self.parsed.tree, self.parsed.tables)):
@@ -233,15 +250,14 @@ class _Analysis:
         found = self.schema.describe(last_text(with_typed_tables(tree, self.parsed.tables)))
         return [Column(item.name.lower(), item.type) for item in found]
 
-    def _describe(self, query: exp.Query) -> list[Column]:
+    def _describe(self, sql: str) -> list[Column]:
         """The outputs of a query over ``o<i>_new``, which here are empty and typed."""
         ctes: list[exp.Expr] = []
         for number, table in enumerate(self.parsed.tables, start=1):
             nothing = typed_nothing({**{name: at.type for name, at in table.columns.items()}, RID: "BIGINT"})
             alias = exp.TableAlias(this=exp.to_identifier(f"o{number}_new", quoted=True))
             ctes.append(exp.CTE(this=nothing, alias=alias))
-        query.set("with_", exp.With(expressions=ctes) if ctes else None)
-        return self.schema.describe(last_text(query))
+        return self.schema.describe(f"{text(exp.With(expressions=ctes))} {sql}" if ctes else sql)
 
     def _types_of(self, block: Block, trees: Sequence[exp.Expr]) -> list[str]:
         renderer = Renderer(frozenset())
@@ -253,7 +269,7 @@ class _Analysis:
                 for source in block.sources
             ],
         )
-        return [item.type for item in self._describe(query)]
+        return [item.type for item in self._describe(last_text(query))]
 
     def _spelled(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         """The columns with their types as DuckDB writes them, so that a later look finds them equal."""
@@ -262,13 +278,12 @@ class _Analysis:
         return tuple(Column(item.name, kind.type) for item, kind in zip(columns, found, strict=True))
 
 
-def _whole(parsed: Parsed, used: dict[int, tuple[str, ...]]) -> Block:
+def _whole(tree: exp.Query, width: int) -> Block:
     """The query as it was written, as the one source of a block that adds nothing."""
-    names = tuple(f"c{place + 1}" for place in range(len(parsed.columns)))
-    source = Source("__w", Opaque(explicit(parsed.tree, used), names), "from")
+    names = tuple(f"c{place + 1}" for place in range(width))
+    source = Source("__w", Opaque(tree, names), "from")
     items = [named(column(name, "__w"), name) for name in names]
-    tree = exp.Select(expressions=items)
-    return Block(0, tree, (source,), "rows", tuple(column(name, "__w") for name in names))
+    return Block(0, exp.Select(expressions=items), (source,), "rows", tuple(column(name, "__w") for name in names))
 
 
 def _wants_rid(number: int, blocks: Sequence[Block]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from psycopg import Connection
@@ -25,6 +26,13 @@ _ADDRESS = "select l.data_path, l.metadata_schema from lake.lake as l"
 _HEAD = "select max(s.snapshot_id) from lake.ducklake_snapshot as s"
 _NEXT = "select min(s.snapshot_id) from lake.ducklake_snapshot as s where s.snapshot_id > %s"
 _EXISTS = "select exists (select from lake.ducklake_snapshot as s where s.snapshot_id = %s)"
+_EXPIRABLE = """
+select s.snapshot_id
+  from lake.ducklake_snapshot as s
+ where s.snapshot_id < %s
+   and s.snapshot_time < clock_timestamp() - %s
+ order by s.snapshot_id
+"""
 _TABLE = """
 select t.table_id, s.schema_name, t.table_name,
        (select d.id from lake.dt as d where d.physical_id = t.table_id),
@@ -55,6 +63,14 @@ select exists (select
                   and lower(v.view_name) = lower(%(name)s)
                   and v.begin_snapshot <= %(at)s
                   and coalesce(v.end_snapshot > %(at)s, true))
+"""
+_DYNAMIC = """
+select d.id, d.generation
+  from lake.dt as d
+ where lower(d.schema_name) = lower(%s)
+   and lower(d.name) = lower(%s)
+   and d.physical_id is not null
+   and d.state in ('active', 'suspended')
 """
 _COLUMNS = """
 select c.column_id, c.parent_column, c.column_name, c.column_type
@@ -96,6 +112,26 @@ select coalesce((select sum(f.record_count)
        + coalesce((select sum(f.record_count)
                      from lake.ducklake_data_file as f
                     where f.table_id = %(table_id)s and f.end_snapshot in (select snapshot_id from changed)), 0)::bigint
+"""
+# Without the catalog's words for a commit, which go when it expires, it may have deleted.
+_TOUCHED = """
+select coalesce(array_agg(distinct c.kind), '{}'),
+       coalesce(bool_or(c.kind = 'upkeep' or s.changes_made is null
+                        or s.changes_made ~ format('deleted_from_table:%%s(,|$)', c.table_id)), false)
+  from lake.change as c
+  left join lake.ducklake_snapshot_changes as s on s.snapshot_id = c.snapshot_id
+ where c.table_id = %(table_id)s
+   and c.snapshot_id > %(old)s
+   and c.snapshot_id <= %(new)s
+"""
+# A rewrite keeps the ids of rows. What has expired may have been either.
+_MERGED = """
+select coalesce(max(c.snapshot_id), 0)
+  from lake.change as c
+  left join lake.ducklake_snapshot_changes as s on s.snapshot_id = c.snapshot_id
+ where c.table_id = %(table_id)s
+   and c.kind = 'upkeep'
+   and coalesce(s.changes_made ~ format('merge_adjacent:%%s(,|$)', c.table_id), true)
 """
 _BUCKETS = """
 select v.partition_value::integer, coalesce(sum(f.record_count), 0)::bigint, coalesce(sum(e.delete_count), 0)::bigint
@@ -169,6 +205,12 @@ def has_snapshot(conn: Conn, snapshot: int) -> bool:
     return fetch_value(conn, _EXISTS, snapshot)
 
 
+def expirable(conn: Conn, before: int, older_than: timedelta) -> list[int]:
+    """Snapshots before one, if they are old enough."""
+    with translated():
+        return [row[0] for row in conn.execute(_EXPIRABLE, [before, older_than])]
+
+
 def find_table(conn: Conn, ref: TableRef, at: int) -> SourceTable | None:
     """A table by its name as it was at a snapshot, or None. Case does not matter, as in DuckDB. A view is no table."""
     parameters = {"schema": ref.schema, "name": ref.name, "at": at}
@@ -195,6 +237,12 @@ def is_view(conn: Conn, ref: TableRef, at: int) -> bool:
     return found
 
 
+def find_dynamic(conn: Conn, ref: TableRef) -> tuple[int, int] | None:
+    """The id and the generation of a dynamic table that exists in the lake, by its name; or None."""
+    with translated():
+        return conn.execute(_DYNAMIC, [ref.schema, ref.name]).fetchone()
+
+
 def columns_at(conn: Conn, table_id: int, at: int) -> dict[str, ColumnAt]:
     """The columns of a table at a snapshot, in order; types as DuckDB writes them."""
     with translated():
@@ -207,6 +255,23 @@ def window_size(conn: Conn, table_id: int, old: int, new: int) -> tuple[int, int
     with translated():
         ((inserted, deleted),) = conn.execute(_WINDOW, {"table_id": table_id, "old": old, "new": new}).fetchall()
     return inserted, deleted
+
+
+def touched(conn: Conn, table_id: int, old: int, new: int) -> tuple[frozenset[str], bool]:
+    """What happened to a table in the snapshots (old, new]: kinds as in ``lake.change``, and whether rows may have been
+    deleted. As far as ``lake.scan_changes`` has looked."""
+    with translated():
+        ((kinds, may_delete),) = conn.execute(_TOUCHED, {"table_id": table_id, "old": old, "new": new}).fetchall()
+    return frozenset(kinds), may_delete
+
+
+def merged(conn: Conn, table_id: int) -> int:
+    """The newest snapshot that merged files of a table, 0 without one. Merging gives rows that were updated other row
+    ids, in older versions too."""
+    with translated():
+        conn.execute("select lake.scan_changes()")
+        ((found,),) = conn.execute(_MERGED, {"table_id": table_id}).fetchall()
+    return found
 
 
 def files_with_deletes(conn: Conn, table_id: int, buckets: Collection[int] | None = None) -> set[int]:

@@ -1,14 +1,15 @@
-"""Types of the catalog as DuckDB writes them. Pure.
+"""Types of the catalog as DuckDB reads them. Pure.
 
-DuckLake has names of its own (``int64``) and keeps the parts of nested types as further columns below their parent.
+DuckLake has names of its own (``int64``) and keeps the parts of nested types as further columns below their parent. The
+names of struct fields are always in quotes: half a thousand words would need them, ``order`` and ``user`` among these.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from catchment.lake.names import quoted
 from catchment.lake.types import ColumnAt
 
 _NAMES = {
@@ -29,8 +30,6 @@ _NAMES = {
     "timestamptz": "TIMESTAMP WITH TIME ZONE",
     "timestamp_us": "TIMESTAMP",
 }
-# Names that need no quotes in a struct type, as DuckDB sees it.
-_PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +67,4 @@ def _type_of(column: CatalogColumn, parts: dict[int, list[CatalogColumn]]) -> st
 
 
 def _fields(inner: Sequence[CatalogColumn], parts: dict[int, list[CatalogColumn]]) -> str:
-    return ", ".join(f"{_field_name(field.name)} {_type_of(field, parts)}" for field in inner)
-
-
-def _field_name(name: str) -> str:
-    return name if _PLAIN.match(name) else '"' + name.replace('"', '""') + '"'
+    return ", ".join(f"{quoted(field.name)} {_type_of(field, parts)}" for field in inner)

@@ -21,6 +21,7 @@ from catchment.lake.states import ROWS, States
 from catchment.lake.trees import (
     add_where,
     all_of,
+    attempt,
     cast,
     column,
     last_text,
@@ -55,19 +56,19 @@ def stored_rows(
     """The stored rows with their ``__rid``: all of them, those in some storage buckets, those with touched keys."""
     queries: list[exp.Query] = []
     for part in plan.parts:
-        query = select([exp.Star()], table_as("dt_old", "__s"))
+        keys = [(column(item.name, "__s"), item.type) for item in plan.layout.keys_of(part.number)]
+        pairs = tuple((f"k{i + 1}", tree) for i, (tree, _) in enumerate(keys))
+        scan = table_as("dt_old", "__s")
+        is_restricted = by_keys and bool(keys)
+        query = Keys(f"akeys_{part.number}", pairs).filtered(scan) if is_restricted else select([exp.Star()], scan)
         if len(plan.parts) > 1:
             add_where(query, exp.EQ(this=column(BRANCH, "__s"), expression=number(part.number)))
         if storage is not None:
             add_where(
                 query, exp.In(this=column(BUCKET, "__s"), expressions=[_signed(item) for item in sorted(storage)])
             )
-        keys = [(column(item.name, "__s"), item.type) for item in plan.layout.keys_of(part.number)]
         if only is not None:
             add_where(query, belongs(keys, plan.layout.method, only))
-        if by_keys and keys:
-            pairs = tuple((f"k{i + 1}", tree) for i, (tree, _) in enumerate(keys))
-            add_where(query, Keys(f"akeys_{part.number}", pairs).condition())
         queries.append(query)
     return last_text(union_all(queries))
 
@@ -127,7 +128,8 @@ def _part_rows(plan: Plan, part: Part, buckets: int, only: BucketRange | None, k
         inner.set("expressions", [*inner.expressions, *_key_items(plan, part)])
     if only is None:
         return stored_layout(plan, part, query_as(inner, "__q"), _values(plan, part), buckets)
-    typed = list(zip((key.copy() for key in part.block.key), plan.layout.key_types(part.number), strict=True))
+    keys_now = (attempt(key.copy()) for key in part.block.key)
+    typed = list(zip(keys_now, plan.layout.key_types(part.number), strict=True))
     condition = belongs(typed, plan.layout.method, only)
     if typed:
         add_where(inner, condition)

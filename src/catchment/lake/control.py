@@ -6,36 +6,34 @@ connection's transaction.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, LiteralString
 
 from psycopg import Connection
+from psycopg.errors import DeadlockDetected
 from psycopg.types.json import Jsonb
 
 from catchment.errors import LakeError, TableMissing
-from catchment.lake.names import DT_SCHEMA, physical_name
 from catchment.lake.types import (
-    ColumnAt,
     Created,
-    Definition,
     Json,
     NewTable,
     Order,
     Properties,
     Publication,
-    Read,
-    ReadDone,
     TableRef,
 )
+from catchment.lake.wire import publication_json, read_order, table_json
 from catchment.store.errors import translated
 from catchment.store.fetch import fetch_value
 from catchment.store.pool import Pool
 
 Conn = Connection[Any]
 
+DEADLOCK_TRIES = 5
 POOL_SIZE = 3
 
 
@@ -46,6 +44,16 @@ class RefreshState:
     state: str
     fence: int
     commit_snapshot: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file of a refresh that is over; a path that ends with a slash is a folder of them."""
+
+    path: str
+    kind: str
+    is_registered: bool
+    is_final: bool
 
 
 class Control:
@@ -68,8 +76,15 @@ class Control:
     def _call(self, sql: LiteralString, *parameters: Any, conn: Conn | None = None) -> Any:
         if conn is not None:
             return fetch_value(conn, sql, *parameters)
-        with self._pool.connection() as own:
-            return fetch_value(own, sql, *parameters)
+        # One statement is one transaction here. What collides is undone by the server and simply done again.
+        for left in reversed(range(DEADLOCK_TRIES)):
+            try:
+                with self._pool.connection() as own:
+                    return fetch_value(own, sql, *parameters)
+            except DeadlockDetected:
+                if not left:
+                    raise
+        raise AssertionError("unreachable")
 
     # Refreshes
 
@@ -95,13 +110,22 @@ class Control:
         found = self._call("select to_jsonb(r) from lake.refresh as r where r.id = %s", refresh_id)
         return RefreshState(found["state"], found["fence"], found["commit_snapshot"])
 
+    def refresh_seconds(self, refresh_id: int) -> tuple[float, float]:
+        """The time since a refresh was started, and since it was cut into subtasks."""
+        found = self._call(
+            "select jsonb_build_array(extract(epoch from worker.now() - r.started_at),"
+            " extract(epoch from worker.now() - r.planned_at)) from lake.refresh as r where r.id = %s",
+            refresh_id,
+        )
+        return float(found[0] or 0), float(found[1] or 0)
+
     def store_plan(self, refresh_id: int, fence: int, plan: Json, keys: int | None) -> None:
         """Keep how a refresh is cut into buckets. Raises ``ClaimLost``."""
         self._call("select lake.store_plan(%s, %s, %s, %s)", refresh_id, fence, Jsonb(plan), keys)
 
     def prepare_publish(self, refresh_id: int, fence: int, publication: Publication) -> None:
         """Write down what is about to be committed; before the lake's transaction begins. Raises ``ClaimLost``."""
-        noted = Jsonb(_publication_json(publication))
+        noted = Jsonb(publication_json(publication))
         self._call("select lake.prepare_publish(%s, %s, %s)", refresh_id, fence, noted)
 
     def move_frontier(self, refresh_id: int, fence: int) -> None:
@@ -139,6 +163,18 @@ class Control:
         """Let a round go on, or all: whatever can begin begins, and what is over is closed."""
         self._call("select lake.advance(%s)", round_id)
 
+    def tick(self) -> Json:
+        """What the schedule does by itself: open rounds for tables that are due, let the others go on."""
+        return self._call("select lake.tick()")
+
+    def free_slots(self) -> int:
+        """How many tasks of refreshes could run now, the one that asks included."""
+        return self._call("select lake.free_slots()")
+
+    def count_workers(self) -> int:
+        """Live workers that serve the lake alone."""
+        return self._call("select lake.count_workers()")
+
     # Dynamic tables
 
     def create_table(self, table: NewTable) -> Created:
@@ -147,7 +183,7 @@ class Control:
         That commit carries the note ``{"catchment": {"create": id, "generation": generation}}``. Raises
         ``TableRefused`` when the name is taken.
         """
-        found = self._call("select lake.create_table(%s)", Jsonb(_table_json(table)))
+        found = self._call("select lake.create_table(%s)", Jsonb(table_json(table)))
         return Created(found["id"], found["generation"], found["exists"])
 
     def drop_table(self, dt_id: int) -> None:
@@ -165,6 +201,39 @@ class Control:
         """Refresh a table, and all below it, by hand only; returns those that were not suspended before."""
         return self._call("select lake.suspend(%s)", dt_id)
 
+    def resume(self, dt_id: int) -> list[int]:
+        """Refresh a table by the schedule again, and those below it that were suspended because of it.
+
+        Returns the tables that are active now. Raises ``TableRefused`` while a table above it is suspended.
+        """
+        return self._call("select lake.resume(%s)", dt_id)
+
+    def alter_table(self, dt_id: int, properties: Properties, strategy: str, reason: str | None) -> None:
+        """Give a table other properties. Raises ``TableRefused`` when there is no such table."""
+        lag = properties.target_lag
+        change = {
+            "properties": properties.to_json(),
+            "target_lag": None if lag is None else lag.total_seconds(),
+            "scheduler": properties.scheduler,
+            "strategy": strategy,
+            "reason": reason,
+        }
+        self._call("select lake.alter_table(%s, %s)", dt_id, Jsonb(change))
+
+    def rename_table(self, dt_id: int, ref: TableRef) -> None:
+        """Keep a new name; the commit with the note ``{"catchment": {"rename": id}}`` puts it into force. Under the
+        commit lock. Raises ``TableRefused`` when it is taken, or others read the table."""
+        self._call("select lake.rename_table(%s, %s, %s)", dt_id, ref.schema, ref.name)
+
+    def cancel_refreshes(self, dt_id: int, text: str) -> int:
+        """Stop what is under way for a table; returns how many refreshes that were."""
+        return self._call("select lake.cancel_refreshes(%s, %s)", dt_id, text)
+
+    def set_schedule(self) -> None:
+        """See which tables are connected, and how often the schedule has to look; after the tables have changed."""
+        self._call("select lake.set_components()")
+        self._call("select lake.set_tick()")
+
     def find_dt(self, ref: TableRef) -> int:
         """The id of a dynamic table by its name. Raises ``TableMissing``."""
         with self._pool.connection() as conn, translated():
@@ -176,6 +245,25 @@ class Control:
         if row is None:
             raise TableMissing(f"there is no dynamic table {ref}", hint="'catchment table list' shows what there is.")
         return row[0]
+
+    # Content
+
+    def read_content(self, dt_id: int) -> Order | None:
+        """What a table holds, and what that was computed from; in the form of an order. None: it was never filled."""
+        found = self._call("select lake.content_of(%s)", dt_id)
+        return None if found is None else read_order(found)
+
+    def add_audit(self, dt_id: int, snapshot: int, missing: int, extra: int, ms: float) -> None:
+        """Remember how a comparison of a table with its query came out."""
+        self._call("select lake.add_audit(%s, %s, %s, %s, %s)", dt_id, snapshot, missing, extra, ms)
+
+    def refreshes_since_audit(self, dt_id: int) -> int:
+        """How many refreshes may have written to a table since it was last compared with its query."""
+        return self._call("select lake.refreshes_since_audit(%s)", dt_id)
+
+    def pinned_snapshot(self) -> int:
+        """The oldest snapshot that somebody still has to read."""
+        return self._call("select lake.pinned_snapshot()")
 
     # Files
 
@@ -189,115 +277,21 @@ class Control:
         """Files that are gone, or belong to the lake now; returns how many were known."""
         return self._call("select lake.forget_artifacts(%s)", list(paths))
 
+    def sweepable(self, refresh_id: int | None, grace: timedelta) -> list[Artifact]:
+        """The files of a refresh, or of all, if it is over."""
+        with self._pool.connection() as conn, translated():
+            rows = conn.execute("select * from lake.sweepable(%s, %s)", [refresh_id, grace]).fetchall()
+        return [Artifact(*row) for row in rows]
+
+    def was_interrupted(self, task_id: int) -> bool:
+        """Did the newest attempt of a task end with its worker?"""
+        found = self._call(
+            "select coalesce((array_agg(a.state order by a.attempt desc))[1] = 'interrupted', false)"
+            " from worker.attempt as a where a.task_id = %s",
+            task_id,
+        )
+        return bool(found)
+
     def schedule_deletion(self, paths: Collection[str]) -> None:
         """Put files on DuckLake's list of files to delete, dated so that no other entry is as old."""
         self._call("select lake.schedule_deletion(%s)", list(paths))
-
-
-def read_order(found: Mapping[str, Any]) -> Order:
-    """The order in what ``lake.order_of`` returned. Raises ``LakeError`` when a source has no content to read."""
-    definition = Definition(
-        ref=TableRef(found["schema_name"], found["name"]),
-        query=found["definition"],
-        properties=Properties.from_json(found["properties"]),
-    )
-    deadline = found["deadline_at"]
-    return Order(
-        refresh_id=found["refresh_id"],
-        fence=found["fence"],
-        dt_id=found["dt_id"],
-        generation=found["generation"],
-        definition=definition,
-        definition_hash=found["definition_hash"],
-        layout=found["layout"],
-        buckets=found["buckets"],
-        state=found["state"],
-        trigger=found["trigger"],
-        data_snapshot=found["data_snapshot"],
-        data_at=datetime.fromisoformat(found["data_at"]),
-        epoch=found["epoch"] or 0,
-        commit_snapshot=found["commit_snapshot"],
-        rows=found["rows"],
-        reads=tuple(_read(read, found["data_snapshot"], found["state"]) for read in found["reads"]),
-        forced=found["forced"],
-        stored_snapshot=found["stored_snapshot"] or 0,
-        physical_id=found["physical_id"],
-        physical=TableRef(DT_SCHEMA, physical_name(found["dt_id"], found["generation"])),
-        plan=found["plan"],
-        deadline_at=None if deadline is None else datetime.fromisoformat(deadline),
-    )
-
-
-def _read(found: Mapping[str, Any], snapshot: int, state: str) -> Read:
-    new = found["new"]
-    if new is None and state == "EXECUTING":
-        raise LakeError(
-            f"dynamic table {found['dt_id']}, which is read, has no content for snapshot {snapshot}",
-            code="DEPENDENCY",
-            hint="It was refreshed past it, or never: refresh again.",
-        )
-    columns: Mapping[str, Mapping[str, Any]] = found["columns_old"] or {}
-    return Read(
-        table_id=found["table_id"],
-        ref=TableRef(found["schema_name"], found["table_name"]),
-        dt_id=found["dt_id"],
-        old=found["old"],
-        new=snapshot if new is None else new,
-        rows_old=found["rows_old"],
-        columns_old={name: ColumnAt(c["id"], c["type"]) for name, c in columns.items()},
-    )
-
-
-def _publication_json(publication: Publication) -> dict[str, Any]:
-    return {
-        "action": publication.action.value,
-        "reason": publication.reason,
-        "inserted": publication.inserted,
-        "deleted": publication.deleted,
-        "rows_after": publication.rows_after,
-        "keys": publication.keys,
-        "buckets": publication.buckets,
-        "reads": [_read_done_json(read) for read in publication.reads],
-        "figures": dict(publication.figures),
-    }
-
-
-def _read_done_json(read: ReadDone) -> dict[str, Any]:
-    return {
-        "table_id": read.table_id,
-        "snapshot": read.snapshot,
-        "rows": read.rows,
-        "columns": {name: {"id": column.column_id, "type": column.type} for name, column in read.columns.items()},
-        "replaces": read.replaces,
-    }
-
-
-def _table_json(table: NewTable) -> dict[str, Any]:
-    definition = table.definition
-    lag = definition.properties.target_lag
-    return {
-        "schema_name": definition.ref.schema,
-        "name": definition.ref.name,
-        "definition": definition.query,
-        "definition_hash": table.definition_hash,
-        "properties": definition.properties.to_json(),
-        "target_lag": None if lag is None else lag.total_seconds(),
-        "scheduler": definition.properties.scheduler,
-        "strategy": table.strategy,
-        "reason": table.reason,
-        "is_always_due": table.is_always_due,
-        "layout": dict(table.layout),
-        "buckets": table.buckets,
-        "or_replace": definition.or_replace,
-        "if_not_exists": definition.if_not_exists,
-        "sources": [
-            {
-                "table_id": source.table_id,
-                "schema_name": source.ref.schema,
-                "table_name": source.ref.name,
-                "source_dt_id": source.dt_id,
-                "used_columns": list(source.used),
-            }
-            for source in table.sources
-        ],
-    }

@@ -48,6 +48,19 @@ def parse_statements(text: str) -> list[Definition]:
     return found
 
 
+def parse_name(text: str) -> TableRef:
+    """A table's name as SQL has it: ``name`` or ``schema.name``, quoted where it has other characters. TableRefused."""
+    try:
+        tokens = sqlglot.tokenize(text, read="duckdb")
+    except TokenError:
+        tokens = []
+    if not tokens:
+        raise refused(
+            Reason.PARSE_ERROR, f"{text!r} is not the name of a table", hint='Write name, schema.name or "my table".'
+        )
+    return _Statement(text, tokens).read_name()
+
+
 def parse_lag(text: str) -> timedelta | None:
     """``'5 minutes'`` as a time, ``DOWNSTREAM`` as None; TableRefused for anything else and below one second."""
     if text.strip().lower() == "downstream":
@@ -103,6 +116,14 @@ class _Statement:
             or_replace=or_replace,
             if_not_exists=if_not_exists,
         )
+
+    def read_name(self) -> TableRef:
+        """The name that is all there is."""
+        ref = self._name()
+        if self.at < len(self.tokens):
+            found = self.tokens[self.at].text
+            raise self._refused(f"{found!r} follows the name {ref}", 'Quote a name with other characters: "my table".')
+        return ref
 
     def _name(self) -> TableRef:
         parts = [self._part()]

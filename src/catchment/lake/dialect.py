@@ -34,6 +34,10 @@ def _full_match(generator: DuckDB.Generator, node: exp.RegexpLike) -> str:
     return generator.func("REGEXP_FULL_MATCH", node.this, node.expression)
 
 
+def _within_group(generator: DuckDB.Generator, node: exp.WithinGroup) -> str:
+    return f"{generator.sql(node, 'this')} WITHIN GROUP ({generator.sql(node, 'expression').strip()})"
+
+
 def _power(generator: DuckDB.Generator, node: exp.Pow) -> str:
     return generator.binary(node, "**")
 
@@ -49,9 +53,11 @@ class Verbatim(DuckDB):
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {name: _KNOWN[name] for name in _SYNTAX}
 
     class Generator(DuckDB.Generator):
+        MULTI_ARG_DISTINCT = True
         IGNORE_RESPECT_NULLS_WINDOW_FUNCTIONS: ClassVar[Any] = (exp.AnonymousAggFunc, exp.Anonymous)
         TRANSFORMS: ClassVar[dict[Any, Any]] = {
             **DuckDB.Generator.TRANSFORMS,
             exp.RegexpLike: _full_match,
             exp.Pow: _power,
+            exp.WithinGroup: _within_group,
         }

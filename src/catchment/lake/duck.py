@@ -69,6 +69,8 @@ class Duck:
 
     def __init__(self, instance: DuckDBPyConnection, dsn: str, settings: LakeSettings) -> None:
         self.settings = settings
+        self.remembered: dict[object, Any] = {}
+        """What is worth keeping as long as the instance lives, such as plans; by a key that says all it depends on."""
         self._instance = instance
         self._connection = instance.cursor()
         self._key = (os.getpid(), dsn)

@@ -74,7 +74,7 @@ def _no_catalog(text: str) -> LakeError:
     )
 
 
-_DISK = r"No space left on device|[Dd]isk quota|max_temp_directory_size"
+_DISK = r"No space left on device|[Dd]isk quota|File too large|max_temp_directory_size"
 _LOST = (
     r'Failed to execute query "ROLLBACK"|server closed the connection|connection to server|terminating connection|'
     r"no connection to the server|could not (receive|send) data|SSL connection has been closed"

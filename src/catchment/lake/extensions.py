@@ -68,6 +68,8 @@ def take_instance(temp_directory: str | None = None) -> DuckDBPyConnection:
     )
     for file in files:
         instance.execute(f"LOAD {literal(str(file))}")
+    # The day of a time with a zone must not depend on where a worker runs.
+    instance.execute("SET GLOBAL TimeZone = 'UTC'")
     folder = make_folder(temp_directory or tempfile.gettempdir())
     instance.execute(f"SET temp_directory = {literal(folder)}")
     return instance

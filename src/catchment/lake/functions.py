@@ -16,74 +16,30 @@ from catchment.lake.trees import DIALECT, text
 Kinds = Mapping[str, str]
 """The kind of each function that occurs, by name in lower case."""
 
-_CLOCKS = frozenset(
-    {
-        "now",
-        "today",
-        "current_date",
-        "current_time",
-        "current_timestamp",
-        "localtime",
-        "localtimestamp",
-        "current_localtime",
-        "current_localtimestamp",
-        "get_current_time",
-        "get_current_timestamp",
-        "transaction_timestamp",
-    }
-)
-_SESSION = frozenset(
-    {
-        "getvariable",
-        "current_setting",
-        "current_user",
-        "user",
-        "session_user",
-        "current_role",
-        "current_catalog",
-        "current_query",
-        "current_connection_id",
-        "getenv",
-        "txid_current",
-        "version",
-        "pg_backend_pid",
-    }
-)
-_ORDERED_AGGREGATES = frozenset(
-    {
-        "first",
-        "last",
-        "any_value",
-        "arbitrary",
-        "list",
-        "array_agg",
-        "string_agg",
-        "group_concat",
-        "listagg",
-        "arg_min",
-        "arg_max",
-        "argmin",
-        "argmax",
-        "min_by",
-        "max_by",
-        "arg_min_null",
-        "arg_max_null",
-        "argminnull",
-        "argmaxnull",
-        "mode",
-        "approx_count_distinct",
-        "approx_quantile",
-        "approx_top_k",
-        "reservoir_quantile",
-        "json_group_array",
-        "json_group_object",
-        "json_group_structure",
-        "map_from_entries",
-    }
-)
-_ORDERED_WINDOWS = frozenset({"row_number", "ntile", "lag", "lead", "first_value", "last_value", "nth_value", "fill"})
-_AGGREGATE_MACROS = frozenset({"geomean", "geometric_mean", "weighted_avg", "wavg"})
-_ROW_MAKERS = frozenset({"unnest", "generate_subscripts", "explode"})
+
+def _words(text_of_words: str) -> frozenset[str]:
+    return frozenset(text_of_words.split())
+
+
+_CLOCKS = _words("""
+    now today current_date current_time current_timestamp localtime localtimestamp current_localtime
+    current_localtimestamp get_current_time get_current_timestamp transaction_timestamp
+""")
+_SESSION = _words("""
+    getvariable current_setting current_user user session_user current_role current_catalog current_query
+    current_connection_id getenv txid_current pg_backend_pid
+""")
+_UNDECIDED = _words("arg_min arg_max argmin argmax min_by max_by arg_min_null arg_max_null mode")
+_ORDERED_AGGREGATES = _UNDECIDED | _words("""
+    first last any_value arbitrary list array_agg string_agg group_concat listagg approx_count_distinct approx_quantile
+    approx_top_k reservoir_quantile json_group_array json_group_object json_group_structure
+""")
+_ORDERED_WINDOWS = _words("row_number ntile lag lead first_value last_value nth_value fill")
+_AGGREGATE_MACROS = _words("""
+    geomean geometric_mean weighted_avg wavg json_group_array json_group_object json_group_structure percentile_cont
+    percentile_disc
+""")
+_ROW_MAKERS = _words("unnest generate_subscripts explode")
 
 
 def names_in(tree: exp.Expr) -> frozenset[str]:
@@ -94,7 +50,8 @@ def names_in(tree: exp.Expr) -> frozenset[str]:
         for token, following in zip(tokens, [*tokens[1:], None], strict=True)
         if following is not None and following.token_type == TokenType.L_PAREN
     }
-    return frozenset(called | {token.text.lower() for token in tokens if token.text.lower() in _CLOCKS | _SESSION})
+    plain = {token.text.lower() for token in tokens if token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING)}
+    return frozenset(called | (plain & (_CLOCKS | _SESSION)))
 
 
 def name_of(node: exp.Expr) -> str:
@@ -107,7 +64,7 @@ def name_of(node: exp.Expr) -> str:
 def reasons(tree: exp.Expr, kinds: Kinds) -> Iterator[Reason]:
     """Why functions of the tree ask for a full refresh. Those that also need it without a change come first."""
     found = names_in(tree)
-    if any(kinds.get(name) == "VOLATILE" for name in found) or found & (_SESSION - {"version"}):
+    if any(kinds.get(name) == "VOLATILE" for name in found) or found & _SESSION:
         yield Reason.VOLATILE_FUNCTION
     if found & _CLOCKS or any(kinds.get(name) == "CONSISTENT_WITHIN_QUERY" for name in found) or _has_open_age(tree):
         yield Reason.TIME_DEPENDENT
@@ -156,8 +113,7 @@ def _depends_on_order(node: exp.Expr, kinds: Kinds) -> bool:
         return is_unordered and (name in _ORDERED_WINDOWS or name in _ORDERED_AGGREGATES)
     if not is_aggregate(node, kinds) or name_of(node) not in _ORDERED_AGGREGATES:
         return False
-    takes_order = name_of(node) not in ("mode", "arg_min", "arg_max", "argmin", "argmax", "min_by", "max_by")
-    return not (takes_order and node.find(exp.Order) is not None)
+    return name_of(node) in _UNDECIDED or node.find(exp.Order) is None
 
 
 def _has_open_age(tree: exp.Expr) -> bool:

@@ -23,6 +23,7 @@ from catchment.lake.names import ALIAS, DT_SCHEMA, quoted
 from catchment.lake.settings import LakeSettings
 from catchment.lake.verify import GUARD, has_lake, verify
 from catchment.sql.loader import Folder
+from catchment.store import registry
 from catchment.store.connect import connect
 from catchment.store.migrate import Schema, apply_migrations, check_version, recreate_routines
 
@@ -119,6 +120,8 @@ def _install(
     on_step("views of the catalog")
     _make_views(conn, where.metadata_schema)
     recreate_routines(conn, LAKE, on_step)
+    on_step("commands")
+    _register(conn)
     on_step("guard")
     _make_guard(conn, where, settings)
     return where
@@ -173,10 +176,24 @@ def _make_guard(conn: Connection[Any], address: LakeAddress, settings: LakeSetti
         _format(conn, "alter table {} enable trigger {}", changes, trigger)
         conn.execute("set local role catchment_owner")
         conn.execute(
-            "insert into lake.lake (data_path, metadata_schema, history) values (%s, %s, make_interval(days => %s))"
-            " on conflict (is_one) do nothing",
-            [address.data_path, address.metadata_schema, settings.lake_history_days],
+            "insert into lake.lake (data_path, metadata_schema, history, compact_files, compact_deletes)"
+            " values (%s, %s, make_interval(days => %s), %s, %s) on conflict (is_one) do nothing",
+            [
+                address.data_path,
+                address.metadata_schema,
+                settings.lake_history_days,
+                settings.lake_compact_files,
+                settings.lake_compact_deletes,
+            ],
         )
+
+
+def _register(conn: Connection[Any]) -> None:
+    """Make the commands of refreshes known, so that rounds can be asked for before any worker has started."""
+    # The app's handlers install the lake.
+    from catchment.lake.app import app
+
+    registry.register_commands(conn, app.commands.queue_definitions(), app.commands.definitions(), overwrite=True)
 
 
 def _format(conn: Connection[Any], text: LiteralString, *names: Identifier) -> None:

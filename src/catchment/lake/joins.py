@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import exp
 
-from catchment.lake.paths import Path, equal_in, find_path
+from catchment.lake.paths import Path, are_plain, equal_in, find_path
 from catchment.lake.relation import Block, Relation, Source
 from catchment.lake.render import Joined, Renderer, Version, narrowed, put_from
 from catchment.lake.trees import (
@@ -96,13 +96,13 @@ class _Terms:
             yield self._full_term(changed, "LEFT" if changed_is_left else "RIGHT", None)
             yield self._full_term(old_or_new, "RIGHT" if changed_is_left else "LEFT", meets)
 
-    def _full_term(self, pair: list[Joined], side: str, meets: exp.Expr | None) -> exp.Select:
+    def _full_term(self, pair: list[Joined], side: str, meets: Joined | None) -> exp.Select:
         first, second = pair
         items = [first, Joined(second.item, second.join, self.block.sources[1].on, side)]
         items += [self._at(source, "old") for source in self.block.sources[2:]]
         return self._select(items, meets)
 
-    def _term(self, own: Joined | None, meets: exp.Expr | None = None) -> exp.Select:
+    def _term(self, own: Joined | None, meets: Joined | None = None) -> exp.Select:
         items: list[Joined] = []
         for position, source in enumerate(self.block.sources):
             if position == self.index:
@@ -117,7 +117,7 @@ class _Terms:
         keys = narrowed(self.block, source, self.source.alias, self.delta) if is_linear else None
         return Joined(self.renderer.item(source.relation, source.alias, version, keys)[0], source.join, source.on)
 
-    def _select(self, items: list[Joined], meets: exp.Expr | None) -> exp.Select:
+    def _select(self, items: list[Joined], meets: Joined | None) -> exp.Select:
         """Conditions that mention a source that was left out are left out too."""
         query = exp.Select(expressions=[item.copy() for item in self.path.items])
         present = {item.item.alias_or_name for item in items}
@@ -125,17 +125,20 @@ class _Terms:
         joined = [self._reduced(item, present) for item in items]
         if joined and joined[0].join in ("inner", "cross"):
             conditions += conjuncts(joined[0].on)
+        if meets is not None and joined and meets.on is not None:
+            put_from(query, [*joined, meets])
+            return add_where(query, all_of(conditions))
         put_from(query, joined)
-        return add_where(query, all_of(conditions), meets)
+        return add_where(query, all_of(conditions), exists(meets.item, meets.on) if meets is not None else None)
 
     def _reduced(self, item: Joined, present: set[str]) -> Joined:
         if item.join not in ("inner", "cross") or item.on is None:
             return item
         return Joined(item.item, item.join, all_of(part for part in conjuncts(item.on) if owners([part]) <= present))
 
-    def _meets(self, on: exp.Expr | None) -> exp.Expr:
+    def _meets(self, on: exp.Expr | None) -> Joined:
         condition = moved(on, self.source.alias, _DELTA_ALIAS) if on is not None else None
-        return exists(table_as(self.delta, _DELTA_ALIAS), condition)
+        return Joined(table_as(self.delta, _DELTA_ALIAS), "semi", condition)
 
 
 def _from_delta(block: Block, source: Source, items: Sequence[exp.Expr]) -> list[exp.Expr] | None:
@@ -144,7 +147,7 @@ def _from_delta(block: Block, source: Source, items: Sequence[exp.Expr]) -> list
     equals = {(left.table, left.name): right for pair in pairs for left, right in (pair, pair[::-1])}
     equals = {key: other for key, other in equals.items() if other.table == source.alias and key[0] != source.alias}
     needed = {(found.table, found.name) for item in items for found in item.find_all(exp.Column)}
-    if not needed or not needed <= set(equals):
+    if not needed or not needed <= set(equals) or not are_plain(items):
         return None
     return [
         with_columns(item, lambda found: column(equals[found.table, found.name].name, source.alias)) for item in items

@@ -14,7 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from catchment.lake.buckets import Method
-from catchment.lake.names import BRANCH, BUCKET, HIDDEN
+from catchment.lake.names import BRANCH, BUCKET, HIDDEN, ROWID
 from catchment.lake.reasons import Reason, refused
 from catchment.lake.trees import data_type, text
 from catchment.lake.types import Column, Json
@@ -105,6 +105,8 @@ def check_visible(columns: Sequence[Column]) -> None:
     for item in columns:
         if item.name.startswith(HIDDEN):
             raise refused(Reason.RESERVED_NAME, f"the output column {item.name!r} starts with two underscores")
+        if item.name.lower() == ROWID:
+            raise refused(Reason.RESERVED_NAME, f"an output column is called {item.name!r}")
         if not item.name or "\0" in item.name:
             raise refused(Reason.RESERVED_NAME, "an output column has no name", hint="Give it one with AS.")
         folded = item.name.lower()

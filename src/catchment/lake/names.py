@@ -20,6 +20,9 @@ HIDDEN = "__"
 RID = "__rid"
 """The row id of a source row."""
 
+ROWID = "rowid"
+"""What the lake calls the row id. A column of that name hides it."""
+
 WEIGHT = "__w"
 """How often a row was added (positive) or taken away (negative)."""
 

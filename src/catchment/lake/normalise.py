@@ -113,10 +113,12 @@ class _Normaliser:
         return exp.Select(expressions=items, from_=exp.From(this=query_as(inner, alias)), distinct=exp.Distinct())
 
     def _spell_group(self, tree: exp.Select) -> None:
+        """GROUP BY ALL means the outputs with columns. Constants do not group: without rows there is still one."""
         group = part(tree, "group")
         if group is None or not group.args.get("all"):
             return
-        keys = [item.unalias() for item in tree.expressions if not aggregates_in(item, self.kinds)]
+        plain = [item.unalias() for item in tree.expressions if not aggregates_in(item, self.kinds)]
+        keys = [item for item in plain if item.find(exp.Column)]
         tree.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
 
     def _turn_joins(self, tree: exp.Select) -> None:

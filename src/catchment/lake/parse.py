@@ -85,8 +85,13 @@ class Parsed:
 
 def parse(query: str, schema: SchemaView) -> Parsed:
     """Read a definition and find its tables; TableRefused when it is not one SELECT over existing tables."""
+    problem = syntax_error(schema.syntax(query))
+    if problem is not None:
+        raise refused(Reason.PARSE_ERROR, f"the query is not understood: {problem}", hint="Correct the query.")
     written = parse_query(query)
     _check_faithful(query, text(written), schema)
+    for name in written.find_all(exp.Identifier):
+        name.set("quoted", True)
     for index, node in enumerate(written.find_all(exp.Table)):
         node.meta["index"] = index
     folded = normalize_identifiers(written.copy(), dialect=DIALECT)
@@ -119,11 +124,7 @@ def parse_query(query: str) -> exp.Query:
 
 
 def _check_faithful(query: str, again: str, schema: SchemaView) -> None:
-    written = schema.syntax(query)
-    error = syntax_error(written)
-    if error is not None:
-        raise refused(Reason.PARSE_ERROR, f"the query is not understood: {error}", hint="Correct the query.")
-    found = difference(written, schema.syntax(again))
+    found = difference(schema.syntax(query), schema.syntax(again))
     if found is not None:
         raise refused(
             Reason.PARSE_ERROR,

@@ -6,6 +6,7 @@ harmless. So a change of a small dimension is carried to the keys without readin
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,14 @@ from catchment.lake.relation import Block, Source, Table, tables_below
 from catchment.lake.trees import column, conjuncts, owners, text, where_of, with_columns
 
 _ROWS_UNKNOWN = 1_000_000
+_NUMBER = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|INTEGER|UINTEGER|DECIMAL|FLOAT|DOUBLE")
+_HARMLESS_VALUES = (exp.Column, exp.Literal, exp.Null, exp.Boolean)
+_HARMLESS = (
+    *_HARMLESS_VALUES,
+    exp.Identifier,
+    *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is),
+    *(exp.And, exp.Or, exp.Not, exp.Paren, exp.In, exp.Between),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +40,51 @@ def find_path(block: Block, index: int, items: Sequence[exp.Expr]) -> Path:
     everything = Path(frozenset(source.alias for source in block.sources), tuple(items))
     if any(source.join == "full" for source in block.sources):
         return everything
-    changed = block.sources[index]
-    start = _start(changed)
+    start = _start(block.sources[index])
     edges = _edges(block)
     paths = [
         Path(kept, tuple(candidate))
         for candidate in (items, _exchanged(items, block, _distances(edges, start)))
         if (kept := _connect(block, edges, start, owners(candidate))) is not None
     ]
-    return min(paths, key=lambda path: _cost(block, path.kept), default=everything)
+    able = [path for path in paths if _is_harmless(block, block.sources[index], path)]
+    return min(able, key=lambda path: _cost(block, path.kept), default=everything)
+
+
+def _is_harmless(block: Block, changed: Source, path: Path) -> bool:
+    """Whether what is computed cannot fail. A source that is left out may have kept away the rows on which it would.
+
+    So only comparisons and plain columns, and a cast of one to its stored type, are computed on more rows than the
+    definition has.
+    """
+    conditions = [where_of(block.tree), *(source.on for source in block.sources)]
+    parts = [part for condition in conditions for part in conjuncts(condition)]
+    computed = [part for part in parts if owners([part]) <= path.kept | {changed.alias}]
+    return are_plain(path.items) and all(
+        (isinstance(node, _HARMLESS) or _is_constant(node)) and _compares_like(block, node)
+        for part in computed
+        for node in part.walk(prune=_is_constant)
+    )
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    """A literal with its type, such as a date. If it failed, it would fail in the definition."""
+    return isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal)
+
+
+def _compares_like(block: Block, node: exp.Expr) -> bool:
+    """Columns of different types are cast to be compared, and that can fail."""
+    if not isinstance(node, exp.Binary):
+        return True
+    types = {_type(block, side) for side in (node.left, node.right) if isinstance(side, exp.Column)} - {None}
+    return len(types) < 2 or all(kind is not None and _NUMBER.match(kind) for kind in types)
+
+
+def are_plain(items: Sequence[exp.Expr]) -> bool:
+    """Whether the expressions are columns, or columns cast to the types in which keys are stored."""
+    plain = [item.unalias() for item in items]
+    plain = [item.this if isinstance(item, exp.Cast) else item for item in plain]
+    return all(isinstance(item, _HARMLESS_VALUES) for item in plain)
 
 
 def equal_in(condition: exp.Expr | None, block: Block) -> list[tuple[exp.Column, exp.Column]]:

@@ -37,6 +37,7 @@ class Reason(StrEnum):
     ORDER_DEPENDENT = "ORDER_DEPENDENT"
     COLLATION = "COLLATION"
     UNTRACKED_SOURCE = "UNTRACKED_SOURCE"
+    ROWID_HIDDEN = "ROWID_HIDDEN"
     UNRESOLVED = "UNRESOLVED"
     GLOBAL_AGGREGATE = "GLOBAL_AGGREGATE"
     NO_SOURCE = "NO_SOURCE"
@@ -64,7 +65,10 @@ class Reason(StrEnum):
     FEED_INLINED = "FEED_INLINED"
     FOREIGN_WRITE = "FOREIGN_WRITE"
     INVARIANT = "INVARIANT"
+    AUDIT = "AUDIT"
     ROWID_NOT_UNIQUE = "ROWID_NOT_UNIQUE"
+    ROWID_CHANGED = "ROWID_CHANGED"
+    STEP_FAILED = "STEP_FAILED"
     COST = "COST"
     SMALL_TABLE = "SMALL_TABLE"
 
@@ -177,6 +181,11 @@ _TEXTS: dict[Reason, _Text] = {
     Reason.UNTRACKED_SOURCE: _Text(
         "full", "A table function, a macro or another catalog is read, and nothing tells when it changes."
     ),
+    Reason.ROWID_HIDDEN: _Text(
+        "full",
+        "A source has a column called rowid, which hides the row ids that changes are told apart by.",
+        "Rename that column of the source.",
+    ),
     Reason.UNRESOLVED: _Text(
         "full",
         "The columns of the definition could not be traced to their tables.",
@@ -200,7 +209,9 @@ _TEXTS: dict[Reason, _Text] = {
     ),
     Reason.CYCLE: _Text("refused", "The table would read itself, directly or through others."),
     Reason.RESERVED_NAME: _Text(
-        "refused", "Names that start with two underscores are ours.", "Choose another name with AS."
+        "refused",
+        "Names that start with two underscores are ours, and rowid is the lake's.",
+        "Choose another name with AS.",
     ),
     Reason.DUPLICATE_COLUMN: _Text("refused", "Two output columns have one name.", "Rename one of them with AS."),
     Reason.UNSUPPORTED_TYPE: _Text("refused", "The lake cannot store a column of this type.", "Cast the column."),
@@ -227,11 +238,26 @@ _TEXTS: dict[Reason, _Text] = {
         "run", "A source was written with inlining, whose changes are misdated.", "Set data_inlining_row_limit to 0."
     ),
     Reason.FOREIGN_WRITE: _Text("run", "Somebody else wrote to the table."),
-    Reason.INVARIANT: _Text("run", "A stored count would have become negative."),
+    Reason.AUDIT: _Text(
+        "run",
+        "An audit found rows that the definition does not give, or lacked some.",
+        "Please report it, unless somebody else writes to the table.",
+    ),
+    Reason.INVARIANT: _Text("run", "A stored count would have become negative, or a row to delete was not there."),
     Reason.ROWID_NOT_UNIQUE: _Text(
         "run",
         "A source holds row ids that are not unique.",
         "Do not INSERT and UPDATE the same rows in one transaction.",
+    ),
+    Reason.ROWID_CHANGED: _Text(
+        "run",
+        "Files of a source were merged, which gives updated rows other row ids.",
+        "Merge the files of a source seldom, or group the definition by a key of your own.",
+    ),
+    Reason.STEP_FAILED: _Text(
+        "run",
+        "A step of the incremental refresh failed on rows that no version of the result has.",
+        "Use TRY_CAST, or compute such values in a table of their own, before the join.",
     ),
     Reason.COST: _Text("run", "A full refresh was expected to be faster."),
     Reason.SMALL_TABLE: _Text("run", "The table is so small that a full refresh costs nothing."),

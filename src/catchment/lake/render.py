@@ -18,6 +18,7 @@ from catchment.lake.relation import Block, JoinKind, Opaque, Relation, Source, T
 from catchment.lake.trees import (
     add_where,
     all_of,
+    attempt,
     column,
     conjuncts,
     exists,
@@ -44,26 +45,6 @@ _SIDES: dict[JoinKind, tuple[str | None, str | None]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Keys:
-    """Only rows for which a table, or a query, has a row with equal values: pairs of its column and an expression."""
-
-    table: str | exp.Query
-    pairs: tuple[tuple[str, exp.Expr], ...]
-
-    def condition(self) -> exp.Expr:
-        """The restriction as an EXISTS."""
-        wanted = [same(column(name, _KEYS_ALIAS), tree.copy()) for name, tree in self.pairs]
-        if isinstance(self.table, str):
-            return exists(table_as(self.table, _KEYS_ALIAS), all_of(wanted))
-        return exists(query_as(self.table.copy(), _KEYS_ALIAS), all_of(wanted))
-
-    def only(self, picked: Callable[[exp.Expr], exp.Expr | None]) -> Keys | None:
-        """The pairs whose expression can be replaced; None when there is none."""
-        found = [(name, new) for name, tree in self.pairs if (new := picked(tree)) is not None]
-        return Keys(self.table, tuple(found)) if found else None
-
-
 @dataclass(frozen=True, slots=True)
 class Joined:
     """A FROM item together with how it is joined to those before it."""
@@ -72,6 +53,36 @@ class Joined:
     join: str
     on: exp.Expr | None = None
     side: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keys:
+    """Only rows for which a table, or a query, has a row with equal values: pairs of its column and an expression."""
+
+    table: str | exp.Query
+    pairs: tuple[tuple[str, exp.Expr], ...]
+
+    def joined(self) -> Joined:
+        """The restriction as a semi-join, to stand last in FROM.
+
+        Not as an EXISTS: DuckDB makes a hash join of that too, but now and then with all distinct keys of the other
+        side materialised first.
+        """
+        wanted = [same(column(name, _KEYS_ALIAS), attempt(tree.copy())) for name, tree in self.pairs]
+        if isinstance(self.table, str):
+            return Joined(table_as(self.table, _KEYS_ALIAS), "semi", all_of(wanted))
+        return Joined(query_as(self.table.copy(), _KEYS_ALIAS), "semi", all_of(wanted))
+
+    def filtered(self, item: exp.Expr) -> exp.Select:
+        """The rows of a FROM item that pass."""
+        query = exp.Select(expressions=[exp.Star()])
+        put_from(query, [Joined(item, "from"), self.joined()])
+        return query
+
+    def only(self, picked: Callable[[exp.Expr], exp.Expr | None]) -> Keys | None:
+        """The pairs whose expression can be replaced; None when there is none."""
+        found = [(name, new) for name, tree in self.pairs if (new := picked(tree)) is not None]
+        return Keys(self.table, tuple(found)) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +94,31 @@ class Renderer:
     def block(self, block: Block, version: Version, keys: Keys | None = None) -> exp.Select:
         """The whole SELECT at a version."""
         result = block.tree.copy()
-        items: dict[str, exp.Expr] = {}
-        is_done = keys is None
-        for source in block.sources if keys else ():
-            own_keys = _owned(block, source, keys) if keys else None
-            if own_keys is not None and keys is not None:
-                items[source.alias], is_exact = self.item(source.relation, source.alias, version, own_keys)
-                is_done = is_done or (is_exact and len(own_keys.pairs) == len(keys.pairs))
+        restricted, is_done = self._owners(block, version, keys) if keys is not None else ({}, True)
+        joined: list[Joined] = []
         for source in block.sources:
-            if source.alias not in items:
-                beside = _beside(
-                    block, source, {alias: items[alias] for alias in items if alias in block.kept_aliases()}
-                )
-                items[source.alias] = self.item(source.relation, source.alias, version, beside)[0]
-        put_from(result, [Joined(items[source.alias], source.join, source.on) for source in block.sources])
-        if keys is not None and not is_done:
-            add_where(result, keys.condition())
+            item = restricted.get(source.alias)
+            if item is None:
+                item, _ = self.item(source.relation, source.alias, version, _beside(block, source, restricted))
+            joined.append(Joined(item, source.join, source.on))
+        if keys is None or is_done:
+            put_from(result, joined)
+        elif joined:
+            put_from(result, [*joined, keys.joined()])
+        else:
+            add_where(result, exists(keys.joined().item, keys.joined().on))
         return result
+
+    def _owners(self, block: Block, version: Version, keys: Keys) -> tuple[dict[str, exp.Expr], bool]:
+        """The sources that own key columns, restricted; and whether one of them carries the whole restriction."""
+        found: dict[str, exp.Expr] = {}
+        is_done = False
+        for source in block.sources:
+            owned = _owned(block, source, keys)
+            if owned is not None:
+                found[source.alias], is_exact = self.item(source.relation, source.alias, version, owned)
+                is_done = is_done or (is_exact and len(owned.pairs) == len(keys.pairs))
+        return found, is_done
 
     def item(self, relation: Relation, alias: str, version: Version, keys: Keys | None = None) -> tuple[exp.Expr, bool]:
         """A relation as a FROM item, and whether the restriction (over its columns) has been carried out."""
@@ -107,7 +126,7 @@ class Renderer:
             scan = table_as(f"o{relation.occurrence}_{self.of(relation, version)}", alias)
             if keys is None:
                 return scan, False
-            return query_as(select([exp.Star()], scan, keys.condition()), alias), True
+            return query_as(keys.filtered(scan), alias), True
         if isinstance(relation, Opaque):
             return self._opaque(relation, alias, version), False
         if isinstance(relation, Block):
@@ -129,7 +148,7 @@ class Renderer:
     def _derived(self, query: exp.Query, alias: str, keys: Keys | None, is_pushed: bool) -> tuple[exp.Expr, bool]:
         if keys is None or is_pushed:
             return query_as(query, alias), keys is not None
-        return query_as(select([exp.Star()], query_as(query, alias), keys.condition()), alias), True
+        return query_as(keys.filtered(query_as(query, alias)), alias), True
 
     def _opaque(self, relation: Opaque, alias: str, version: Version) -> exp.Expr:
         tree = relation.tree.copy()

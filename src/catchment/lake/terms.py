@@ -24,6 +24,7 @@ from catchment.lake.relation import Block, Part, Plan, Relation, Source, Table, 
 from catchment.lake.render import Joined, Keys, Renderer, Version, put_from
 from catchment.lake.trees import (
     add_where,
+    attempt,
     cast,
     column,
     last_text,
@@ -92,7 +93,8 @@ class _Maker:
         if not isinstance(relation, Block):
             raise TypeError(f"{type(relation).__name__} never changes")
         if relation.kind in ("rows", "distinct"):
-            items = [projection.copy() for projection in relation.tree.expressions]
+            outputs = zip(relation.tree.expressions, relation.outputs, strict=True)
+            items = [named(attempt(projection.unalias().copy()), name) for projection, name in outputs]
             return self._add(f"b{relation.id}_delta", self._projected(relation, items))
         return self._add(f"b{relation.id}_delta", self._recomputed(relation))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import TypeVar
 
 from sqlglot import exp
@@ -74,6 +75,12 @@ def cast(tree: exp.Expr, type_text: str) -> exp.Expr:
 
 def data_type(type_text: str) -> exp.DataType:
     """A type from its text; TableRefused when it is none that can be written back."""
+    return _data_type(type_text).copy()
+
+
+@cache
+def _data_type(type_text: str) -> exp.DataType:
+    """Parsed once: there are few types, and every cast names one."""
     try:
         built = exp.DataType.build(type_text, dialect=DIALECT, udt=True)
     except Exception as error:  # sqlglot raises what its parser raises: ParseError, ValueError, TokenError
@@ -122,9 +129,19 @@ def same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     return exp.NullSafeEQ(this=_operand(left), expression=_operand(right))
 
 
+def attempt(tree: exp.Expr) -> exp.Expr:
+    """The expression, or NULL where it fails: for expressions that are computed on more rows than the definition has.
+
+    DuckDB applies a filter on them before joins and conditions that may have kept away the rows on which they fail.
+    Where such a row is not kept away, the definition itself fails too.
+    """
+    is_safe = isinstance(tree, (exp.Column, exp.Literal, exp.Null, exp.Boolean))
+    return tree if is_safe else exp.Anonymous(this="TRY", expressions=[tree])
+
+
 def _operand(tree: exp.Expr) -> exp.Expr:
     """In parentheses, unless it cannot be torn apart by what stands beside it."""
-    is_whole = isinstance(tree, (exp.Column, exp.Literal, exp.Cast, exp.Paren, exp.Null, exp.Boolean))
+    is_whole = isinstance(tree, (exp.Column, exp.Literal, exp.Cast, exp.Paren, exp.Null, exp.Boolean, exp.Anonymous))
     return tree if is_whole else exp.Paren(this=tree)
 
 

@@ -170,6 +170,7 @@ class Read:
     """One source of one refresh: changes in the snapshots (old, new].
 
     ``old``, ``rows_old`` and ``columns_old`` are what the frontier was computed from; ``old`` is None at first.
+    ``merged_old`` is the newest merge of the source's files that was known then.
     """
 
     table_id: int
@@ -179,6 +180,7 @@ class Read:
     new: int
     rows_old: int | None = None
     columns_old: Mapping[str, ColumnAt] = field(default_factory=dict[str, ColumnAt])
+    merged_old: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +221,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class ReadDone:
-    """What a refresh has read of one source: becomes ``Read.old``, ``rows_old`` and ``columns_old`` of the next.
+    """What a refresh has read of one source: becomes ``Read.old``, ``rows_old``, … of the next.
 
     ``replaces`` is the id of ``Read.table_id`` when another table has that name now.
     """
@@ -229,6 +231,7 @@ class ReadDone:
     rows: int
     columns: Mapping[str, ColumnAt]
     replaces: int | None = None
+    merged: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,14 +266,19 @@ class BucketRange:
 
 @dataclass(frozen=True, slots=True)
 class BucketResult:
-    """What one subtask leaves for the join: files to register, a file of row ids to delete, buckets written whole."""
+    """What one subtask leaves for the join: files to register, a file of row ids to delete, buckets written whole.
 
-    files: tuple[str, ...]
-    deletes: str | None
-    rewritten: tuple[int, ...]
-    inserted: int
-    deleted: int
-    bytes: int
-    seconds: float
-    attempt: int
+    ``inserted`` and ``deleted`` are the rows that change, ``rows`` those in the files: more, where a bucket was written
+    whole. ``is_split``: the subtask computed nothing and left its keys to two others.
+    """
+
+    files: tuple[str, ...] = ()
+    deletes: str | None = None
+    rewritten: tuple[int, ...] = ()
+    inserted: int = 0
+    deleted: int = 0
+    rows: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    attempt: int = 1
     is_split: bool = False

@@ -30,6 +30,8 @@ def describe_error(error: BaseException) -> dict[str, Any]:
         described["where"] = _storable(f"{last.filename}:{last.lineno} {last.name}", _MESSAGE_BYTES)
     if isinstance(error, CatchmentError) and error.hint:
         described["hint"] = _storable(error.hint, _MESSAGE_BYTES)
+    if isinstance(error, CatchmentError) and isinstance(code := getattr(error, "code", None), str):
+        described["code"] = _storable(code, _MESSAGE_BYTES)
     if isinstance(error, RetryLater):
         described["retry_after"] = round(max(error.delay.total_seconds(), 0.0), 3)
     # A handler that could not even be called fails in the same way each time.

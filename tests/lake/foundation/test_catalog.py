@@ -9,6 +9,7 @@ import pytest
 from psycopg import Connection
 
 from catchment.lake import catalog
+from catchment.lake.names import quoted
 from catchment.lake.types import ColumnAt, TableRef
 from tests.fixtures.lake import LakeCase
 from tests.lake.foundation.support import add_table, refresh
@@ -45,6 +46,7 @@ TYPES = [
     'STRUCT(a INTEGER, "B c" VARCHAR[])',
     "MAP(VARCHAR, DOUBLE)",
     "STRUCT(x STRUCT(y DATE)[])",
+    'STRUCT("order" INTEGER, "user" STRUCT("select" DATE, "na""me" UUID))',
 ]
 
 
@@ -54,12 +56,13 @@ def conn(lake_case: LakeCase) -> Iterator[Connection[Any]]:
         yield conn
 
 
-def test_types_are_as_duckdb_writes_them(lake_case: LakeCase, conn: Connection[Any]) -> None:
+def test_types_are_what_duckdb_reads_as_the_same(lake_case: LakeCase, conn: Connection[Any]) -> None:
     lake_case.sql(f"CREATE TABLE t ({', '.join(f'c{i} {kind}' for i, kind in enumerate(TYPES))})")
     found = catalog.find_table(conn, TableRef("main", "t"), lake_case.head())
     assert found is not None
     described = {column.name: column.type for column in lake_case.duck.describe("SELECT * FROM t")}
-    assert {name: column.type for name, column in found.columns.items()} == described
+    ours = ", ".join(f"CAST(NULL AS {column.type}) AS {quoted(name)}" for name, column in found.columns.items())
+    assert {column.name: column.type for column in lake_case.duck.describe(f"SELECT {ours}")} == described
     assert list(found.columns) == list(described)
 
 

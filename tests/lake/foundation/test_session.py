@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -115,6 +116,15 @@ def test_rows_values_counts_and_columns(lake_case: LakeCase) -> None:
 def test_times_with_a_zone_can_be_read(lake_case: LakeCase) -> None:
     ((found,),) = lake_case.sql("SELECT TIMESTAMPTZ '2026-01-02 03:04:05+00'")
     assert found.isoformat().startswith("2026-01-0")
+
+
+def test_the_day_of_a_time_is_the_same_wherever_a_worker_runs() -> None:
+    code = """
+from catchment.lake.extensions import take_instance
+print(take_instance().cursor().execute("SELECT CAST(TIMESTAMPTZ '2026-01-02 20:00:00+00' AS DATE)").fetchone()[0])
+"""
+    found = subprocess.check_output([sys.executable, "-c", code], env={**os.environ, "TZ": "Asia/Tokyo"}, text=True)
+    assert found.strip() == "2026-01-02"
 
 
 def test_temporary_tables_and_views_are_dropped_by_name(lake_case: LakeCase) -> None:

@@ -57,7 +57,14 @@ def test_a_value_that_cannot_be_read_is_refused_by_name(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("1300MB", 1_300_000_000), ("4GiB", 4 * 2**30), ("1.5 gb", 1_500_000_000), ("100", 100), ("10kib", 10240)],
+    [
+        ("1300MB", 1_300_000_000),
+        ("4GiB", 4 * 2**30),
+        ("1.5 gb", 1_500_000_000),
+        ("100", 100),
+        ("7582537728B", 7582537728),
+        ("10kib", 10240),
+    ],
 )
 def test_sizes_have_units(text: str, expected: int) -> None:
     assert bytes_of(text) == expected

@@ -1,4 +1,4 @@
-"""The long run: ``python -m tests.lake.fuzz --minutes 30 [--seed N]``. Ends with the first finding, made small."""
+"""The long run: ``python -m tests.lake.fuzz --minutes 30 [--seed N] [--lake]``. Ends with the first finding, shrunk."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import random
 import sys
 import time
 
+import pytest
+
 from tests.lake.fuzz.case import Finding, Tally, run_case, shrink
 from tests.lake.fuzz.memory import Memory
+
+LAKE_TESTS = ("tests/lake/refresh/test_lake_fuzz.py", "tests/lake/refresh/test_together_fuzz.py")
 
 
 def main() -> int:
@@ -16,7 +20,10 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=None, help="the first seed; a random one if it is not given")
     parser.add_argument("--cases", type=int, default=None, help="how many seeds, instead of a time")
+    parser.add_argument("--lake", action="store_true", help="on real lakes instead, with the seeds of the long tests")
     options = parser.parse_args()
+    if options.lake:
+        return pytest.main(["-q", "-m", "long", *LAKE_TESTS])
     first = options.seed if options.seed is not None else random.randrange(10**9)
     print(f"first seed {first}", flush=True)
     memory, tally, start = Memory(), Tally(), time.monotonic()
@@ -32,6 +39,7 @@ def main() -> int:
         seed += 1
     print(f"{seed - first} cases, {tally.comparisons} comparisons, {time.monotonic() - start:.0f} s")
     print(dict(tally.refreshes), dict(tally.plans.most_common()))
+    print(f"statements that DuckDB's optimizer failed on: {memory.internal_errors}")
     return 0
 
 

@@ -42,6 +42,7 @@ class Script:
         memory.keep()
         try:
             table = Dynamic(memory, self.query, use_delta=self.use_delta)
+            table.check()
             for statements in self.rounds:
                 for statement in statements:
                     memory.run(statement)
@@ -49,7 +50,7 @@ class Script:
                 table.check()
                 memory.keep()
         except Exception as error:  # whatever it is, it is the finding
-            return f"{type(error).__name__}: {error}"
+            return _words(error)
         return None
 
     def text(self) -> str:
@@ -90,7 +91,9 @@ def run_case(seed: int, memory: Memory, tally: Tally, *, definitions: int = 4, r
     """Make the case of a seed and refresh it; Finding when something is wrong."""
     generator = Generator(Random(seed))
     memory.drop()
-    rows = fill(memory, generator)
+    rows: list[str] = []
+    for name, columns in generator.schema().items():
+        rows += _run(memory, fill(generator, memory.make(name, columns)))
     memory.keep()
     tables = tuple((source.name, tuple(source.columns.items())) for source in memory.sources.values())
     made: list[tuple[Dynamic, Script]] = []
@@ -99,12 +102,18 @@ def run_case(seed: int, memory: Memory, tally: Tally, *, definitions: int = 4, r
         script = Script(seed, tables, tuple(rows), (), query, generator.chance(0.7))
         if _is_valid(memory, query):
             made += _create(memory, f"dt{number}", script, tally, twice=generator.chance(0.1))
-    for _ in range(rounds):
-        statements = tuple(edit(memory, generator))
+    for number in range(rounds):
+        statements = tuple(_run(memory, edit(generator, list(memory.sources.values()))))
         made = [(table, replace(script, rounds=(*script.rounds, statements))) for table, script in made]
         for table, script in made:
-            _refresh(table, script, tally)
+            _refresh(table, script, tally, hidden=number % 4 == 3)
         memory.keep()
+
+
+def _run(memory: Memory, statements: list[str]) -> list[str]:
+    for statement in statements:
+        memory.run(statement)
+    return statements
 
 
 def shrink(script: Script, memory: Memory, *, seconds: float = 60) -> Script:
@@ -139,18 +148,22 @@ def _create(memory: Memory, name: str, script: Script, tally: Tally, *, twice: b
         tally.plans[f"refused {error.code}"] += 1
         return []
     except Exception as error:
-        raise Finding(script, f"at create: {type(error).__name__}: {error}") from error
+        raise Finding(script, f"at create: {_words(error)}") from error
     tally.plans[str(table.plan.reason or table.plan.strategy)] += 1
     return [(table, script)]
 
 
-def _refresh(table: Dynamic, script: Script, tally: Tally) -> None:
+def _refresh(table: Dynamic, script: Script, tally: Tally, *, hidden: bool) -> None:
     try:
         how = table.refresh()
-        table.check()
+        table.check(hidden=hidden)
     except Exception as error:
-        raise Finding(script, f"{type(error).__name__}: {error}\nlast statement: {table.memory.last}") from error
+        raise Finding(script, f"{_words(error)}\nlast statement: {table.memory.last}") from error
     tally.refreshes[how] += 1
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).split('Stack Trace')[0]}"
 
 
 def _is_finding(error: str | None) -> bool:

@@ -6,24 +6,12 @@ adding them in another order gives the same number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from random import Random
-from typing import TypeVar
 
 from catchment.lake.names import quoted
+from tests.lake.fuzz.expressions import TYPES, Expressions, Field, name_of
 
-T = TypeVar("T")
-TYPES = ("BIGINT", "VARCHAR", "DECIMAL(10,2)", "DATE", "BOOLEAN", "DOUBLE", "INTEGER")
-VALUES: dict[str, list[str]] = {
-    "BIGINT": ["-2", "-1", "0", "1", "2", "3"],
-    "INTEGER": ["-1", "0", "1", "2"],
-    "VARCHAR": ["'a'", "'b'", "''", "'A'", "'a''b'"],
-    "DECIMAL(10,2)": ["-1.50", "0.00", "0.25", "2.00", "7.75"],
-    "DATE": ["DATE '2024-01-31'", "DATE '2024-02-29'", "DATE '2025-12-31'"],
-    "BOOLEAN": ["true", "false"],
-    "DOUBLE": ["-1.5", "0.0", "0.5", "2.25"],
-}
 _WIDER = {
     "INTEGER": ["BIGINT", "DOUBLE", "VARCHAR"],
     "BIGINT": ["DOUBLE", "VARCHAR"],
@@ -36,14 +24,6 @@ HOSTILE = ['order "by"', "x'; drop table t0; --", "select", "Größe", "a.b", "G
 
 
 @dataclass(frozen=True)
-class Field:
-    """A column that an expression may mention: its SQL and its type."""
-
-    sql: str
-    type: str
-
-
-@dataclass(frozen=True)
 class Made:
     """A relation that can stand in FROM, with the names and types of its columns."""
 
@@ -52,14 +32,12 @@ class Made:
 
 
 @dataclass
-class Generator:
+class Generator(Expressions):
     """Makes the tables and definitions of one case."""
 
-    random: Random
     tables: dict[str, dict[str, str]] = field(default_factory=dict)
     ctes: list[tuple[str, Made, str]] = field(default_factory=list)
     names: int = 0
-    is_additive: bool = False
 
     def schema(self) -> dict[str, dict[str, str]]:
         """Two to four tables. They share column names, so that USING works and names have to be told apart."""
@@ -85,9 +63,6 @@ class Generator:
     def row(self, columns: dict[str, str]) -> str:
         """Values for one row."""
         return ", ".join(self.value(kind) for kind in columns.values())
-
-    def value(self, kind: str) -> str:
-        return "NULL" if self.chance(0.2) else self.pick(VALUES[kind])
 
     def definition(self) -> str:
         """One definition, with the CTEs that it uses."""
@@ -116,9 +91,13 @@ class Generator:
             types = [
                 wider if wider in _WIDER.get(found, []) else found for found, wider in zip(types, other, strict=True)
             ]
-            parts.append(self.select(depth, other).sql)
+            parts.append(self.constants(other) if self.chance(0.1) else self.select(depth, other).sql)
         names = [name for name, _ in first.columns]
         return Made(f" {kind} ".join(parts), tuple(zip(names, types, strict=True)))
+
+    def constants(self, types: Sequence[str]) -> str:
+        """A SELECT without FROM."""
+        return "SELECT " + ", ".join(f"CAST({self.value(kind)} AS {kind})" for kind in types)
 
     def select(self, depth: int, types: Sequence[str] | None = None) -> Made:
         """One SELECT with these output types, or any."""
@@ -200,6 +179,12 @@ class Generator:
             made, name = self.select(0), self.name("c")
             self.ctes.append((name, made, made.sql))
             return Made(quoted(name), made.columns)
+        if self.chance(0.04):
+            kinds = [self.pick(TYPES) for _ in range(2)]
+            rows = ", ".join(
+                f"({', '.join(f'CAST({self.value(kind)} AS {kind})' for kind in kinds)})" for _ in range(3)
+            )
+            return Made(f"(SELECT * FROM (VALUES {rows}) AS v(c0, c1))", tuple(zip(("c0", "c1"), kinds, strict=True)))
         table = self.pick(list(self.tables))
         return Made(quoted(table), tuple(self.tables[table].items()))
 
@@ -272,16 +257,6 @@ class Generator:
         present = sorted({item.type for item in fields})
         return self.random.sample(present, min(len(present), self.random.choice([1, 1, 2])))
 
-    # Expressions.
-
-    def expression(self, fields: list[Field], kind: str, depth: int = 2) -> Field:
-        able = [item for item in fields if item.type == kind]
-        if able and (not depth or self.chance(0.6)):
-            return self.pick(able)
-        if not depth:
-            return Field(f"CAST({self.pick(VALUES[kind])} AS {kind})", kind) if not able else self.pick(able)
-        return Field(self.pick(_MAKERS[kind])(self, fields, depth - 1), kind)
-
     def bare(self, fields: list[Field]) -> list[Field]:
         """Some columns without their table, where only one table has such a column."""
         names = [name_of(item) for item in fields]
@@ -292,161 +267,10 @@ class Generator:
             for item, name in zip(fields, names, strict=True)
         ]
 
-    def condition(self, fields: list[Field], depth: int = 1) -> str:
-        return self.expression(fields, "BOOLEAN", depth + 1).sql
-
-    def aggregate(self, fields: list[Field], kind: str) -> str:
-        def some(of: str) -> str:
-            return self.expression(fields, of, 1).sql
-
-        if self.is_additive:
-            return self.additive(fields, kind)
-        options = [f"min({some(kind)})", f"max({some(kind)})"]
-        if kind == "BIGINT":
-            distinct = f"count(DISTINCT {some(self.pick(TYPES))})"
-            options = ["count(*)", f"count({some(self.pick(TYPES))})", distinct, *options[:1]]
-            options += [f"count(*) {self.filter(fields)}", f"sum({some('INTEGER')})"] + ["count(*)"] * 2
-        if kind in ("DECIMAL(10,2)", "DOUBLE"):
-            options += [f"sum({some(kind)})"] * 4 + [f"sum({some(kind)}) {self.filter(fields)}"]
-        if kind == "DOUBLE":
-            options += [f"avg({some(of)})" for of in ("BIGINT", "DECIMAL(10,2)", "DOUBLE", "INTEGER")]
-        if kind == "INTEGER":
-            options += [
-                f"CAST(sum({some('INTEGER')}) AS INTEGER)",
-                f"CAST(sum({some('BIGINT')}) + count(*) AS INTEGER)",
-            ]
-        if kind == "VARCHAR":
-            value = some("VARCHAR")
-            options += [f"string_agg({value}, ',' ORDER BY {value})", f"CAST(sum({some('BIGINT')}) AS VARCHAR)"]
-        if kind == "BOOLEAN":
-            options += [f"bool_or({some(kind)})", f"bool_and({some(kind)})", f"count(*) > {self.random.randint(1, 2)}"]
-        return self.pick(options)
-
-    def additive(self, fields: list[Field], kind: str) -> str:
-        """What can be carried forward: counts and sums of exact numbers."""
-        exact = self.expression(fields, self.pick(["BIGINT", "INTEGER", "DECIMAL(10,2)"]), 1).sql
-        filtered = self.filter(fields) if self.chance(0.3) else ""
-        plain = [
-            "count(*)",
-            f"count({exact}) {filtered}",
-            f"count(*) {self.filter(fields)}",
-            f"sum({exact}) {filtered}",
-        ]
-        plain += [
-            f"sum({exact}) * 2 - count(*)",
-            f"coalesce(sum({exact}), -1)",
-            f"CASE WHEN count(*) > 1 THEN sum({exact}) END",
-        ]
-        return self.pick([f"avg({exact}) {filtered}", *plain[:2]] if kind == "DOUBLE" else plain)
-
-    def filter(self, fields: list[Field]) -> str:
-        return f"FILTER (WHERE {self.condition(fields, 0)})"
-
-    def aggregate_condition(self, fields: list[Field]) -> str:
-        return self.pick(
-            [
-                f"count(*) > {self.random.randint(1, 3)}",
-                f"sum({self.expression(fields, 'BIGINT', 1).sql}) IS NOT NULL",
-                f"max({self.expression(fields, 'DECIMAL(10,2)', 0).sql}) > 0",
-            ]
-        )
-
-    def pick(self, options: Sequence[T]) -> T:
-        return options[self.random.randrange(len(options))]
-
-    def chance(self, share: float) -> bool:
-        return self.random.random() < share
-
     def name(self, prefix: str) -> str:
         self.names += 1
         return f"{prefix}{self.names}"
 
 
-def name_of(item: Field) -> str:
-    """The column behind a plain mention."""
-    return item.sql.split('"."')[-1].strip('"')
-
-
 def _sql(item: str | Field) -> str:
     return item if isinstance(item, str) else item.sql
-
-
-Maker = Callable[[Generator, list[Field], int], str]
-
-
-def _from(template: str, *kinds: str) -> Maker:
-    """An expression of other expressions, for the holes of a template."""
-
-    def make(generator: Generator, fields: list[Field], depth: int) -> str:
-        return template.format(*(generator.expression(fields, kind, depth).sql for kind in kinds))
-
-    return make
-
-
-def _case(kind: str) -> list[Maker]:
-    """What can be done with any type."""
-    return [
-        _from("CASE WHEN {} THEN {} ELSE {} END", "BOOLEAN", kind, kind),
-        _from("CASE WHEN {} THEN {} END", "BOOLEAN", kind),
-        _from("coalesce({}, {})", kind, kind),
-        _from("nullif({}, {})", kind, kind),
-    ]
-
-
-def _literal(kind: str) -> Maker:
-    return lambda generator, _fields, _depth: f"CAST({generator.value(kind)} AS {kind})"
-
-
-def _compare(kind: str) -> list[Maker]:
-    signs = ("=", "<>", "<", ">=", "IS DISTINCT FROM")
-    return [_from("({} " + sign + " {})", kind, kind) for sign in signs] + [_from("({} IS NULL)", kind)]
-
-
-_MAKERS: dict[str, list[Maker]] = {
-    "BIGINT": [
-        *_case("BIGINT"),
-        _literal("BIGINT"),
-        _from("({} + {})", "BIGINT", "INTEGER"),
-        _from("(-{})", "BIGINT"),
-        _from("({} % 3)", "BIGINT"),
-        _from("length({})", "VARCHAR"),
-        _from("year({})", "DATE"),
-    ],
-    "INTEGER": [*_case("INTEGER"), _literal("INTEGER"), _from("CAST({} AS INTEGER)", "BIGINT")],
-    "VARCHAR": [
-        *_case("VARCHAR"),
-        _literal("VARCHAR"),
-        _from("upper({})", "VARCHAR"),
-        _from("({} || 'x')", "VARCHAR"),
-        _from("CAST({} AS VARCHAR)", "BIGINT"),
-        _from("concat({}, {})", "VARCHAR", "DATE"),
-    ],
-    "DECIMAL(10,2)": [
-        *_case("DECIMAL(10,2)"),
-        _literal("DECIMAL(10,2)"),
-        _from("CAST({} AS DECIMAL(10,2))", "BIGINT"),
-        _from("CAST({} + 1 AS DECIMAL(10,2))", "DECIMAL(10,2)"),
-    ],
-    "DATE": [
-        *_case("DATE"),
-        _literal("DATE"),
-        _from("CAST(date_trunc('month', {}) AS DATE)", "DATE"),
-        _from("({} + {})", "DATE", "INTEGER"),
-    ],
-    "BOOLEAN": [
-        *_case("BOOLEAN"),
-        *(maker for kind in TYPES for maker in _compare(kind)),
-        _from("({} AND {})", "BOOLEAN", "BOOLEAN"),
-        _from("({} OR {})", "BOOLEAN", "BOOLEAN"),
-        _from("(NOT {})", "BOOLEAN"),
-        _from("({} IN (0, 1, NULL))", "BIGINT"),
-        _from("({} BETWEEN 0 AND {})", "BIGINT", "INTEGER"),
-        _from("({} LIKE 'a%')", "VARCHAR"),
-    ],
-    "DOUBLE": [
-        *_case("DOUBLE"),
-        _literal("DOUBLE"),
-        _from("CAST({} AS DOUBLE)", "DECIMAL(10,2)"),
-        _from("({} * 2)", "DOUBLE"),
-    ],
-}

@@ -8,6 +8,7 @@ from catchment.errors import TableRefused
 from catchment.lake.analyse import analyse
 from catchment.lake.ddl import parse_statements
 from catchment.lake.reasons import Reason, refused
+from catchment.lake.relation import Plan
 from catchment.lake.types import Definition, Mode, Properties, SourceTable, Strategy, TableRef
 from tests.lake.fuzz.memory import Dynamic, Memory
 
@@ -80,6 +81,7 @@ MORE_FULL = [
     ("SELECT o.order_id, n.name FROM orders o POSITIONAL JOIN country n", Reason.ASOF_JOIN),
     ("SELECT order_id, unnest([1, 2]) AS u FROM orders", Reason.LATERAL),
     ("SELECT o.order_id FROM orders o, (SELECT o.amount AS n) AS l", Reason.UNRESOLVED),
+    ("SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY amount DESC) AS p FROM orders", Reason.GLOBAL_AGGREGATE),
     ("SELECT note, count(*) AS n FROM orders GROUP BY CUBE (note)", Reason.GROUPING_SETS),
     ("SELECT note, count(*) AS n FROM orders GROUP BY GROUPING SETS ((note), ())", Reason.GROUPING_SETS),
     ("SELECT order_id FROM orders WHERE now() > TIMESTAMPTZ '2000-01-01'", Reason.TIME_DEPENDENT),
@@ -113,6 +115,8 @@ INCREMENTAL = [
     "SELECT order_id, age(TIMESTAMP '2000-01-01', TIMESTAMP '2001-01-01') AS a FROM orders",
     "SELECT order_id, lag(amount) OVER (PARTITION BY note ORDER BY order_id) AS l FROM orders",
     "SELECT order_id, sum(amount) OVER (PARTITION BY note) AS s FROM orders",
+    "SELECT customer_id, string_agg(DISTINCT note, ',' ORDER BY note) AS l FROM orders GROUP BY 1",
+    "SELECT customer_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY amount) AS p FROM orders GROUP BY 1",
     "SELECT customer_id, median(amount) AS m, stddev(amount) AS d FROM orders GROUP BY ALL",
     "SELECT order_id, v.a FROM orders JOIN (VALUES (1), (2)) AS v(a) ON v.a = order_id",
 ]
@@ -125,6 +129,24 @@ def test_what_only_looks_alike_stays_incremental(shop: Memory, query: str) -> No
     shop.change("orders", "UPDATE {} SET amount = 3, note = 'z' WHERE order_id < 3")
     table.refresh()
     table.check()
+
+
+def test_a_source_without_row_ids_is_read_as_a_whole(memory: Memory) -> None:
+    """What the lake would give for rowid is the column, of any type and not unique."""
+    memory.make("t", {"RowId": "VARCHAR", "v": "INTEGER"}, [["a", 1], ["a", 2]])
+    memory.keep()
+    table = Dynamic(memory, "SELECT v FROM t WHERE v > 0")
+    assert (table.plan.reason, table.plan.tables[0].wants_rid) == (Reason.ROWID_HIDDEN, False)
+    memory.change("t", "UPDATE {} SET v = 3 WHERE v = 1")
+    table.refresh()
+    table.check()
+
+
+def test_columns_may_have_the_names_of_clocks(memory: Memory) -> None:
+    memory.make("t", {"today": "DATE", "user": "VARCHAR", "now": "INTEGER", "random": "INTEGER"}, [[None, "a", 1, 2]])
+    memory.keep()
+    found = plan_of(memory, """SELECT "today", t."user", "now" + random AS n, 'current_date' AS c FROM t""")
+    assert (found.reason, found.is_always_due) == (None, False)
 
 
 @pytest.mark.parametrize(
@@ -185,6 +207,7 @@ REFUSED = [
     ("SELECT o.nothing FROM orders o", Reason.UNKNOWN_COLUMN),
     ("SELECT order_id AS __rid FROM orders", Reason.RESERVED_NAME),
     ("SELECT __a.order_id FROM orders AS __a", Reason.RESERVED_NAME),
+    ('SELECT order_id AS "RowId" FROM orders', Reason.RESERVED_NAME),
     ("SELECT order_id, order_id FROM orders", Reason.DUPLICATE_COLUMN),
     ('SELECT order_id AS a, amount AS "A" FROM orders', Reason.DUPLICATE_COLUMN),
     ("SELECT CAST('101' AS BIT) AS b FROM orders", Reason.UNSUPPORTED_TYPE),
@@ -200,7 +223,7 @@ def code(memory: Memory, query: str, properties: Properties | None = None) -> st
     return caught.value.code
 
 
-def plan_of(memory: Memory, query: str):
+def plan_of(memory: Memory, query: str) -> Plan:
     return analyse(Definition(TableRef("main", "t"), query, Properties()), memory)
 
 
@@ -237,7 +260,7 @@ RAISED_ELSEWHERE = {Reason.CYCLE}
 def test_every_reason_of_a_definition_is_shown_by_a_test() -> None:
     shown = set(FULL) | {reason for _, reason in REFUSED} | RAISED_ELSEWHERE
     shown |= {Reason.MODE_FULL, Reason.LIMIT_WITHOUT_ORDER, Reason.INCREMENTAL_NOT_POSSIBLE, Reason.VIEW_SOURCE}
-    shown |= {Reason.STRATEGY_NOT_POSSIBLE, Reason.QUERY}
+    shown |= {Reason.STRATEGY_NOT_POSSIBLE, Reason.QUERY, Reason.ROWID_HIDDEN}
     assert {reason for reason in Reason if reason.group in ("full", "refused")} <= shown
 
 

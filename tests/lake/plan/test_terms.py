@@ -194,10 +194,48 @@ def test_a_dimension_reaches_the_keys_without_the_facts(shop: Memory) -> None:
     query = """
         SELECT o.customer_id, max(n.name) AS country FROM orders o
         JOIN customers c ON o.customer_id = c.customer_id JOIN country n ON n.country_id = c.country_id
-        GROUP BY o.customer_id
+        WHERE o.amount > 0 AND c.region >= CAST('r0' AS VARCHAR) GROUP BY o.customer_id
     """
     table = Dynamic(shop, query)
     numbers = {source.table.ref.name: source.occurrence for source in table.plan.tables}
     [step] = affected(table.plan, frozenset({numbers["country"]}))
     assert f"o{numbers['orders']}" not in step.sql
     assert touched(shop, query, ("country", "UPDATE {} SET name = 'DK' WHERE country_id = 1")) == {(42,), (43,)}
+
+
+def test_a_condition_that_guards_a_cast_is_not_left_out(memory: Memory) -> None:
+    """Without the joined kind, the text of the other kind would be cast to a number and fail."""
+    memory.make("kinds", {"kind_id": "INTEGER", "kind": "VARCHAR"}, [[1, "number"], [2, "text"]])
+    memory.make("facts", {"kind_id": "INTEGER", "value": "VARCHAR"}, [[1, "10"], [1, "20"], [2, "abc"]])
+    memory.keep()
+    query = """
+        SELECT CAST(f.value AS INTEGER) AS v, count(DISTINCT k.kind) AS n FROM facts f
+        JOIN kinds k ON f.kind_id = k.kind_id AND k.kind = 'number' GROUP BY 1
+    """
+    changes = ("facts", "UPDATE {} SET value = CASE value WHEN 'abc' THEN 'xyz' ELSE '30' END")
+    assert touched(memory, query, changes) == {(10,), (20,), (30,)}
+
+
+def test_keys_of_any_type_are_compared(memory: Memory) -> None:
+    kinds = {
+        "l": "INTEGER[]",
+        "s": 'STRUCT("order" INTEGER, "b c" VARCHAR)',
+        "m": "MAP(VARCHAR, INTEGER)",
+        "b": "BLOB",
+        "t": "TIMESTAMP WITH TIME ZONE",
+        "i": "INTERVAL",
+        "u": "UUID",
+        "j": "JSON",
+        "x": "DOUBLE",
+    }
+    memory.make("t", kinds)
+    values = ["[1, NULL]", "{'order': 1, 'b c': 'x'}", "map {'k': 1}", "'ab'", "'2024-01-01 00:00:00+00'"]
+    row = ", ".join([*values, "INTERVAL 1 DAY", "uuid()", "'{}'", "'nan'"])
+    memory.run(f"INSERT INTO src1_new VALUES (0, {row}), (1, {row}), (2{', NULL' * len(kinds)})")
+    memory.keep()
+    table = Dynamic(memory, "SELECT DISTINCT * FROM t")
+    memory.change("t", "UPDATE {} SET l = [2], x = 0 WHERE __rid = 0")
+    memory.change("t", "DELETE FROM {} WHERE __rid = 2")
+    assert table.refresh() == "keys"
+    table.check()
+    assert len(table.keys[1]) == 3

@@ -7,7 +7,10 @@ revoke all on all functions in schema lake from public, catchment_worker, catchm
 revoke all on all procedures in schema lake from public, catchment_worker, catchment_read;
 
 grant select on all tables in schema lake to catchment_worker, catchment_read;
-grant execute on function lake.commit_key(), lake.version_at(bigint, bigint), lake.cost_samples(bigint), lake.order_of(bigint)
+grant execute on function lake.commit_key(), lake.version_at(bigint, bigint), lake.cost_samples(bigint), lake.order_of(bigint), lake.content_of(bigint),
+                          lake.refreshes_since_audit(bigint),
+                          lake.free_slots(), lake.count_workers(), lake.pinned_snapshot(), lake.lag_stats(bigint, timestamptz),
+                          lake.ms_between(timestamptz, timestamptz)
    to catchment_read, catchment_worker;
 grant execute on function
   lake.scan_changes(), lake.request_round(bigint[], text), lake.advance(bigint),
@@ -16,5 +19,9 @@ grant execute on function
   lake.finish_refresh(bigint, bigint, jsonb), lake.fail_refresh(bigint, bigint, text, text),
   lake.add_sample(bigint, text, double precision, double precision),
   lake.schedule_deletion(text[]), lake.note_artifacts(bigint, bigint, bigint, text, text[]), lake.forget_artifacts(text[]),
-  lake.create_table(jsonb), lake.drop_table(bigint), lake.remove_table(bigint), lake.suspend(bigint, text)
+  lake.sweepable(bigint, interval), lake.stale_holders(), lake.add_audit(bigint, bigint, bigint, bigint, double precision),
+  lake.create_table(jsonb), lake.drop_table(bigint), lake.remove_table(bigint), lake.suspend(bigint, text),
+  lake.resume(bigint), lake.alter_table(bigint, jsonb), lake.rename_table(bigint, text, text),
+  lake.cancel_refreshes(bigint, text), lake.set_components(), lake.set_tick(), lake.tick()
    to catchment_worker;
+grant execute on procedure lake.run_tick(jsonb, jsonb) to catchment_worker;

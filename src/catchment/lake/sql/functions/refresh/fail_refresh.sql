@@ -2,7 +2,7 @@
 --
 --   EXECUTING | PUBLISHING -> FAILED, or CANCELLED with the code CANCELLED
 --   returns the state it is in now
---   locks   the refresh row, then the table's
+--   locks   the round, the refresh row, then the table's
 --   raises  CM001 when the attempt has lost the refresh
 create or replace function lake.fail_refresh(
   p_refresh_id  bigint,
@@ -19,6 +19,7 @@ declare
   v_round_id bigint;
   v_state    text;
 begin
+  perform lake.lock_round(p_refresh_id);
   select r.round_id into v_round_id
     from lake.refresh as r
    where r.id = p_refresh_id

@@ -2,7 +2,7 @@
 -- there, become a sample for predictions.
 --
 --   PUBLISHED -> SUCCEEDED
---   locks   the refresh row, then the table's
+--   locks   the round, the refresh row, then the table's
 --   raises  CM001 when the attempt has lost the refresh
 create or replace function lake.finish_refresh(
   p_refresh_id  bigint,
@@ -17,6 +17,7 @@ as $$
 declare
   v_refresh lake.refresh;
 begin
+  perform lake.lock_round(p_refresh_id);
   update lake.refresh as r
      set figures = r.figures || p_figures
    where r.id = p_refresh_id

@@ -1,6 +1,6 @@
 -- guard: trigger on the catalog's list of commits. A commit of ours carries a note with ids, and moves our own tables in the same
 -- transaction: {"catchment": {"refresh": 17, "fence": 123}} publishes, {"create": 5, "generation": 2} puts a definition into force,
--- {"drop": 5} removes a table. A writer that is not the newest is refused, and nothing of its commit happens. Commits
+-- {"drop": 5} removes a table, {"rename": 5} gives it its new name. A writer that is not the newest is refused, and nothing of its commit happens. Commits
 -- without such a note pass.
 --
 --   raises  CM015, see veto
@@ -26,6 +26,8 @@ begin
     perform lake.activate_table((v_note ->> 'create')::bigint, (v_note ->> 'generation')::integer);
   elsif v_note ? 'drop' then
     perform lake.remove_table((v_note ->> 'drop')::bigint);
+  elsif v_note ? 'rename' then
+    perform lake.put_name((v_note ->> 'rename')::bigint);
   end if;
   return new;
 end;

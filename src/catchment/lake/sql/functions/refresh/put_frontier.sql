@@ -24,7 +24,7 @@ begin
          rows             = p_refresh.rows_after
    where f.dt_id = p_refresh.dt_id
      and f.epoch = p_refresh.from_epoch
-     and coalesce(f.data_snapshot < v_round.snapshot, true)
+     and coalesce((f.data_snapshot, f.data_at) < (v_round.snapshot, v_round.data_at), true)
   returning f.commit_snapshot into v_commit;
   if not found then
     perform lake.veto(format('refresh %s started from epoch %s of table %s, which has moved on', p_refresh.id,
@@ -37,18 +37,16 @@ begin
    where s.dt_id = p_refresh.dt_id
      and s.table_id = (r.value ->> 'replaces')::bigint;
   delete from lake.read as r where r.dt_id = p_refresh.dt_id;
-  insert into lake.read (dt_id, table_id, snapshot, rows, columns)
-  select p_refresh.dt_id, n.table_id, n.snapshot, n.rows, n.columns
-    from jsonb_to_recordset(p_refresh.to_reads) as n (table_id bigint, snapshot bigint, rows bigint, columns jsonb);
+  insert into lake.read (dt_id, table_id, snapshot, rows, columns, merged)
+  select p_refresh.dt_id, n.table_id, n.snapshot, n.rows, n.columns, coalesce(n.merged, 0)
+    from jsonb_to_recordset(p_refresh.to_reads) as n (table_id bigint, snapshot bigint, rows bigint, columns jsonb, merged bigint);
 
-  update lake.version as v
-     set data_to = v_round.snapshot
-   where v.dt_id = p_refresh.dt_id
-     and v.commit_snapshot = v_commit;
-  if not found then
-    insert into lake.version (dt_id, data_from, data_to, commit_snapshot)
-    values (p_refresh.dt_id, v_round.snapshot, v_round.snapshot, v_commit);
-  end if;
+  -- A row of its own even where the commit is the same as before: between the two snapshots the content may have been another.
+  -- The same snapshot once more is the turn of a table that depends on the time.
+  insert into lake.version as v (dt_id, data_from, data_to, commit_snapshot)
+  values (p_refresh.dt_id, v_round.snapshot, v_round.snapshot, v_commit)
+      on conflict (dt_id, data_from) do update
+     set data_to = excluded.data_to, commit_snapshot = excluded.commit_snapshot;
   if p_refresh.buckets is not null then
     update lake.dt as d set buckets = p_refresh.buckets where d.id = p_refresh.dt_id and d.buckets <> p_refresh.buckets;
   end if;

@@ -1,5 +1,6 @@
 -- settle_refresh: a refresh ends. What has been published has succeeded, whatever became of its task afterwards. Failures of
--- scheduled rounds are counted, and too many in a row suspend the table; any success starts the count anew.
+-- scheduled rounds are counted, and too many in a row suspend the table; any success starts the count anew. If it has written
+-- files outside of the catalog, they are swept.
 --
 --   any open state -> p_state, or SUCCEEDED
 --   returns the state it is in now; one that had ended before is left as it was
@@ -39,6 +40,11 @@ begin
      where d.id = v_refresh.dt_id;
   elsif v_refresh.state = 'FAILED' then
     perform lake.count_failure(v_refresh);
+  end if;
+  -- Its files are cleaned up by a task of its own: whatever dies, that one is there.
+  if exists (select from lake.artifact as a where a.refresh_id = p_refresh_id)
+     and exists (select from worker.command_registry as c where c.command = 'lake_sweep') then
+    perform worker.enqueue('lake_sweep', jsonb_build_object('refresh_id', p_refresh_id));
   end if;
   return v_refresh.state;
 end;

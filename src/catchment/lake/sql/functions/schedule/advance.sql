@@ -1,6 +1,9 @@
--- advance: close the rounds in which nothing is left to do; one round, or all.
+-- advance: let a round go on as far as it can, and all others that nobody else is at; without an id all that are free. What has
+-- nothing to do is settled here, what has becomes a task. May be called at any time and any number of times.
 --
---   locks   the rows of open rounds by id, those that are free
+--   SCHEDULED -> SUCCEEDED (no_data) | SKIPPED | UPSTREAM_FAILED, or it gets a task
+--   EXECUTING | PUBLISHING | PUBLISHED whose task has settled -> see settle_ended
+--   locks   the row of the round, then those of other open rounds, then refreshes; all but the first only if they are free
 create or replace function lake.advance(
   p_round_id  bigint default null
 )
@@ -9,15 +12,25 @@ create or replace function lake.advance(
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_rounds bigint[];
 begin
+  if p_round_id is not null then
+    perform o.id from lake.round as o where o.id = p_round_id and o.closed_at is null for update;
+  end if;
+  select array_agg(n.id) into v_rounds
+    from (select o.id from lake.round as o where o.closed_at is null order by o.id for update skip locked) as n;
+  if v_rounds is null then
+    return;
+  end if;
+
+  perform lake.settle_ended(v_rounds);
+  -- What is settled here may be what a table below, or the next round of the same table, has waited for.
+  while lake.move_refreshes(v_rounds) loop
+  end loop;
   update lake.round as o
      set closed_at = worker.now()
-   where o.id in (select n.id
-                    from lake.round as n
-                   where n.closed_at is null
-                     and (p_round_id is null or n.id = p_round_id)
-                   order by n.id
-                     for update skip locked)
+   where o.id = any (v_rounds)
      and not exists (select from lake.refresh as r where r.round_id = o.id and r.finished_at is null);
 end;
 $$;

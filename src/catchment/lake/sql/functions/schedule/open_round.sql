@@ -1,4 +1,7 @@
--- open_round: refresh these tables, and all dynamic tables they read, as of one snapshot.
+-- open_round: refresh these tables, and all dynamic tables they read, as of one snapshot. Only under the lock round_key, so that rounds are
+-- opened in the order of their snapshots, which is the order in which the refreshes of a table run.
+--
+--   locks   for a scheduled round the rows of its tables, those that are free
 create or replace function lake.open_round(
   p_trigger   text,
   p_snapshot  bigint,
@@ -26,6 +29,15 @@ begin
     join above as a on a.id = d.id
    where d.state in ('active', 'suspended')
    order by d.id;
+  if p_trigger = 'scheduled' then
+    update lake.dt as d
+       set last_attempt_at = p_data_at
+     where d.id in (select n.id
+                      from lake.dt as n
+                      join lake.refresh as r on r.dt_id = n.id and r.round_id = v_round_id
+                     order by n.id
+                       for update of n skip locked);
+  end if;
   return v_round_id;
 end;
 $$;

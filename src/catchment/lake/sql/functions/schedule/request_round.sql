@@ -1,6 +1,8 @@
 -- request_round: refresh these tables now, and the dynamic tables they read, as of the newest snapshot.
 --
 --   returns the round
+--   locks   round_key until the transaction ends, then the rows of open rounds
+--   raises  CM014 when none of them can be refreshed
 create or replace function lake.request_round(
   p_tables   bigint[],
   p_trigger  text default 'manual'
@@ -11,11 +13,20 @@ create or replace function lake.request_round(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_data_at  timestamptz := worker.now();
+  v_data_at  timestamptz;
   v_round_id bigint;
 begin
+  if not exists (select from lake.dt as d where d.id = any (p_tables) and d.state in ('active', 'suspended')) then
+    raise exception using
+      errcode = 'CM014',
+      message = format('none of the tables %s can be refreshed: they are being created or dropped, or do not exist', p_tables),
+      hint = 'Look at: catchment table list.';
+  end if;
+  perform pg_advisory_xact_lock(lake.round_key());
+  v_data_at := worker.now();
   v_round_id := lake.open_round(p_trigger, lake.scan_changes(), v_data_at, p_tables);
   perform lake.advance(v_round_id);
+  perform lake.set_tick();
   return v_round_id;
 end;
 $$;

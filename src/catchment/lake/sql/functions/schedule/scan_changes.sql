@@ -34,6 +34,16 @@ begin
    where t.begin_snapshot > v_scanned
      and t.begin_snapshot <= v_head
      and exists (select from lake.ducklake_table as p where p.table_id = t.table_id and p.begin_snapshot < t.begin_snapshot)
+   union
+  -- Of snapshots that expired before they were looked at nobody knows what they did: any source may have changed.
+  select s.table_id, v_head, k.kind
+    from lake.source as s
+   cross join unnest(array['data', 'upkeep']) as k (kind)
+   where (s.source_dt_id is null or k.kind = 'upkeep')
+     and (select count(*)
+            from lake.ducklake_snapshot as n
+           where n.snapshot_id > v_scanned
+             and n.snapshot_id <= v_head) < v_head - v_scanned
       on conflict do nothing;
   update lake.lake as l set scanned_snapshot = v_head where l.scanned_snapshot < v_head;
   return v_head;

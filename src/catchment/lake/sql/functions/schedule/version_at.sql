@@ -13,4 +13,6 @@ as $$
    where v.dt_id = p_dt_id
      and v.data_from <= p_snapshot
      and v.data_to >= p_snapshot
+   order by v.data_from desc
+   limit 1
 $$;

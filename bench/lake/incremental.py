@@ -1,0 +1,96 @@
+"""Incremental refresh against full refresh: one point that matters, and the whole curve."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from bench.lake.lab import Lab, opened, show
+
+SHARES = (0.001, 0.01, 0.1, 1, 5, 10, 30, 60, 100)
+WARM_UPS = 3
+TURNS = 3
+
+
+def _make(lab: Lab, groups: int) -> None:
+    """A table of sums over twice as many rows as it has groups."""
+    lab.lake.query("CREATE TABLE orders (order_id BIGINT, customer_id BIGINT, amount DECIMAL(12,2))")
+    lab.lake.query(f"INSERT INTO orders SELECT i, i % {groups}, (i % 99991) / 100.0 FROM range({groups * 2}) AS r(i)")
+    cores = len(os.sched_getaffinity(0))
+    lab.hire(1, memory="8GiB", threads=cores, PARALLEL_REFRESH_ENABLED="false")
+    began = time.perf_counter()
+    lab.lake.create(
+        "CREATE DYNAMIC TABLE totals TARGET_LAG = '30 days' SCHEDULER = DISABLE AS"
+        " SELECT customer_id, count(*) AS n, max(amount) AS most FROM orders GROUP BY customer_id"
+    )
+    show("first fill", groups=groups, seconds=time.perf_counter() - began)
+
+
+def _change(lab: Lab, groups: int, percent: float, step: int) -> None:
+    """Change the orders of so many per cent of the customers, the customers each time others."""
+    count = max(1, round(groups * percent / 100))
+    first = (step * 7919) % max(1, groups - count + 1)
+    with lab.lake.commit_lock():
+        lab.lake.query(
+            f"UPDATE orders SET amount = amount + 1 WHERE customer_id >= {first} AND customer_id < {first + count}"
+        )
+
+
+def _refresh(lab: Lab, mode: str) -> tuple[float, str]:
+    """Seconds of the refresh itself, and what it did."""
+    lab.lake.alter("totals", refresh_mode=mode)
+    (info,) = lab.lake.refresh("totals")
+    if info.state != "SUCCEEDED" or info.seconds is None:
+        raise SystemExit(f"the refresh is {info.state}: {info.error}")
+    return info.seconds, info.action or ""
+
+
+def tenfold(*, quick: bool) -> None:
+    """A thousandth of the keys of a big table: incremental, full, and the query itself."""
+    groups = 500_000 if quick else 10_000_000
+    with opened() as lab:
+        _make(lab, groups)
+        times: dict[str, list[float]] = {"incremental": [], "full": []}
+        for step in range(3):
+            for mode, taken in times.items():
+                _change(lab, groups, 0.1, step * 2 + (mode == "full"))
+                taken.append(_refresh(lab, mode)[0])
+        began = time.perf_counter()
+        lab.lake.query(
+            "CREATE TABLE plain AS SELECT customer_id, count(*) AS n, max(amount) AS most FROM orders GROUP BY ALL"
+        )
+        plain = time.perf_counter() - began
+        best = {mode: min(taken) for mode, taken in times.items()}
+        show("0.1 % of the keys", **best, create_table_as=plain, ratio=best["full"] / best["incremental"])
+
+
+def curve(*, quick: bool) -> None:
+    """Every size of change: what AUTO chooses, and that it is never much slower than a full refresh."""
+    groups = 300_000 if quick else 3_000_000
+    shares = SHARES[::4] if quick else SHARES
+    worst = 0.0
+    with opened() as lab:
+        _make(lab, groups)
+        for step in range(WARM_UPS):
+            for mode in ("full", "incremental"):
+                _change(lab, groups, 1, step)
+                _refresh(lab, mode)
+        for place, percent in enumerate(shares):
+            found: dict[str, tuple[float, str]] = {}
+            # In turns, and the best of each: what else the machine does hits all modes alike.
+            for turn in range(1 if quick else TURNS):
+                for mode in ("full", "incremental", "auto"):
+                    _change(lab, groups, percent, 100 + place * TURNS + turn)
+                    took = _refresh(lab, mode)
+                    found[mode] = min(found.get(mode, took), took)
+            ratio = found["auto"][0] / found["full"][0]
+            worst = max(worst, ratio)
+            show(
+                f"{percent} % of the keys",
+                auto=found["auto"][0],
+                chosen=found["auto"][1],
+                incremental=found["incremental"][0],
+                full=found["full"][0],
+                auto_by_full=ratio,
+            )
+    show("largest auto / full", ratio=worst)

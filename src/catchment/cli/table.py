@@ -1,0 +1,224 @@
+"""``catchment table …``: dynamic tables on a lake. Verbs that only look are in ``table_reads``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from catchment.cli import table_reads
+from catchment.cli.database import Dsn
+from catchment.cli.output import Json, console, print_json
+from catchment.cli.table_lake import (
+    All,
+    LakeOption,
+    Name,
+    Names,
+    NoWait,
+    SomeNames,
+    Timeout,
+    choose,
+    open_lake,
+    read_text,
+    waiting,
+)
+from catchment.cli.table_show import outcome_line, plain, progress, show_one, show_rows
+from catchment.errors import RequestRefused
+
+if TYPE_CHECKING:
+    from catchment.lake.rounds import RefreshInfo
+
+app = typer.Typer(help="Dynamic tables: queries whose results are kept as tables and refreshed.", no_args_is_help=True)
+
+app.command("list")(table_reads.list_tables)
+app.command("describe")(table_reads.describe)
+app.command("show", hidden=True)(table_reads.describe)
+app.command("explain")(table_reads.explain)
+app.command("history")(table_reads.history)
+app.command("lag")(table_reads.lag)
+app.command("graph")(table_reads.graph)
+app.command("audit")(table_reads.audit)
+app.command("attach")(table_reads.attach)
+
+
+def _report(found: list[RefreshInfo], *, as_json: bool) -> None:
+    if as_json:
+        print_json(plain([asdict(item) for item in found]))
+    else:
+        for item in found:
+            console.print(outcome_line(item))
+    if any(item.is_failed for item in found):
+        raise typer.Exit(1)
+
+
+@app.command("create")
+def create(
+    source: Annotated[str, typer.Argument(metavar="FILE", help="CREATE DYNAMIC TABLE statements, or - for stdin.")],
+    no_wait: NoWait = False,
+    timeout: Timeout = None,
+    as_json: Json = False,
+    lake: LakeOption = None,
+    dsn: Dsn = None,
+) -> None:
+    """Create dynamic tables, and fill them."""
+    text = read_text(source)
+    with open_lake(dsn, lake) as used, waiting(), progress(is_quiet=as_json) as tell:
+        made = used.create(text, wait=not no_wait, timeout=timeout, on_progress=tell)
+        rows = {row["name"]: row for row in used.tables()}
+    if as_json:
+        print_json(plain([asdict(item) for item in made]))
+        return
+    for item in made:
+        how = "full" if item.reason is None and item.strategy == "full" else item.strategy
+        why = f" ({item.reason})" if item.reason else ""
+        if not item.is_new:
+            console.print(f"{item.name} exists; nothing was done.", markup=False)
+            continue
+        count = rows[item.name]["rows"]
+        filled = "not filled yet" if count is None else f"{count:,} rows"
+        console.print(f"{item.name}: {filled}, refreshed by {how}{why}.", markup=False)
+
+
+@app.command("refresh")
+def refresh(
+    names: SomeNames = None,
+    is_all: All = False,
+    no_wait: NoWait = False,
+    timeout: Timeout = None,
+    as_json: Json = False,
+    lake: LakeOption = None,
+    dsn: Dsn = None,
+) -> None:
+    """Refresh tables now, and what they read, all as of one moment. Exit code 1 when one fails."""
+    with open_lake(dsn, lake) as used:
+        chosen = choose(used, names, is_all)
+        if not chosen:
+            _report([], as_json=as_json)
+        elif no_wait:
+            round_id = used.request_refresh(*chosen)
+            print_json({"round_id": round_id}) if as_json else console.print(f"Round {round_id} is asked for.")
+        else:
+            with waiting(), progress(is_quiet=as_json) as tell:
+                found = used.refresh(*chosen, timeout=timeout, on_progress=tell)
+            _report(found, as_json=as_json)
+
+
+@app.command("cancel")
+def cancel(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
+    """Stop refreshes that are under way. What is published stays."""
+    with open_lake(dsn, lake) as used:
+        rows = [{"name": name, "cancelled": used.cancel(name)} for name in names]
+    show_rows(rows, ["name", "cancelled"], as_json=as_json, empty="")
+
+
+@app.command("suspend")
+def suspend(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
+    """Stop refreshing tables by the schedule, and those that read them. By hand they still can be."""
+    _each(names, "suspended", as_json, lake, dsn)
+
+
+@app.command("resume")
+def resume(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
+    """Refresh tables by the schedule again, and those that were suspended because of them."""
+    _each(names, "resumed", as_json, lake, dsn)
+
+
+def _each(names: list[str], verb: str, as_json: bool, lake: str | None, dsn: str | None) -> None:
+    changed: list[str] = []
+    with open_lake(dsn, lake) as used:
+        for name in names:
+            changed += used.suspend(name) if verb == "suspended" else used.resume(name)
+    rows = [{"name": name, "state": verb.upper() if verb == "suspended" else "ACTIVE"} for name in changed]
+    show_rows(rows, ["name", "state"], as_json=as_json, empty=f"Nothing to be {verb}: they are already.")
+
+
+@app.command("alter")
+def alter(
+    name: Name,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", metavar="PROPERTY=VALUE", help="As in the statement; may be repeated.")
+    ] = None,
+    rename_to: Annotated[str | None, typer.Option(metavar="NAME", help="A new name.")] = None,
+    as_json: Json = False,
+    lake: LakeOption = None,
+    dsn: Dsn = None,
+) -> None:
+    """Change properties or the name of a table."""
+    properties = dict(_pair(change) for change in changes or ())
+    if not properties and rename_to is None:
+        raise RequestRefused("there is nothing to change", hint="Say --set PROPERTY=VALUE or --rename-to NAME.")
+    with open_lake(dsn, lake) as used:
+        if properties:
+            used.alter(name, **properties)
+        if rename_to is not None:
+            used.rename(name, rename_to)
+        row = used.describe(rename_to or name)
+    found = {"name": row["dynamic_table"], **row["properties"]}
+    print_json(found) if as_json else show_one(found, as_json=False, names={key: key for key in found})
+
+
+def _pair(change: str) -> tuple[str, str]:
+    name, separator, value = change.partition("=")
+    if not separator or not name.strip():
+        raise RequestRefused(f"{change!r} is not PROPERTY=VALUE", hint="Such as --set 'TARGET_LAG=10 minutes'.")
+    return name.strip().lower(), value.strip().strip("'")
+
+
+@app.command("drop")
+def drop(
+    names: Names,
+    cascade: Annotated[bool, typer.Option("--cascade", help="Also what reads them.")] = False,
+    if_exists: Annotated[bool, typer.Option("--if-exists", help="A table that is not there is no error.")] = False,
+    as_json: Json = False,
+    lake: LakeOption = None,
+    dsn: Dsn = None,
+) -> None:
+    """Drop dynamic tables. Their sources stay."""
+    dropped: list[str] = []
+    with open_lake(dsn, lake) as used:
+        for name in names:
+            # A cascade of an earlier one may have taken it along.
+            dropped += used.drop(name, cascade=cascade, if_exists=if_exists or (cascade and bool(dropped)))
+    show_rows([{"name": name} for name in dropped], ["name"], as_json=as_json, empty="Nothing to drop.")
+
+
+@app.command("maintain")
+def maintain(
+    names: SomeNames = None,
+    is_all: All = False,
+    expire_days: Annotated[
+        float | None, typer.Option(min=1, help="Also expire snapshots older than so many days that nothing needs.")
+    ] = None,
+    as_json: Json = False,
+    lake: LakeOption = None,
+    dsn: Dsn = None,
+) -> None:
+    """Put tables that lie in many files, or have many deleted rows, into few files again."""
+    with open_lake(dsn, lake) as used:
+        rows = [{"name": name.replace('"', ""), **used.maintain(name)} for name in choose(used, names, is_all)]
+        expired = None if expire_days is None else used.expire(expire_days * 86400)
+    if as_json:
+        print_json({"tables": rows, "expired_snapshots": expired})
+        return
+    show_rows(rows, ["name", "files_before", "files"], as_json=False, empty="No tables.")
+    if expired is not None:
+        console.print(f"{expired} snapshots have expired.")
+
+
+@app.command("worker")
+def worker(
+    processes: Annotated[int, typer.Option(min=1, help="So many processes, one refresh or bucket each.")] = 1,
+    memory: Annotated[
+        str | None, typer.Option(help="Memory of each, such as 2GB; else the machine is divided.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads of each; else the cores are divided.")] = None,
+    lake: LakeOption = None,
+    dsn: Dsn = None,
+) -> None:
+    """Refresh tables as they become due. SIGTERM and Ctrl-C let running work end or give it back."""
+    with open_lake(dsn, lake) as used:
+        from catchment.lake.worker import run_workers
+
+        code = run_workers(used.dsn, processes, memory=memory, threads=threads)
+    raise typer.Exit(code)

@@ -1,0 +1,86 @@
+"""What the verbs of ``catchment table`` share: the lake they work on, and their options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from catchment.cli.output import errors
+from catchment.errors import CatchmentError, RequestRefused
+
+if TYPE_CHECKING:
+    from catchment.lake.facade import Lake
+
+LAKE_VARIABLE = "CATCHMENT_LAKE"
+EXTRA = ("duckdb", "sqlglot", "pytz")
+
+LakeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--lake",
+        envvar=LAKE_VARIABLE,
+        show_envvar=True,
+        help="Where the data are: a path, s3://bucket/path, or catalog=…;data=…;schema=…. Needed once.",
+    ),
+]
+Name = Annotated[str, typer.Argument(metavar="TABLE", help="A dynamic table: name, schema.name or '\"my table\"'.")]
+Names = Annotated[list[str], typer.Argument(metavar="TABLE…", help="Dynamic tables.")]
+SomeNames = Annotated[list[str] | None, typer.Argument(metavar="[TABLE…]", help="Dynamic tables.")]
+All = Annotated[bool, typer.Option("--all", help="All dynamic tables.")]
+Timeout = Annotated[float | None, typer.Option(min=0, help="Wait so many seconds at most; the refresh goes on.")]
+NoWait = Annotated[bool, typer.Option("--no-wait", help="Ask for the refresh and leave it to the workers.")]
+
+
+@contextmanager
+def open_lake(dsn: str | None, lake: str | None) -> Generator[Lake]:
+    """The lake of a database; made if it has none. Says what to install when the extra is missing."""
+    try:
+        from catchment.lake.facade import Lake
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRA:
+            raise
+        raise CatchmentError(
+            f"dynamic tables need {error.name}, which is not installed", hint="Run: pip install 'catchment[lake]'"
+        ) from error
+    with Lake(dsn, lake) as found:
+        yield found
+
+
+def read_text(source: str) -> str:
+    if source == "-":
+        return sys.stdin.read()
+    try:
+        return Path(source).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestRefused(
+            f"{source} cannot be read: {error}", hint="Name a file with CREATE DYNAMIC TABLE statements, or -."
+        ) from error
+
+
+def choose(lake: Lake, names: list[str] | None, is_all: bool) -> list[str]:
+    if is_all == bool(names):
+        raise RequestRefused("name tables, or say --all", hint="'catchment table list' shows what there is.")
+    return [_quoted(row["name"]) for row in lake.tables()] if is_all else list(names or ())
+
+
+def _quoted(name: str) -> str:
+    schema, _, table = name.partition(".")
+    return ".".join('"' + part.replace('"', '""') + '"' for part in (schema, table))
+
+
+@contextmanager
+def waiting() -> Generator[None]:
+    """Ctrl-C ends the wait and not the work, and says so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        errors.print(
+            "Stopped waiting. What is under way goes on where a worker runs; 'catchment table history' shows it, "
+            "'catchment table cancel' stops it."
+        )
+        raise

@@ -1,0 +1,139 @@
+"""Verbs of ``catchment table`` that only look."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from catchment.cli.database import Dsn
+from catchment.cli.output import Json, console, print_json
+from catchment.cli.table_lake import All, LakeOption, Name, SomeNames, choose, open_lake, read_text
+from catchment.cli.table_show import plain, show_one, show_rows
+from catchment.errors import RequestRefused
+
+LIST_COLUMNS = ["name", "state", "target_lag", "lag", "mode", "strategy", "rows", "bytes", "last_state", "last_action"]
+HISTORY_COLUMNS = [
+    *("id", "name", "trigger", "state", "action", "reason", "data_timestamp", "queued_ms", "execute_ms"),
+    *("inserted", "deleted", "keys", "error"),
+]
+LAG_COLUMNS = ["name", "target_lag", "lag", "mean_lag", "max_lag", "within_target", "refreshes", "last_state"]
+DESCRIBED = {
+    "dynamic_table": "name", "scheduling_state": "state", "suspended_by": "suspended by", "comment": "comment",
+    "target_lag": "target lag", "effective_lag": "effective lag", "lag": "lag now", "data_timestamp": "data of",
+    "data_snapshot": "data snapshot", "is_filled": "filled", "refresh_mode": "refresh mode", "strategy": "strategy",
+    "refresh_mode_reason": "reason", "reason_text": "", "rows": "rows", "bytes": "size", "files": "files",
+    "open_state": "now", "open_subtasks": "buckets", "last_state": "last refresh", "last_action": "action",
+    "last_reason": "because",
+    "last_finished_at": "ended", "last_error_code": "error", "last_error": "", "error_streak": "failures in a row",
+    "lag_last_day": "last 24 hours", "last_audit": "last audit", "sources": "reads", "read_by": "read by",
+    "columns": "columns", "definition": "definition",
+}  # fmt: skip
+EXPLAINED = {
+    "name": "name", "refresh_mode": "refresh mode", "strategy": "strategy", "reason": "reason", "reason_text": "",
+    "is_always_due": "always due", "parts": "keys", "sources": "reads", "columns": "columns",
+    "hidden_columns": "stored besides", "parallel": "parallel", "next": "next refresh",
+}  # fmt: skip
+
+
+def list_tables(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
+    """Each dynamic table with its state, its lag and its last refresh."""
+    with open_lake(dsn, lake) as used:
+        show_rows(used.tables(), LIST_COLUMNS, as_json=as_json, empty="No dynamic tables.")
+
+
+def describe(name: Name, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
+    """One table: state, lag, mode and reason, data, sources, last refresh and error."""
+    with open_lake(dsn, lake) as used:
+        row = used.describe(name)
+    show_one(row, as_json=as_json, names=DESCRIBED)
+    if not as_json and not row["is_filled"]:
+        console.print("[yellow]It has not been filled yet: reading it is an error in the Python API.[/]")
+
+
+def explain(
+    name: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="A dynamic table.")] = None,
+    file: Annotated[
+        str | None, typer.Option("--file", help="Statements to explain without creating; - is stdin.")
+    ] = None,
+    as_json: Json = False,
+    lake: LakeOption = None,
+    dsn: Dsn = None,
+) -> None:
+    """How a table is refreshed and why, what has changed since, what the next refresh will do."""
+    if (name is None) == (file is None):
+        raise RequestRefused("name a table, or a file with --file")
+    text = read_text(file) if file is not None else None
+    with open_lake(dsn, lake) as used:
+        found = [used.explain(name)] if name is not None else used.explain_sql(text or "")
+    if as_json:
+        print_json(plain(found[0] if name is not None else found))
+        return
+    for row in found:
+        show_one(row, as_json=False, names=EXPLAINED)
+
+
+def history(
+    name: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="Only this table.")] = None,
+    state: Annotated[str | None, typer.Option(help="Only refreshes in this state, such as FAILED.")] = None,
+    with_idle: Annotated[bool, typer.Option("--with-idle", help="Also those that had nothing to do.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest first.")] = 50,
+    as_json: Json = False,
+    lake: LakeOption = None,
+    dsn: Dsn = None,
+) -> None:
+    """Refreshes, the newest first."""
+    with open_lake(dsn, lake) as used:
+        rows = used.history(name, state=state, with_idle=with_idle, limit=limit)
+    show_rows(rows, HISTORY_COLUMNS, as_json=as_json, empty="No refreshes.")
+
+
+def lag(
+    name: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="Only this table.")] = None,
+    hours: Annotated[float, typer.Option(min=0, help="Look back so many hours.")] = 24,
+    as_json: Json = False,
+    lake: LakeOption = None,
+    dsn: Dsn = None,
+) -> None:
+    """How old the data were: mean and largest lag, and the share of the time within the target."""
+    with open_lake(dsn, lake) as used:
+        rows = used.lag(name, since=hours * 3600)
+    show_rows(rows, LAG_COLUMNS, as_json=as_json, empty="No dynamic tables.")
+
+
+def graph(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
+    """Which table reads which; connected ones together."""
+    with open_lake(dsn, lake) as used:
+        found = used.graph()
+    if as_json:
+        print_json(found)
+        return
+    rows = [{**row, "state": row["state"].upper(), "reads": [item["name"] for item in row["reads"]]} for row in found]
+    show_rows(rows, ["name", "state", "reads"], as_json=False, empty="No dynamic tables.")
+
+
+def audit(
+    names: SomeNames = None, is_all: All = False, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None
+) -> None:
+    """Compare tables with their queries at their data snapshots. Exit code 1 when one differs."""
+    rows: list[dict[str, Any]] = []
+    with open_lake(dsn, lake) as used:
+        for name in choose(used, names, is_all):
+            found = used.audit(name)
+            rows.append({"name": name.replace('"', ""), **asdict(found), "is_equal": found.is_equal})
+    show_rows(rows, ["name", "snapshot", "rows", "missing", "extra", "seconds"], as_json=as_json, empty="No tables.")
+    if not all(row["is_equal"] for row in rows):
+        raise typer.Exit(1)
+
+
+def attach(
+    alias: Annotated[str, typer.Option(help="The name under which DuckDB shall know the lake.")] = "lake",
+    as_json: Json = False,
+    lake: LakeOption = None,
+    dsn: Dsn = None,
+) -> None:
+    """Print the statement by which any DuckDB with DuckLake attaches this lake. It may hold a password."""
+    with open_lake(dsn, lake) as used:
+        statement = used.attach_statement(alias)
+    print_json({"statement": statement}) if as_json else print(f"{statement};")

@@ -1,0 +1,181 @@
+"""How dynamic tables are shown: rows, one table in full, and a line that tells how a refresh is getting on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+from rich.status import Status
+from rich.table import Table
+
+from catchment.cli.output import console, errors, print_json, print_rows, styled_state
+
+if TYPE_CHECKING:
+    from catchment.lake.rounds import OnProgress, RefreshInfo
+
+Row = Mapping[str, Any]
+
+_FIRST = ("name", "column", "type", "kind")
+_UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+_SIZES = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+
+
+def plain(value: Any) -> Any:
+    """For JSON: times that passed become numbers of seconds, and their names say so."""
+    if isinstance(value, Mapping):
+        row = cast("Row", value)
+        return {
+            f"{name}_seconds" if isinstance(item, timedelta) else name: (
+                item.total_seconds() if isinstance(item, timedelta) else plain(item)
+            )
+            for name, item in row.items()
+        }
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+def show_rows(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool, empty: str) -> None:
+    """Rows as a table of some columns, or all of them as JSON."""
+    if as_json:
+        print_json(plain(list(rows)))
+        return
+    shown = [{column: readable(column, row[column]) for column in columns} for row in rows]
+    print_rows(shown, columns, as_json=False, empty=empty)
+
+
+def readable(name: str, value: Any) -> Any:
+    """A value as people read it."""
+    if isinstance(value, timedelta):
+        return span(value.total_seconds())
+    if value is None:
+        return None
+    if name == "bytes":
+        return size(value)
+    if name.endswith("_ms"):
+        return span(value / 1000)
+    if name == "within_target":
+        return f"{value:.1%}"
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in cast("list[Any]", value))
+    return value
+
+
+def span(seconds: float) -> str:
+    """A time that passed: ``1.5 s``, ``3 min 20 s``."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s".replace(".0 s", " s")
+    parts: list[str] = []
+    rest = round(seconds)
+    for length, unit in _UNITS:
+        if rest >= length:
+            parts.append(f"{rest // length} {unit}")
+            rest %= length
+    return " ".join(parts[:2])
+
+
+def size(number: int) -> str:
+    """A number of bytes: ``3.2 MB``."""
+    for unit, name in _SIZES:
+        if number >= unit:
+            return f"{number / unit:.1f} {name}"
+    return f"{number} B"
+
+
+def show_one(row: Row, *, as_json: bool, names: Mapping[str, str]) -> None:
+    """One thing in full: each name in ``names`` with its value, nested ones below each other."""
+    if as_json:
+        print_json(plain(row))
+        return
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right", style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, title in names.items():
+        value = row.get(name)
+        if value is not None and value != [] and value != {}:
+            table.add_row(title, "\n".join(_lines(name, value)))
+    console.print(table)
+
+
+def _lines(name: str, value: Any) -> list[str]:
+    if name in ("scheduling_state", "last_state", "open_state"):
+        return [styled_state(value)]
+    if isinstance(value, datetime):
+        return [value.astimezone().strftime("%Y-%m-%d %H:%M:%S")]
+    if isinstance(value, bool):
+        return ["yes" if value else "no"]
+    if isinstance(value, list):
+        return [_entry(entry) for entry in cast("list[Any]", value)]
+    if isinstance(value, Mapping):
+        return [_entry(cast("Row", value))]
+    return _escape(str(readable(name, value))).splitlines() or [""]
+
+
+def _entry(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return _escape(str(value))
+    entry = cast("Row", value)
+    parts = [str(entry[key]) for key in _FIRST if entry.get(key) is not None]
+    for name, item in entry.items():
+        if name in (*_FIRST, "table_id") or item is None or item is False:
+            continue
+        said = name.removeprefix("is_").replace("_", " ")
+        parts.append(said if item is True else f"{said} {_inner(name, item)}")
+    return _escape(", ".join(parts))
+
+
+def _inner(name: str, item: Any) -> str:
+    if isinstance(item, Mapping):
+        return " ".join(f"{key} {value}" for key, value in cast("Row", item).items())
+    if isinstance(item, list):
+        return " ".join(_entry(entry) for entry in cast("list[Any]", item))
+    return str(readable(name, item))
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+@contextmanager
+def progress(*, is_quiet: bool) -> Generator[OnProgress]:
+    """A line on the terminal that tells how a round is getting on; nothing where there is no terminal."""
+    if is_quiet or not errors.is_terminal:
+        yield lambda _: None
+        return
+    began = time.monotonic()
+    with errors.status("") as status:
+        yield lambda found: _tell(status, found, time.monotonic() - began)
+
+
+def _tell(status: Status, found: Sequence[RefreshInfo], seconds: float) -> None:
+    status.update(_escape(progress_line(found, seconds)))
+
+
+def progress_line(found: Sequence[RefreshInfo], seconds: float) -> str:
+    """What a round is doing, in a line."""
+    over = sum(item.is_over for item in found)
+    parts = [f"{over} of {len(found)} tables"] if len(found) > 1 else []
+    for item in found:
+        if item.is_over:
+            continue
+        said = f"{item.name} {'waits' if item.state == 'SCHEDULED' else 'is being refreshed'}"
+        parts.append(said if item.total is None else f"{said}, {item.done} of {item.total} buckets")
+    return f"{'; '.join(parts[:4])} ({span(seconds)})"
+
+
+def outcome_line(item: RefreshInfo) -> str:
+    """How a refresh went, in a line."""
+    state = styled_state(item.state)
+    if item.is_failed or item.state == "SKIPPED":
+        code = f" {item.error_code}" if item.error_code else ""
+        return f"{_escape(item.name)} {state}{code}: {_escape(item.error or '')}"
+    how = (item.action or "").upper() + (f" ({item.reason})" if item.reason else "")
+    counts = "" if item.action == "no_data" else f", +{item.inserted or 0:,} -{item.deleted or 0:,} rows"
+    total = "" if item.rows is None else f", {item.rows:,} in all"
+    took = "" if item.seconds is None or item.action == "no_data" else f", {span(item.seconds)}"
+    return f"{_escape(item.name)} {state} {how}{counts}{total}{took}"

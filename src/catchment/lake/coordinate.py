@@ -1,0 +1,155 @@
+"""Cuts a refresh into subtasks: the touched keys go to files, one folder per range, and the plan to the refresh.
+
+The keys are written once and each subtask reads its own; nobody else needs the whole list. What is spawned afterwards
+becomes real when the coordinator's attempt completes, so one that dies here leaves a few files and no subtask.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from catchment.lake import compute, partition, storage
+from catchment.lake.bucket_plan import BucketPlan
+from catchment.lake.buckets import NULL_BUCKET
+from catchment.lake.catalog import read_address, table_directory
+from catchment.lake.compile import bucket_of_keys
+from catchment.lake.control import Control
+from catchment.lake.names import literal, quoted
+from catchment.lake.parallel import Decision
+from catchment.lake.refresh import Spread
+from catchment.lake.relation import Part, Plan
+from catchment.lake.session import Work
+from catchment.lake.settings import LakeSettings
+from catchment.lake.types import Action, BucketRange, Order, Strategy
+
+GROWTH = 4
+"""A table that is computed as a whole and should have so many times its storage buckets is written anew."""
+
+
+def spread(
+    work: Work, control: Control, spread: Spread, decision: Decision, settings: LakeSettings, *, task_id: int
+) -> list[BucketRange]:
+    """Write the keys and keep the plan; returns the ranges, at least one, since only subtasks have a join.
+
+    Raises ``ClaimLost`` when another attempt has the refresh.
+    """
+    plan = _plan(work, control, spread, decision, settings)
+    if plan.mode == "keys":
+        order = work.order
+        control.note_artifacts(order.refresh_id, task_id, order.fence, "keys", [plan.folder])
+        strategy, ranges = _write_keys(work, plan)
+    else:
+        strategy = _hashing(plan.strategy)
+        ranges = partition.cut_all(plan.total, strategy)
+    kept = {**plan.to_json(), "strategy": strategy.value}
+    control.store_plan(work.order.refresh_id, work.order.fence, kept, spread.keys)
+    return ranges or [BucketRange(0, plan.total)]
+
+
+def _plan(work: Work, control: Control, spread: Spread, decision: Decision, settings: LakeSettings) -> BucketPlan:
+    order = work.order
+    with control.connection() as conn:
+        folder = f"{storage.scratch_dir(read_address(conn), order.refresh_id)}f{order.fence}/"
+        table_dir = table_directory(conn, order.physical_id)
+    mode = "all" if spread.keys is None else "keys"
+    keys = order.rows or 0 if spread.keys is None else spread.keys
+    total = partition.bucket_count(keys, decision.workers, settings)
+    is_whole = mode == "all" and _is_whole(order, spread.action, settings)
+    return BucketPlan(
+        strategy=_strategy(order, work.plan),
+        total=total,
+        buckets=max(total, compute.bucket_count(order.rows or 0, settings.lake_rows_per_bucket))
+        if is_whole
+        else order.buckets,
+        mode=mode,
+        is_whole=is_whole,
+        folder=folder,
+        table_dir=table_dir,
+        definition_hash=order.definition_hash,
+        key_column=", ".join(dict.fromkeys(item.name for keys in work.plan.layout.keys for item in keys)),
+        action=spread.action,
+        reason=spread.reason,
+        keys=spread.keys,
+        reads=spread.reads,
+        workers=decision.workers,
+        no_progress_seconds=settings.parallel_no_progress_seconds,
+        expected_seconds=_expected(spread, total),
+        figures={**spread.figures, "parallel": decision.reason},
+    )
+
+
+def _expected(spread: Spread, total: int) -> float | None:
+    """Of one range, were the work of a single task spread evenly; with as much again for what every task has to do."""
+    name = "predicted_full_ms" if spread.keys is None else "predicted_ms"
+    predicted: float | None = spread.figures.get(name)
+    return None if predicted is None else 2 * predicted / 1000 / total + 1
+
+
+def _is_whole(order: Order, action: Action, settings: LakeSettings) -> bool:
+    if action == Action.REINITIALIZE or order.rows is None:
+        return True
+    return compute.bucket_count(order.rows, settings.lake_rows_per_bucket) >= GROWTH * order.buckets
+
+
+def _strategy(order: Order, plan: Plan) -> Strategy:
+    """As the table says. Rows were stored by its layout, so that decides between hash and modulo."""
+    if plan.layout.method == "modulo":
+        return Strategy.MODULO
+    return _hashing(order.definition.properties.parallel_strategy, allowed=(Strategy.PARTITION,))
+
+
+def _hashing(strategy: Strategy, allowed: tuple[Strategy, ...] = (Strategy.MODULO,)) -> Strategy:
+    return strategy if strategy in allowed else Strategy.HASH_RANGE
+
+
+def _write_keys(work: Work, plan: BucketPlan) -> tuple[Strategy, list[BucketRange]]:
+    """Write the key files; returns how keys were cut in the end: with too many partitions it is by hash."""
+    if plan.strategy == Strategy.PARTITION:
+        ranges = _write_partitions(work, plan)
+        if ranges is not None:
+            return Strategy.PARTITION, ranges
+    counts: Counter[int] = Counter()
+    for part in work.plan.parts:
+        h = bucket_of_keys(work.plan, part)
+        place = f"coalesce(({h}) % {plan.total:d}, {NULL_BUCKET:d})"
+        counts += _copy(work, part, f"SELECT *, {place} AS p FROM {_keys(part)}", plan)
+    return _hashing(plan.strategy), partition.cut(plan.total, counts)
+
+
+def _write_partitions(work: Work, plan: BucketPlan) -> list[BucketRange] | None:
+    """One range for each combination of partition values. None: there are too many, or the sources changed."""
+    names = partition.partition_parts(work.plan)
+    if not names:
+        return None
+    [part] = work.plan.parts
+    columns = ", ".join(quoted(name) for name in names)
+    count = work.make(
+        "specs",
+        f"SELECT row_number() OVER (ORDER BY {columns}) - 1 AS p, {columns}"
+        f" FROM (SELECT DISTINCT {columns} FROM {_keys(part)})",
+    )
+    if count > partition.MOST_SPECS:
+        return None
+    texts = ", ".join(f"CAST({quoted(name)} AS VARCHAR)" for name in names)
+    found = [dict(zip(names, row, strict=True)) for row in work.duck.rows(f'SELECT {texts} FROM "specs" ORDER BY p')]
+    same = " AND ".join(f"a.{quoted(name)} IS NOT DISTINCT FROM s.{quoted(name)}" for name in names)
+    _copy(work, part, f'SELECT a.*, s.p FROM {_keys(part)} AS a JOIN "specs" AS s ON {same}', plan)
+    return partition.cut_partition(found)
+
+
+def _copy(work: Work, part: Part, query: str, plan: BucketPlan) -> Counter[int]:
+    """Write keys to folders p=0, p=1, …; returns how many are in each."""
+    folder = plan.keys_folder(part.number)
+    storage.make_folders([folder])
+    rows: list[tuple[Any, ...]] = work.duck.rows(
+        f"COPY ({query}) TO {literal(folder)} (FORMAT parquet, PARTITION_BY (p), RETURN_STATS true)"
+    )
+    counts: Counter[int] = Counter()
+    for _, count, _, _, _, partition_keys in rows:
+        counts[int(partition_keys["p"])] += count
+    return counts
+
+
+def _keys(part: Part) -> str:
+    return quoted(f"akeys_{part.number}")

@@ -1,0 +1,146 @@
+"""Which way of refreshing is expected to be faster. Pure: estimates and earlier times in, a choice out.
+
+An incremental refresh has fixed costs that a full one has not (feeds, keys, a comparison of fewer rows in more
+statements), so small tables are always refreshed fully, and changes of many keys too. In between, the times of the
+table's own earlier refreshes decide, as soon as there are enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from catchment.lake.reasons import Reason
+from catchment.lake.settings import LakeSettings
+from catchment.lake.types import Action, Mode
+
+FIXED_MS = 60.0
+"""What any refresh takes, however few rows: checks, a commit, a handful of statements."""
+
+ENOUGH = 3
+"""Samples of an action from which on they are trusted."""
+
+SCANNED = 0.02
+"""What reading a row of a source that no change touched costs, against a row that is computed."""
+
+FULL_MS_PER_ROW = 0.0004
+"""Before there is any sample: 2.5 million rows a second, what two cores do with a join and a group."""
+
+SLOWEST_MS_PER_UNIT = 0.05
+"""No refresh is expected to do fewer than 20,000 units a second; a sample that says so was too small to tell."""
+
+_FULL = (Action.FULL, Action.REINITIALIZE, Action.REPAIR)
+_COLUMN_BYTES = 16
+_ROW_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a refresh will have to do, as far as metadata tells.
+
+    ``key_share`` is the part of the table's keys that changes touch. ``memory_bytes`` is what the rows to be compared
+    take, ``predicted_ms`` the expected time of doing it in one process; None before there is a choice.
+    """
+
+    source_rows: int
+    dt_rows: int
+    changed_rows: int
+    key_share: float
+    memory_bytes: int = 0
+    predicted_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """An earlier refresh: what it did, how much work that was, how long it took."""
+
+    action: str
+    units: float
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """INCREMENTAL or FULL; with the reason if the definition would have allowed the other."""
+
+    action: Action
+    reason: str | None
+    predicted_ms: float | None
+    predicted_full_ms: float | None
+
+
+def full_units(estimate: Estimate) -> float:
+    """The work of a full refresh: every source row is read, every stored row compared."""
+    return float(estimate.source_rows + estimate.dt_rows)
+
+
+def incremental_units(estimate: Estimate, keys: float) -> float:
+    """The work of an incremental refresh that touches so many keys."""
+    return estimate.changed_rows + keys + SCANNED * estimate.source_rows
+
+
+def predict(samples: Sequence[Sample], actions: Sequence[str], units: float, *, enough: int = ENOUGH) -> float | None:
+    """The expected milliseconds of so many units of work, or None without enough samples of these actions."""
+    found = [_scaled(sample, units) for sample in samples if sample.action in actions and sample.units > 0]
+    if len(found) < enough:
+        return None
+    return max(FIXED_MS, median(found))
+
+
+def _scaled(sample: Sample, units: float) -> float:
+    """The time of a sample, had it had so many units. What a tiny one took is not due to its few units."""
+    rate = min(SLOWEST_MS_PER_UNIT, max(0.0, sample.ms - FIXED_MS) / sample.units)
+    return sample.ms + rate * (units - sample.units)
+
+
+def predict_full(estimate: Estimate, samples: Sequence[Sample]) -> float:
+    """The expected milliseconds of a full refresh; one sample is better than none."""
+    units = full_units(estimate)
+    own = predict(samples, [Action.FULL.value], units)
+    known = predict(samples, [action.value for action in _FULL], units, enough=1)
+    return own or known or FIXED_MS + FULL_MS_PER_ROW * units
+
+
+def choose(
+    mode: Mode, estimate: Estimate, samples: Sequence[Sample], settings: LakeSettings, threshold: float | None = None
+) -> Choice:
+    """How to refresh a table whose changes can be used, before they are read. ``threshold`` is the table's own share of
+    keys above which it is refreshed fully."""
+    full = predict_full(estimate, samples)
+    keys = estimate.key_share * estimate.dt_rows
+    incremental = predict(samples, [Action.INCREMENTAL.value], incremental_units(estimate, keys))
+    if mode == Mode.INCREMENTAL:
+        return Choice(Action.INCREMENTAL, None, incremental, full)
+    if full < settings.lake_small_ms:
+        return Choice(Action.FULL, Reason.SMALL_TABLE.value, full, full)
+    limit = settings.lake_full_above if threshold is None else threshold
+    if estimate.key_share > limit or (incremental is not None and incremental > full):
+        return Choice(Action.FULL, Reason.COST.value, full, full)
+    return Choice(Action.INCREMENTAL, None, incremental, full)
+
+
+def refine(
+    mode: Mode,
+    choice: Choice,
+    estimate: Estimate,
+    keys: int,
+    samples: Sequence[Sample],
+    settings: LakeSettings,
+    threshold: float | None = None,
+) -> Choice:
+    """The choice once more, when the touched keys have been counted: one changed row can touch most keys."""
+    predicted = predict(samples, [Action.INCREMENTAL.value], incremental_units(estimate, keys))
+    choice = replace(choice, predicted_ms=predicted)
+    limit = settings.lake_full_above if threshold is None else threshold
+    if mode == Mode.INCREMENTAL or keys <= limit * max(1, estimate.dt_rows):
+        return choice
+    full = choice.predicted_full_ms
+    if predicted is None or full is None or predicted > full:
+        return Choice(Action.FULL, Reason.COST.value, full, full)
+    return choice
+
+
+def memory_of(rows: float, columns: int) -> int:
+    """About the memory that so many rows take, twice: as they are and as they were."""
+    return int(2 * rows * (_ROW_BYTES + _COLUMN_BYTES * columns))

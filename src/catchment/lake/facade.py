@@ -1,0 +1,265 @@
+"""``Lake``: dynamic tables for programs. A façade; the verbs live beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from catchment.errors import LakeError, TableMissing
+from catchment.lake import lifecycle, report, rounds
+from catchment.lake.address import find_address
+from catchment.lake.audit import AuditResult, audit
+from catchment.lake.control import Control
+from catchment.lake.ddl import DEFAULT_SCHEMA, parse_name, parse_statements
+from catchment.lake.duck import Duck, Never, attach_statement
+from catchment.lake.install import install
+from catchment.lake.lifecycle import TableInfo
+from catchment.lake.locks import commit_lock
+from catchment.lake.maintain import expire, maintain_table
+from catchment.lake.names import lake_name
+from catchment.lake.rounds import OnProgress, RefreshInfo
+from catchment.lake.settings import LakeSettings, read_settings
+from catchment.lake.types import TableRef
+from catchment.model.duration import Duration, as_timedelta
+from catchment.store.connect import DSN_VARIABLE, connect, find_dsn
+from catchment.store.migrate import migrate
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Row = dict[str, Any]
+
+
+def _quiet(_: list[RefreshInfo]) -> None:
+    return None
+
+
+class Lake:
+    """The lake of a database, and the verbs for its dynamic tables. For code without asyncio; from one thread.
+
+    Without a ``dsn`` the environment variable ``CATCHMENT_DSN`` decides, and without that a server of our own is
+    started. ``address`` is where the data are, or are to be: a path, a URL such as ``s3://bucket/lake``, or parts (see
+    ``CATCHMENT_LAKE``); a database that has a lake needs none. Names are as in SQL: ``orders_by_day``,
+    ``reporting.totals``, with double quotes where SQL needs them.
+
+    Raises ``LakeUnavailable`` when the lake cannot be used, ``RequestRefused`` when the address is another lake's.
+    """
+
+    def __init__(
+        self, dsn: str | None = None, address: str | None = None, *, settings: LakeSettings | None = None
+    ) -> None:
+        is_embedded = dsn is None and not os.environ.get(DSN_VARIABLE)
+        self.dsn = find_dsn(dsn)
+        self._settings = settings or read_settings()
+        if is_embedded:
+            with connect(self.dsn) as conn:
+                migrate(conn)
+        self.address = install(self.dsn, find_address(address, is_embedded=is_embedded), self._settings)
+        self._control = Control(self.dsn)
+
+    def __enter__(self) -> Lake:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections. The lake can be used again, and opens new ones then."""
+        self._control.close()
+
+    @property
+    def _duck(self) -> Duck:
+        return Duck.open(self.dsn, self._settings)
+
+    def _find(self, name: str) -> int:
+        return self._control.find_dt(parse_name(name))
+
+    # Tables
+
+    def create(
+        self, sql: str, *, wait: bool = True, timeout: Duration | None = None, on_progress: OnProgress = _quiet
+    ) -> list[TableInfo]:
+        """Run ``CREATE DYNAMIC TABLE`` statements in order. Tables with INITIALIZE = ON_CREATE are filled before the
+        next statement runs; what goes wrong then is raised as ``LakeError``, and the table stays. Without ``wait`` the
+        filling is asked for, and workers do it.
+
+        Raises ``TableRefused`` for a statement that cannot be carried out; those before it have happened.
+        """
+        done: list[TableInfo] = []
+        for definition in parse_statements(sql):
+            made = lifecycle.create(self._duck, self._control, definition)
+            done.append(made)
+            if not made.is_new or made.initialize != "on_create":
+                continue
+            if wait:
+                _raise_failure(self._refresh([made.dt_id], "create", timeout, on_progress))
+            else:
+                self._control.request_round([made.dt_id], "create")
+        return done
+
+    def tables(self) -> list[Row]:
+        """All dynamic tables, briefly."""
+        with self._control.connection() as conn:
+            return report.list_tables(conn)
+
+    def describe(self, name: str) -> Row:
+        """One table: when and how it is refreshed, how old its data are, what it reads and holds, how it went."""
+        dt_id = self._find(name)
+        with self._control.connection() as conn:
+            return report.describe(conn, dt_id)
+
+    def explain(self, name: str) -> Row:
+        """How a table is refreshed and why, what has changed since, and what the next refresh is expected to do."""
+        return report.explain(self._duck, self._control, self._settings, self._find(name))
+
+    def explain_sql(self, sql: str) -> list[Row]:
+        """How tables would be refreshed, by their statements; nothing is created. Raises ``TableRefused``."""
+        return [report.explain_definition(self._duck, self._control, item) for item in parse_statements(sql)]
+
+    def alter(self, name: str, **properties: str) -> Row:
+        """Change properties, written as in the statement: ``alter("d", target_lag="1 hour")``; returns all of them."""
+        changed = lifecycle.alter(self._duck, self._control, parse_name(name), properties)
+        return changed.to_json()
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a table another name. Raises ``TableRefused`` when it is taken, or while another table reads it."""
+        ref = parse_name(name)
+        target = parse_name(new)
+        if target.schema == DEFAULT_SCHEMA and "." not in new:
+            target = TableRef(ref.schema, target.name)
+        lifecycle.rename(self._duck, self._control, ref, target)
+
+    def drop(self, name: str, *, cascade: bool = False, if_exists: bool = False) -> list[str]:
+        """Drop a table, and with ``cascade`` all that read it; returns what was dropped."""
+        try:
+            return lifecycle.drop(self._duck, self._control, parse_name(name), cascade=cascade)
+        except TableMissing:
+            if if_exists:
+                return []
+            raise
+
+    def suspend(self, name: str) -> list[str]:
+        """Stop refreshing a table by the schedule, and all that read it; returns those that were not suspended."""
+        return self._names(self._control.suspend(self._find(name)))
+
+    def resume(self, name: str) -> list[str]:
+        """Refresh a table by the schedule again, and those that were suspended because of it; returns them.
+
+        Raises ``TableRefused`` while a table above it is suspended.
+        """
+        return self._names(self._control.resume(self._find(name)))
+
+    def _names(self, dt_ids: Sequence[int]) -> list[str]:
+        with self._control.connection() as conn:
+            rows = conn.execute("select dynamic_table from lake.tables where id = any (%s) order by id", [dt_ids])
+            return [row[0] for row in rows]
+
+    # Refreshes
+
+    def refresh(
+        self, *names: str, timeout: Duration | None = None, on_progress: OnProgress = _quiet
+    ) -> list[RefreshInfo]:
+        """Refresh tables now, and the dynamic tables they read, all as of one snapshot, and wait for it; returns how
+        each went, failures too. Where no worker serves the lake, the work is done in this process.
+
+        Raises ``RoundTimeout`` after ``timeout``; the refresh goes on then.
+        """
+        return self._refresh([self._find(name) for name in names], "manual", timeout, on_progress)
+
+    def _refresh(
+        self, dt_ids: Sequence[int], trigger: str, timeout: Duration | None, on_progress: OnProgress
+    ) -> list[RefreshInfo]:
+        seconds = None if timeout is None else as_timedelta(timeout, name="timeout").total_seconds()
+        return rounds.refresh(self._control, dt_ids, trigger=trigger, timeout=seconds, on_progress=on_progress)
+
+    def request_refresh(self, *names: str) -> int:
+        """Ask for a refresh and do not wait; returns the id of the round. Workers do it."""
+        return self._control.request_round([self._find(name) for name in names])
+
+    def cancel(self, name: str) -> int:
+        """Stop what is under way for a table; returns how many refreshes that were."""
+        return self._control.cancel_refreshes(self._find(name), "cancelled on request")
+
+    def history(
+        self, name: str | None = None, *, state: str | None = None, with_idle: bool = True, limit: int = 50
+    ) -> list[Row]:
+        """Refreshes of a table or of all, the newest first; ``with_idle``: also those that had nothing to do."""
+        dt_id = None if name is None else self._find(name)
+        with self._control.connection() as conn:
+            return report.history(conn, dt_id, state=state, with_idle=with_idle, limit=limit)
+
+    def lag(self, name: str | None = None, *, since: Duration = report.DAY) -> list[Row]:
+        """How old the data of a table, or of all, were in the last while: mean, largest, share within the target."""
+        dt_id = None if name is None else self._find(name)
+        with self._control.connection() as conn:
+            return report.lag(conn, dt_id, as_timedelta(since, name="since"))
+
+    def graph(self) -> list[Row]:
+        """Each dynamic table with what it reads."""
+        with self._control.connection() as conn:
+            return report.graph(conn)
+
+    def audit(self, name: str) -> AuditResult:
+        """Compare a table with its query at its data snapshot, and remember the result."""
+        return audit(self._duck, self._control, self._find(name))
+
+    def maintain(self, name: str) -> Row:
+        """Put a table into few files again, if it lies in many or has many deleted rows; returns both numbers."""
+        done = maintain_table(self._duck, self._control, self._find(name))
+        return {"files_before": done.before.files, "files": done.after.files, "bytes": done.after.bytes}
+
+    def expire(self, older_than: Duration) -> int:
+        """Let snapshots of the lake go that are older and that no dynamic table needs; returns how many went.
+
+        Raises ``LakeError`` for less than a day.
+        """
+        return expire(self._duck, self._control, as_timedelta(older_than, name="older_than"))
+
+    # Data
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run a statement on the lake; unqualified names are in its schema ``main``."""
+        duck = self._duck
+        with duck.turn(Never()):
+            return duck.rows(sql, parameters)
+
+    def read(self, name: str) -> list[tuple[Any, ...]]:
+        """All rows of a dynamic table. Raises ``LakeError`` with code NOT_FILLED when it was never refreshed."""
+        found = self.describe(name)
+        if not found["is_filled"]:
+            raise LakeError(
+                f"dynamic table {found['dynamic_table']} has not been filled yet",
+                code="NOT_FILLED",
+                hint="Refresh it: catchment table refresh; or wait for its first scheduled refresh.",
+            )
+        ref = parse_name(name)
+        return self.query(f"SELECT * FROM {lake_name(ref)}")
+
+    def connection(self) -> DuckDBPyConnection:
+        """A DuckDB connection with the lake attached as ``lake``, for reads and for writes of sources. Not while a
+        verb of this object runs."""
+        return self._duck.cursor()
+
+    def commit_lock(self, *, seconds: float = 60) -> AbstractContextManager[None]:
+        """Hold the commit lock: writers of sources that delete or update do so around their transaction, so that their
+        deletes are dated right."""
+        return commit_lock(self.dsn, seconds=seconds)
+
+    def attach_statement(self, alias: str = "lake") -> str:
+        """The statement by which any DuckDB with DuckLake attaches this lake. It holds the password if the DSN does."""
+        return attach_statement(self.dsn, self.address, alias=alias)
+
+
+def _raise_failure(found: Sequence[RefreshInfo]) -> None:
+    for item in found:
+        if item.is_failed and item.state != "UPSTREAM_FAILED":
+            raise LakeError(
+                f"{item.name} is created, but its first refresh is {item.state}: {item.error}",
+                code=item.error_code,
+                hint=f"Repair the cause, then: catchment table refresh {item.name}",
+            )

@@ -1,0 +1,42 @@
+-- cancel_refreshes: stop what is under way for a table. What has been published has succeeded.
+--
+--   any open state -> CANCELLED, or SUCCEEDED
+--   returns how many were under way
+--   locks   rounds by id, as advance does, then refresh rows by id; see settle_refresh and worker.cancel
+create or replace function lake.cancel_refreshes(
+  p_dt_id  bigint,
+  p_text   text
+)
+  returns integer
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_count   integer := 0;
+  v_rounds  bigint[];
+  v_refresh record;
+begin
+  select array_agg(n.id) into v_rounds
+    from (select o.id
+            from lake.round as o
+           where o.id in (select r.round_id from lake.refresh as r where r.dt_id = p_dt_id and r.finished_at is null)
+           order by o.id
+             for update) as n;
+  for v_refresh in
+    select r.id, r.task_id, r.round_id
+      from lake.refresh as r
+     where r.dt_id = p_dt_id
+       and r.round_id = any (v_rounds)
+       and r.finished_at is null
+     order by r.id
+       for update
+  loop
+    perform lake.settle_refresh(v_refresh.id, 'CANCELLED', 'CANCELLED', p_text);
+    perform worker.cancel(t.id, p_text) from worker.task as t where t.id = v_refresh.task_id;
+    perform lake.advance(v_refresh.round_id);
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end;
+$$;

@@ -1,0 +1,40 @@
+-- lag_stats: how old the data of a table were between a time and now. After a refresh became visible the table lags by its age, and
+-- ever more until the next one does. Before the first there is nothing to lag.
+--
+--   returns mean and largest lag, the share of the time within its lag (null without one), the time looked at, and the refreshes in it
+create or replace function lake.lag_stats(
+  p_dt_id  bigint,
+  p_since  timestamptz
+)
+  returns table (mean_lag interval, max_lag interval, within_target double precision, looked_at interval, refreshes bigint)
+  language sql
+  volatile
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+  with now as materialized (
+    select worker.now() as at
+  ), target as (
+    select extract(epoch from e.lag)::double precision as seconds from lake.effective_lag as e where e.dt_id = p_dt_id
+  ), visible as (
+    select coalesce(r.published_at, r.finished_at) as from_at, o.data_at,
+           lead(coalesce(r.published_at, r.finished_at)) over (order by r.id) as to_at
+      from lake.refresh as r
+      join lake.round as o on o.id = r.round_id
+     where r.dt_id = p_dt_id
+       and r.state = 'SUCCEEDED'
+  ), piece as (
+    select extract(epoch from greatest(v.from_at, p_since) - v.data_at)::double precision as youngest,
+           extract(epoch from coalesce(v.to_at, n.at) - v.data_at)::double precision as oldest
+      from visible as v
+     cross join now as n
+     where coalesce(v.to_at, n.at) > greatest(v.from_at, p_since)
+  )
+  select make_interval(secs => sum((p.oldest - p.youngest) * (p.oldest + p.youngest) / 2) / nullif(sum(p.oldest - p.youngest), 0)),
+         make_interval(secs => max(p.oldest)),
+         sum(greatest(0, least(p.oldest, (select t.seconds from target as t)) - p.youngest)) / nullif(sum(p.oldest - p.youngest), 0)
+           * case when (select t.seconds from target as t) is not null then 1 end,
+         make_interval(secs => coalesce(sum(p.oldest - p.youngest), 0)),
+         (select count(*) from visible as v where v.from_at >= p_since)
+    from piece as p
+$$;

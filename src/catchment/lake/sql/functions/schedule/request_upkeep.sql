@@ -1,0 +1,44 @@
+-- request_upkeep: ask now and then for what keeps the lake in order: files of refreshes that are over, tables in too many files or with
+-- too many deleted rows; and delete old history.
+--
+--   locks   the lake's row, when something is done
+create or replace function lake.request_upkeep()
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_sweep_every    constant interval := '30 seconds';
+  c_maintain_every constant interval := '1 minute';
+  c_tidy_every     constant interval := '1 hour';
+  v_now  timestamptz := worker.now();
+  v_lake lake.lake;
+begin
+  select l.* into v_lake from lake.lake as l;
+  if coalesce(v_lake.swept_at + c_sweep_every <= v_now, true)
+     and exists (select
+                   from lake.artifact as a
+                   left join lake.refresh as r on r.id = a.refresh_id
+                  where r.id is null
+                     or r.finished_at is not null) then
+    perform worker.enqueue('lake_sweep', '{}');
+    update lake.lake as l set swept_at = v_now;
+  end if;
+  if coalesce(v_lake.maintained_at + c_maintain_every <= v_now, true) then
+    perform worker.enqueue('lake_maintain', jsonb_build_object('dt_id', n.id), p_lane => 'table-' || n.id)
+       from (select d.id
+               from lake.dt as d
+               join lake.ducklake_data_file as f on f.table_id = d.physical_id and f.end_snapshot is null
+               left join lake.ducklake_delete_file as e on e.data_file_id = f.data_file_id and e.end_snapshot is null
+              where d.state = 'active'
+              group by d.id
+             having count(*) > v_lake.compact_files * greatest(1, max(d.buckets))
+                 or sum(e.delete_count) > v_lake.compact_deletes * sum(f.record_count)) as n;
+    update lake.lake as l set maintained_at = v_now;
+  end if;
+  if coalesce(v_lake.tidied_at + c_tidy_every <= v_now, true) then
+    perform lake.forget_history();
+    update lake.lake as l set tidied_at = v_now;
+  end if;
+end;
+$$;

@@ -1,0 +1,44 @@
+-- rename_table: keep the new name of a dynamic table until the commit that renames its view puts it into force. Only under the commit lock.
+--
+--   locks   the table's row
+--   raises  CM014 when the name is taken, or others read the table: their definitions say the old name
+create or replace function lake.rename_table(
+  p_dt_id   bigint,
+  p_schema  text,
+  p_name    text
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_readers text;
+begin
+  perform d.id from lake.dt as d where d.id = p_dt_id for update;
+  select string_agg(format('%s.%s', d.schema_name, d.name), ', ' order by d.id) into v_readers
+    from lake.source as s
+    join lake.dt as d on d.id = s.dt_id
+   where s.source_dt_id = p_dt_id;
+  if v_readers is not null then
+    raise exception using
+      errcode = 'CM014',
+      message = format('dynamic table %s is read under its name by %s',
+                       (select format('%s.%s', d.schema_name, d.name) from lake.dt as d where d.id = p_dt_id), v_readers),
+      hint = 'Create a table of the new name, CREATE OR REPLACE those to read it, and drop this one.';
+  end if;
+  if exists (select from lake.dt as d
+              where d.id <> p_dt_id
+                and lower(d.schema_name) = lower(p_schema)
+                and lower(d.name) = lower(p_name)) then
+    raise exception using
+      errcode = 'CM014',
+      message = format('dynamic table %s.%s exists', p_schema, p_name),
+      hint = 'Choose another name, or drop it first.';
+  end if;
+  update lake.dt as d
+     set next = jsonb_build_object('schema_name', p_schema, 'name', p_name)
+   where d.id = p_dt_id
+     and d.state in ('active', 'suspended');
+end;
+$$;

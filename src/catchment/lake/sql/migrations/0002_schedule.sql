@@ -1,0 +1,20 @@
+-- Why: the schedule of dynamic tables is a task of the engine, and upkeep that is asked for now and then has to know when it last
+-- was. Locks: lake.lake for a moment.
+
+alter table lake.lake
+  add column compact_files    integer not null default 64,
+  add column compact_deletes  double precision not null default 0.3,
+  add column swept_at         timestamptz,
+  add column maintained_at    timestamptz,
+  add column tidied_at        timestamptz;
+comment on column lake.lake.compact_files is 'So many files of a table ask for its upkeep; compact_deletes: so large a share of deleted rows.';
+comment on column lake.lake.swept_at is 'When the sweep of files was last asked for; maintained_at: upkeep of tables; tidied_at: old history was deleted.';
+
+insert into worker.command_registry (command, queue, handler_procedure, dedup, description)
+values ('lake_tick', 'lake_schedule', 'lake.run_tick', '{}', 'Opens rounds for dynamic tables that are due, and lets open ones go on.')
+on conflict do nothing;
+
+-- lake.set_tick says how often, and whether at all.
+insert into worker.schedule (name, command, every, enabled)
+values ('lake_tick', 'lake_tick', '1 minute', false)
+on conflict do nothing;

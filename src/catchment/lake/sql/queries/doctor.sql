@@ -1,0 +1,22 @@
+-- What somebody should know about the dynamic tables of this database.
+select 'warning' as level, t.dynamic_table as subject,
+       format('the table is suspended after %s failed refreshes: %s', t.error_streak, t.last_error) as finding,
+       'Repair the cause, refresh it by hand, then: catchment table resume' as remedy
+  from lake.tables as t
+ where t.suspended_by = 'failures'
+union all
+select 'warning', 'lake', format('%s refreshes wait, and no worker serves the lake', count(*)), 'Run: catchment table worker'
+  from lake.refresh as r
+ where r.task_id is not null
+   and r.started_at is null
+   and r.finished_at is null
+   and r.created_at < worker.now() - interval '10 seconds'
+   and lake.count_workers() = 0
+having count(*) > 0
+union all
+select 'warning', t.dynamic_table, format('its data are %s old, and %s is the target', date_trunc('second', t.lag), t.effective_lag),
+       'See: catchment table describe; more workers, or a longer TARGET_LAG'
+  from lake.tables as t
+ where t.scheduling_state = 'ACTIVE'
+   and t.scheduler
+   and t.lag > 2 * t.effective_lag + interval '1 minute'

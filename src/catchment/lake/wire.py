@@ -1,0 +1,134 @@
+"""Orders, publications and definitions as the functions of schema ``lake`` give and take them: JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from catchment.errors import LakeError
+from catchment.lake.names import DT_SCHEMA, physical_name
+from catchment.lake.types import (
+    ColumnAt,
+    Definition,
+    NewTable,
+    Order,
+    Properties,
+    Publication,
+    Read,
+    ReadDone,
+    TableRef,
+)
+
+
+def read_order(found: Mapping[str, Any]) -> Order:
+    """The order in what ``lake.order_of`` returned. Raises ``LakeError`` when a source has no content to read."""
+    definition = Definition(
+        ref=TableRef(found["schema_name"], found["name"]),
+        query=found["definition"],
+        properties=Properties.from_json(found["properties"]),
+    )
+    deadline = found["deadline_at"]
+    return Order(
+        refresh_id=found["refresh_id"],
+        fence=found["fence"],
+        dt_id=found["dt_id"],
+        generation=found["generation"],
+        definition=definition,
+        definition_hash=found["definition_hash"],
+        layout=found["layout"],
+        buckets=found["buckets"],
+        state=found["state"],
+        trigger=found["trigger"],
+        data_snapshot=found["data_snapshot"],
+        data_at=datetime.fromisoformat(found["data_at"]),
+        epoch=found["epoch"] or 0,
+        commit_snapshot=found["commit_snapshot"],
+        rows=found["rows"],
+        reads=tuple(_read(read, found["data_snapshot"], found["state"]) for read in found["reads"]),
+        forced=found["forced"],
+        stored_snapshot=found["stored_snapshot"] or 0,
+        physical_id=found["physical_id"],
+        physical=TableRef(DT_SCHEMA, physical_name(found["dt_id"], found["generation"])),
+        plan=found["plan"],
+        deadline_at=None if deadline is None else datetime.fromisoformat(deadline),
+    )
+
+
+def _read(found: Mapping[str, Any], snapshot: int, state: str) -> Read:
+    new = found["new"]
+    if new is None and state == "EXECUTING":
+        raise LakeError(
+            f"dynamic table {found['dt_id']}, which is read, has no content for snapshot {snapshot}",
+            code="DEPENDENCY",
+            hint="It was refreshed past it, or never: refresh again.",
+        )
+    columns: Mapping[str, Mapping[str, Any]] = found["columns_old"] or {}
+    return Read(
+        table_id=found["table_id"],
+        ref=TableRef(found["schema_name"], found["table_name"]),
+        dt_id=found["dt_id"],
+        old=found["old"],
+        new=snapshot if new is None else new,
+        rows_old=found["rows_old"],
+        columns_old={name: ColumnAt(c["id"], c["type"]) for name, c in columns.items()},
+        merged_old=found.get("merged_old") or 0,
+    )
+
+
+def publication_json(publication: Publication) -> dict[str, Any]:
+    """What ``lake.prepare_publish`` takes."""
+    return {
+        "action": publication.action.value,
+        "reason": publication.reason,
+        "inserted": publication.inserted,
+        "deleted": publication.deleted,
+        "rows_after": publication.rows_after,
+        "keys": publication.keys,
+        "buckets": publication.buckets,
+        "reads": [_read_done_json(read) for read in publication.reads],
+        "figures": dict(publication.figures),
+    }
+
+
+def _read_done_json(read: ReadDone) -> dict[str, Any]:
+    return {
+        "table_id": read.table_id,
+        "snapshot": read.snapshot,
+        "rows": read.rows,
+        "columns": {name: {"id": column.column_id, "type": column.type} for name, column in read.columns.items()},
+        "replaces": read.replaces,
+        "merged": read.merged,
+    }
+
+
+def table_json(table: NewTable) -> dict[str, Any]:
+    """What ``lake.create_table`` takes."""
+    definition = table.definition
+    lag = definition.properties.target_lag
+    return {
+        "schema_name": definition.ref.schema,
+        "name": definition.ref.name,
+        "definition": definition.query,
+        "definition_hash": table.definition_hash,
+        "properties": definition.properties.to_json(),
+        "target_lag": None if lag is None else lag.total_seconds(),
+        "scheduler": definition.properties.scheduler,
+        "strategy": table.strategy,
+        "reason": table.reason,
+        "is_always_due": table.is_always_due,
+        "layout": dict(table.layout),
+        "buckets": table.buckets,
+        "or_replace": definition.or_replace,
+        "if_not_exists": definition.if_not_exists,
+        "sources": [
+            {
+                "table_id": source.table_id,
+                "schema_name": source.ref.schema,
+                "table_name": source.ref.name,
+                "source_dt_id": source.dt_id,
+                "used_columns": list(source.used),
+            }
+            for source in table.sources
+        ],
+    }

@@ -1,0 +1,66 @@
+"""``catchment table worker``: so many processes, which share a machine, are replaced when they die and end together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from catchment.lake.settings import LakeSettings
+from catchment.lake.worker import share_of_threads, worker_environment
+from tests.fixtures.lake import LakeCase
+from tests.fixtures.worker import wait_until
+from tests.worker.crew import is_alive
+
+
+def test_processes_share_memory_and_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAKE_MEMORY_LIMIT", "1000MB")
+    monkeypatch.setenv("LAKE_THREADS", "5")
+    shared = worker_environment("dbname=x", 4)
+    assert (shared["LAKE_MEMORY_LIMIT"], shared["LAKE_THREADS"]) == ("250000000B", "1")
+    assert (shared["CATCHMENT_DSN"], shared["MAX_CONCURRENT_TASKS"]) == ("dbname=x", "1")
+    told = worker_environment("dbname=x", 4, memory="2GB", threads=3)
+    assert (told["LAKE_MEMORY_LIMIT"], told["LAKE_THREADS"]) == ("2GB", "3")
+    assert LakeSettings(lake_memory_limit="250000000B").memory_bytes == 250_000_000
+    assert [share_of_threads(LakeSettings(lake_threads=8), count) for count in (1, 3, 16)] == [8, 2, 1]
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def live_workers(case: LakeCase) -> int:
+    return case.pg("select count(*) from worker.worker where lease_until > worker.now() and lock_lost_at is null")[0][0]
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, pytest.param(signal.SIGKILL, marks=pytest.mark.long)])
+def test_dead_processes_are_replaced_and_all_end_with_the_first(lake_case: LakeCase, how: signal.Signals) -> None:
+    lake_case.make("source", "k BIGINT", [(1,), (2,)])
+    lake_case.create("CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' AS SELECT k, count(*) AS n FROM source GROUP BY k")
+    settings = {**os.environ, "CATCHMENT_DSN": lake_case.dsn, "LAKE_MEMORY_LIMIT": "600MB", "LEASE_SECONDS": "2"}
+    parent = subprocess.Popen(
+        [sys.executable, "-m", "catchment", "table", "worker", "--processes", "2"],
+        env=settings,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_until(lambda: live_workers(lake_case) == 2, seconds=60)
+        first, second = children_of(parent.pid)
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: len(set(children_of(parent.pid)) - {first, second}) == 1, seconds=60)
+        refresh_id = lake_case.request("dt")
+        wait_until(lambda: lake_case.refreshed(refresh_id)["state"] == "SUCCEEDED", seconds=60)
+        lake_case.check("dt")
+        crew = children_of(parent.pid)
+        parent.send_signal(how)
+        assert parent.wait(timeout=60) == (0 if how == signal.SIGTERM else -how)
+        wait_until(lambda: not any(is_alive(pid) for pid in crew), seconds=60)
+    finally:
+        if parent.poll() is None:
+            parent.send_signal(signal.SIGTERM)
+            parent.wait(timeout=60)

@@ -1,0 +1,127 @@
+"""The Python API, with refreshes as tasks: in this process, or by workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from catchment.errors import LakeError, TableMissing, TableRefused
+from catchment.lake import Lake, RoundTimeout
+from tests.fixtures.lake import LakeCase
+from tests.fixtures.worker import StartWorker, wait_until
+
+SQL = """
+CREATE DYNAMIC TABLE totals TARGET_LAG = '1 hour' AS SELECT region, sum(amount) AS amount FROM orders GROUP BY region;
+CREATE DYNAMIC TABLE top TARGET_LAG = DOWNSTREAM AS SELECT region FROM totals WHERE amount > 5;
+"""
+
+
+@pytest.fixture
+def lake(lake_case: LakeCase) -> Iterator[Lake]:
+    """The lake of the test, with a table of orders."""
+    lake_case.make("orders", "id BIGINT, region VARCHAR, amount DECIMAL(10,2)", [(1, "n", 5), (2, "n", 7), (3, "s", 1)])
+    with Lake(lake_case.dsn, settings=lake_case.settings) as found:
+        yield found
+
+
+def test_tables_are_filled_refreshed_and_told_about_without_a_worker(lake: Lake, lake_case: LakeCase) -> None:
+    assert [item.name for item in lake.create(SQL)] == ["main.totals", "main.top"]
+    assert lake.read("top") == [("n",)]
+    lake_case.add("orders", [(4, "s", 10)])
+    told: list[str] = []
+    found = lake.refresh("top", on_progress=lambda items: told.extend(item.state for item in items))
+    assert [(item.name, item.state, item.data_snapshot) for item in found] == [
+        ("main.totals", "SUCCEEDED", lake_case.head() - 2),
+        ("main.top", "SUCCEEDED", lake_case.head() - 2),
+    ]
+    assert {"EXECUTING", "SUCCEEDED"} & set(told)
+    assert sorted(lake.read("top")) == [("n",), ("s",)]
+    for name in ("totals", "top"):
+        lake_case.check(name)
+        assert lake.audit(name).is_equal
+    # Nothing has changed: no task, and still an answer.
+    assert [item.action for item in lake.refresh("totals", "top")] == ["no_data", "no_data"]
+    history = lake.history("totals", with_idle=False)
+    assert [row["reason"] for row in history][-1] == "FIRST_FILL"
+    assert history[0]["changed_inputs"] in (None, ["main.orders"])
+    assert [row["name"] for row in lake.graph()[1]["reads"]] == ["main.totals"]
+    assert lake.lag("totals")[0]["within_target"] == 1.0
+
+
+def test_a_first_refresh_that_fails_is_raised_and_the_table_stays(lake: Lake) -> None:
+    with pytest.raises(LakeError, match=r"main\.bad is created, but its first refresh is FAILED") as raised:
+        lake.create("CREATE DYNAMIC TABLE bad TARGET_LAG = '1 hour' AS SELECT CAST(region AS INTEGER) AS r FROM orders")
+    assert raised.value.code == "QUERY"
+    assert "catchment table refresh main.bad" in (raised.value.hint or "")
+    found = lake.describe("bad")
+    assert (found["is_filled"], found["last_state"], found["last_error_code"]) == (False, "FAILED", "QUERY")
+    with pytest.raises(LakeError, match="has not been filled yet") as raised:
+        lake.read("bad")
+    assert raised.value.code == "NOT_FILLED"
+    (again,) = lake.refresh("bad")
+    assert (again.state, again.error_code) == ("FAILED", "QUERY")
+
+
+def test_workers_do_the_work_where_there_are_some(
+    lake: Lake, lake_case: LakeCase, start_lake_worker: StartWorker
+) -> None:
+    start_lake_worker("--app", "catchment.lake.app:app", "--queue", "lake", "--queue", "lake_schedule")
+    wait_until(lambda: lake_case.control.count_workers() == 1, seconds=60)
+    lake.create(SQL.replace("1 hour", "1 second"), timeout=100)
+    # Nobody else has ever come to this database.
+    assert lake_case.pg("select last_value from worker.worker_worker_id_seq") == [(1,)]
+    # The schedule takes it from here.
+    lake_case.add("orders", [(4, "s", 10)])
+    wait_until(lambda: ("s", 11) in lake.read("totals"), seconds=60)
+    assert lake_case.pg("select count(*) > 0 from lake.round where trigger = 'scheduled'") == [(True,)]
+    lake_case.check("totals")
+
+
+def test_waiting_ends_and_the_refresh_goes_on(lake: Lake, lake_case: LakeCase) -> None:
+    lake.create(SQL.replace("AS SELECT", "INITIALIZE = ON_SCHEDULE AS SELECT"))
+    # A worker that never comes to it.
+    lake_case.pg("select * from worker.register_worker('busy', '{lake}', 1, '1 hour', false)")
+    with pytest.raises(RoundTimeout, match="is not over after"):
+        lake.refresh("totals", timeout=0.2)
+    assert lake_case.pg("select count(*) from lake.refresh where finished_at is null") == [(1,)]
+    assert lake.cancel("totals") == 1
+    assert lake.history("totals")[0]["state"] == "CANCELLED"
+
+
+def test_explaining_says_how_and_why(lake: Lake, lake_case: LakeCase) -> None:
+    lake.create(SQL.replace("AS SELECT", "INITIALIZE = ON_SCHEDULE AS SELECT"))
+    found = lake.explain("totals")
+    assert (found["strategy"], found["reason"], found["next"]["reason"]) == ("delta", None, "FIRST_FILL")
+    assert found["parts"][0]["key"] == [{"column": "region", "type": "VARCHAR"}]
+    lake_case.refresh("top")
+    assert lake.explain("totals")["next"]["action"] == "no_data"
+    lake_case.add("orders", [(4, "s", 10)])
+    found = lake.explain("totals")
+    assert found["sources"][0]["changed"] == {"inserted": 1, "deleted": 0}
+    assert found["next"]["changed_rows"] == 1
+    (found,) = lake.explain_sql("CREATE DYNAMIC TABLE x TARGET_LAG = '1 hour' AS SELECT * FROM top ORDER BY 1 LIMIT 2")
+    assert (found["strategy"], found["reason"]) == ("full", "LIMIT")
+    assert "Leave LIMIT to the query" in found["reason_text"]
+    assert found["sources"][0]["name"] == "main.top"
+    assert [row["name"] for row in lake.tables()] == ["main.top", "main.totals"]
+
+
+def test_unknown_tables_and_names_that_are_none_are_told_apart(lake: Lake) -> None:
+    with pytest.raises(TableMissing, match=r"no dynamic table main\.nope"):
+        lake.refresh("nope")
+    for name in ("", "a b", "a.b.c", '"open'):
+        with pytest.raises(TableRefused):
+            lake.describe(name)
+
+
+def test_a_connection_of_ones_own_reads_and_writes_the_lake(lake: Lake, lake_case: LakeCase) -> None:
+    lake.create(SQL.replace("AS SELECT", "INITIALIZE = ON_SCHEDULE AS SELECT"))
+    mine = lake.connection()
+    try:
+        with lake.commit_lock():
+            mine.execute("DELETE FROM orders WHERE id = 1")
+        lake_case.refresh("totals")
+        assert mine.execute("SELECT amount FROM totals WHERE region = 'n'").fetchall() == [(7,)]
+    finally:
+        mine.close()

@@ -1,0 +1,74 @@
+"""Other clients of the lake: any DuckDB with DuckLake reads dynamic tables, and reads and writes their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from catchment.lake import extensions
+from catchment.lake.facade import Lake
+from tests.fixtures.lake import LakeCase, foreign_client
+
+
+@pytest.fixture
+def lake(lake_case: LakeCase) -> Iterator[Lake]:
+    """The lake of the test, with a dynamic table over orders that was filled."""
+    lake_case.make("orders", "id BIGINT, region VARCHAR, amount DECIMAL(10,2)", [(1, "n", 5), (2, "n", 7), (3, "s", 1)])
+    with Lake(lake_case.dsn, settings=lake_case.settings) as found:
+        found.create(
+            "CREATE DYNAMIC TABLE totals TARGET_LAG = '1 hour' INITIALIZE = ON_SCHEDULE"
+            " AS SELECT region, sum(amount) AS amount, count(*) AS n FROM orders GROUP BY region"
+        )
+        lake_case.refresh("totals")
+        yield found
+
+
+def test_a_client_that_knows_nothing_of_us_reads_the_table_under_any_alias(lake: Lake, lake_case: LakeCase) -> None:
+    with foreign_client(lake_case, "elsewhere") as client:
+        assert client.execute("SELECT * FROM elsewhere.totals ORDER BY ALL").fetchall() == [("n", 12, 2), ("s", 1, 1)]
+        # What we keep beside the result is hidden.
+        described = client.execute("DESCRIBE elsewhere.totals").fetchall()
+        assert [row[0] for row in described] == ["region", "amount", "n"]
+        head = client.execute("SELECT max(snapshot_id) FROM ducklake_snapshots('elsewhere')").fetchall()[0][0]
+        lake_case.add("orders", [(4, "w", 1)])
+        lake_case.refresh("totals")
+        at = f"SELECT count(*) FROM elsewhere.totals AT (VERSION => {head})"
+        assert client.execute(at).fetchall() == [(2,)]
+        assert client.execute("SELECT count(*) FROM elsewhere.totals").fetchall() == [(3,)]
+
+
+def test_what_it_writes_into_a_source_is_followed(lake: Lake, lake_case: LakeCase) -> None:
+    with foreign_client(lake_case) as client:
+        client.execute("INSERT INTO theirs.orders VALUES (4, 'w', 3)")
+        client.execute("UPDATE theirs.orders SET region = 's' WHERE id = 1")
+        client.execute("DELETE FROM theirs.orders WHERE id = 2")
+        assert lake_case.refresh("totals")["state"] == "SUCCEEDED"
+        lake_case.check("totals")
+        assert client.execute("SELECT * FROM theirs.totals ORDER BY ALL").fetchall() == [("s", 6, 2), ("w", 3, 1)]
+
+
+def test_a_dynamic_table_is_a_view_to_it_and_cannot_be_written(lake: Lake, lake_case: LakeCase) -> None:
+    with foreign_client(lake_case) as client, pytest.raises(duckdb.Error):
+        client.execute("INSERT INTO theirs.totals VALUES ('x', 1, 1)")
+    assert lake_case.refresh("totals")["action"] == "no_data"
+
+
+def test_rows_written_behind_the_view_are_taken_out_again(lake: Lake, lake_case: LakeCase) -> None:
+    physical = f"t{lake_case.find('totals')}g1"
+    with foreign_client(lake_case) as client:
+        client.execute(f"DELETE FROM theirs.dt.\"{physical}\" WHERE region = 'n'")
+    found = lake_case.refresh("totals")
+    assert (found["action"], found["reason"]) == ("repair", "FOREIGN_WRITE")
+    lake_case.check("totals")
+
+
+def test_the_printed_statement_attaches_the_lake(lake: Lake) -> None:
+    instance = extensions.take_instance()
+    try:
+        instance.execute(lake.attach_statement("mine"))
+        assert instance.execute("SELECT count(*) FROM mine.totals").fetchall() == [(2,)]
+        instance.execute("DETACH mine")
+    finally:
+        extensions.give_back(instance)

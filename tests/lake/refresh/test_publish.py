@@ -1,0 +1,352 @@
+"""The commit of a refresh: what it writes, under which lock, and what it refuses."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from catchment.errors import CommitRefused, LakeError, LakeUnavailable, PublishVetoed
+from catchment.lake import publish
+from catchment.lake.catalog import files_with_deletes
+from catchment.lake.compute import Difference, InvariantBroken
+from catchment.lake.duck import Duck, Never
+from catchment.lake.locks import commit_lock
+from catchment.lake.names import lake_name
+from catchment.lake.session import Work, plan_of
+from catchment.lake.settings import LakeSettings
+from catchment.lake.types import Action, Order, Publication
+from tests.fixtures.lake import SETTINGS, LakeCase
+from tests.lake.refresh.test_incremental import REGIONS, TABLE, filled, refreshed
+
+
+@contextmanager
+def statements(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
+    """All statements on the lake, in order."""
+    found: list[str] = []
+    with caplog.at_level(logging.DEBUG, logger="catchment.lake"):
+        yield found
+    found += [str(record.args[1]) for record in caplog.records if isinstance(record.args, tuple)]
+
+
+def test_transaction_only_writes_and_never_updates(shop: LakeCase, caplog: pytest.LogCaptureFixture) -> None:
+    filled(shop, REGIONS)
+    with statements(caplog) as done:
+        shop.sql("DELETE FROM orders WHERE order_id = 1")
+        shop.refresh("dt")
+    begin, end = done.index("BEGIN TRANSACTION"), done.index("COMMIT")
+    inside = [text.split()[0] for text in done[begin : end + 1]]
+    assert inside == ["BEGIN", "DELETE", "INSERT", "SELECT", "CALL", "COMMIT"]
+    assert "AT (VERSION" not in " ".join(done[begin:end])
+    assert not [text for text in done if text.startswith(("UPDATE", "MERGE"))]
+
+
+def test_lock_is_held_around_the_transaction_by_a_session_of_its_own(
+    shop: LakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(shop, REGIONS)
+    seen: list[list[tuple[Any, ...]]] = []
+    run = Duck.run
+
+    def looking(duck: Duck, sql: str, parameters: Any = ()) -> None:
+        if sql.startswith("BEGIN"):
+            seen.append(
+                shop.pg(
+                    "select a.application_name from pg_locks as l join pg_stat_activity as a using (pid)"
+                    " where l.locktype = 'advisory' and l.granted and l.objid::bigint = lake.commit_key() & 4294967295"
+                )
+            )
+        run(duck, sql, parameters)
+
+    monkeypatch.setattr(Duck, "run", looking)
+    refreshed(shop, "DELETE FROM orders WHERE order_id = 1")
+    assert [[row[0].startswith("catchment commit lock") for row in rows] for rows in seen] == [[True]]
+
+
+def test_first_delete_is_clean_and_further_ones_append(shop: LakeCase) -> None:
+    shop.make("many", "k BIGINT, v BIGINT")
+    shop.sql("INSERT INTO many SELECT i, i FROM range(100) AS r(i)")
+    filled(shop, f"{TABLE} SELECT k, max(v) AS v FROM many GROUP BY k")
+    found = [refreshed(shop, f"UPDATE many SET v = v + 1 WHERE k = {k}")["figures"]["publish"] for k in range(3)]
+    assert found == ["clean", "append", "append"]
+
+
+def test_many_deletes_in_a_bucket_write_it_anew(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publish, "CROWDED_ROWS", 10)
+    shop.make("many", "k BIGINT, v BIGINT")
+    shop.sql("INSERT INTO many SELECT i, i FROM range(100) AS r(i)")
+    filled(shop, f"{TABLE} SELECT k, max(v) AS v FROM many GROUP BY k")
+    refreshed(shop, "UPDATE many SET v = v + 1 WHERE k = 5")
+    done = refreshed(shop, "UPDATE many SET v = v + 1 WHERE k < 40")
+    assert (done["figures"]["publish"], done["inserted"], done["deleted"]) == ("rewrite", 40, 40)
+    with shop.control.connection() as conn:
+        ((physical,),) = shop.pg("select physical_id from lake.dt where name = 'dt'")
+        assert files_with_deletes(conn, physical) == set()
+
+
+def test_most_rows_changed_writes_the_table_as_a_whole(shop: LakeCase) -> None:
+    shop.make("many", "k BIGINT, v BIGINT")
+    shop.sql("INSERT INTO many SELECT i, i FROM range(100) AS r(i)")
+    full = "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 minute' REFRESH_MODE = FULL AS"
+    filled(shop, f"{full} SELECT k, max(v) AS v FROM many GROUP BY k")
+    done = refreshed(shop, "UPDATE many SET v = v + 1 WHERE k < 60")
+    assert (done["figures"]["publish"], done["inserted"], done["deleted"]) == ("whole", 100, 100)
+
+
+def test_storage_buckets_follow_the_size(shop: LakeCase) -> None:
+    shop.make("many", "k BIGINT, v BIGINT")
+    shop.sql("INSERT INTO many SELECT i, i FROM range(1000) AS r(i)")
+    shop.create(f"{TABLE} SELECT k, max(v) AS v FROM many GROUP BY k UNION ALL SELECT v, k FROM many")
+    shop.refresh("dt", lake_rows_per_bucket=300)
+    shop.check("dt")
+    assert shop.pg("select buckets from lake.dt where name = 'dt'") == [(8,)]
+    ((directories,),) = shop.pg(
+        "select count(distinct partition_value) from lake.ducklake_file_partition_value where table_id ="
+        " (select physical_id from lake.dt where name = 'dt')"
+    )
+    assert directories == 8
+    done = refreshed(shop, "UPDATE many SET v = v + 1 WHERE k = 5")
+    assert (done["action"], done["inserted"], done["deleted"]) == ("incremental", 2, 2)
+
+
+def test_rows_lie_sorted_by_key(lake_case: LakeCase) -> None:
+    """So that who looks for a key reads little. Each thread sorts its own part, so a file has a few steps back."""
+    lake_case.make("many", "k BIGINT, v BIGINT")
+    lake_case.sql("INSERT INTO many SELECT hash(i) % 100000, i FROM range(30000) AS r(i)")
+    lake_case.create(f"{TABLE} SELECT k, max(v) AS v FROM many GROUP BY k")
+    lake_case.refresh("dt", lake_rows_per_bucket=20_000)
+    files = sorted(lake_case.folder.glob("dt/**/*.parquet"))
+    assert len(files) >= 2
+    for path in files:
+        ((back,),) = lake_case.sql(
+            "SELECT count(*) FILTER (k < before) FROM (SELECT k, lag(k) OVER (ORDER BY file_row_number) AS before"
+            f" FROM read_parquet('{path}', file_row_number = true))"
+        )
+        assert back <= 4
+
+
+@contextmanager
+def in_hand(case: LakeCase) -> Iterator[tuple[Work, Publication]]:
+    """A refresh of ``dt`` that has nothing to write yet, and what it would publish."""
+    order = case.begin(case.request("dt"))
+    with case.control.connection() as conn:
+        plan = plan_of(case.duck, conn, order)
+    with Work.open(case.duck, order, plan, Never()) as work:
+        work.make("gone", "SELECT __rid, __b FROM dt_old LIMIT 0")
+        work.make("added", "SELECT * EXCLUDE (__rid) FROM dt_old LIMIT 0")
+        yield work, Publication(Action.INCREMENTAL, None, 0, 0, order.rows or 0, None, ())
+
+
+def test_row_that_is_not_there_is_never_deleted(shop: LakeCase) -> None:
+    filled(shop, REGIONS)
+    shop.sql("INSERT INTO orders VALUES (9, 42, 1, NULL)")
+    before = shop.rows("dt")
+    with in_hand(shop) as (work, publication):
+        work.make("gone", "SELECT 77 AS __rid, CAST(0 AS SMALLINT) AS __b")
+        with pytest.raises(InvariantBroken, match=r"1 rows .* were to be deleted, and 0 of them were there"):
+            publish.publish_rows(work, shop.control, publication, Difference(0, 1, frozenset({0})))
+    assert shop.rows("dt") == before
+
+
+def test_rows_left_have_to_be_as_many_as_announced(shop: LakeCase) -> None:
+    filled(shop, REGIONS)
+    shop.sql("INSERT INTO orders VALUES (9, 42, 1, NULL)")
+    head = shop.head()
+    with in_hand(shop) as (work, publication):
+        work.make("added", "SELECT * EXCLUDE (__rid) FROM dt_old LIMIT 1")
+        with pytest.raises(InvariantBroken, match="3 rows after the refresh instead of 2"):
+            publish.publish_rows(work, shop.control, publication, Difference(1, 0, frozenset()))
+    assert shop.head() == head
+
+
+def test_table_written_by_somebody_meanwhile_is_replaced(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(shop, REGIONS)
+    shop.sql("INSERT INTO orders VALUES (9, 42, 100, NULL)")
+    order = shop.begin(shop.request("dt"))
+    shop.sql(f"DELETE FROM {lake_name(order.physical)}")
+    shop.carry_out(order)
+    found = shop.refreshed(order.refresh_id)
+    assert (found["action"], found["reason"]) == ("repair", "INVARIANT")
+    shop.check("dt")
+    assert shop.temporary() == []
+
+
+def test_second_attempt_is_the_only_one_that_publishes(shop: LakeCase) -> None:
+    filled(shop, REGIONS)
+    shop.sql("INSERT INTO orders VALUES (9, 42, 100, NULL)")
+    with in_hand(shop) as (work, publication):
+        work.make("added", "SELECT * EXCLUDE (__rid) FROM dt_old LIMIT 1")
+        shop.control.prepare_publish(work.order.refresh_id, work.order.fence, publication)
+        later = shop.begin(work.order.refresh_id)
+        shop.control.prepare_publish(later.refresh_id, later.fence, publication)
+        change = publish._Change(work.order, 3, inserts=("added",))
+        with pytest.raises(PublishVetoed), shop.control.connection() as conn:
+            publish._publish(shop.duck, shop.control, conn, change)
+    shop.carry_out(shop.begin(later.refresh_id))
+    shop.check("dt")
+    assert len([note for _, note in shop.notes() if '"refresh"' in note]) == 2
+
+
+class Refusing:
+    """Refuses the first commits of a refresh, as a busy writer elsewhere does."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+        self.modes: list[bool] = []
+        plain = publish._commit
+
+        def commit(duck: Duck, control: Any, change: Any) -> int:
+            self.modes.append(bool(change.kept))
+            if len(self.modes) <= times:
+                raise CommitRefused("another commit came first")
+            return plain(duck, control, change)
+
+        monkeypatch.setattr(publish, "_commit", commit)
+
+
+def test_refused_commit_is_done_again_and_at_last_writes_buckets_anew(
+    shop: LakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(shop, REGIONS)
+    refusing = Refusing(monkeypatch, publish.TRIES)
+    shop.make("more", "k BIGINT")
+    done = refreshed(shop, "UPDATE orders SET amount = 99 WHERE order_id = 3")
+    assert refusing.modes[-1] is True
+    assert (done["figures"]["publish"], done["figures"]["publish_tries"]) == ("rewrite", publish.TRIES + 1)
+    assert shop.rows("dt") == [("r1", 10), ("r2", 99)]
+
+
+def test_commit_that_is_always_refused_fails(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(shop, REGIONS)
+    Refusing(monkeypatch, 100)
+    shop.sql("UPDATE orders SET amount = 99 WHERE order_id = 3")
+    with pytest.raises(CommitRefused):
+        shop.refresh("dt")
+    assert shop.temporary() == []
+    monkeypatch.undo()
+    refreshed(shop)
+
+
+def test_connection_lost_after_the_commit_counts_as_done(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(shop, REGIONS)
+    execute, lost = Duck._execute, list[str]()
+
+    def losing(duck: Duck, sql: str, parameters: Any) -> Any:
+        found = execute(duck, sql, parameters)
+        if sql == "COMMIT" and not lost:
+            lost.append(sql)
+            raise LakeUnavailable("server closed the connection", code="CATALOG")
+        return found
+
+    shop.sql("UPDATE orders SET amount = 99 WHERE order_id = 3")
+    monkeypatch.setattr(Duck, "_execute", losing)
+    done = shop.refresh("dt")
+    monkeypatch.undo()
+    assert (lost, done["state"], done["figures"]["publish_tries"]) == (["COMMIT"], "SUCCEEDED", 1)
+    shop.check("dt")
+
+
+def test_connection_lost_before_the_commit_is_tried_again(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every connection to the catalog is cut within the transaction."""
+    filled(shop, REGIONS)
+    changed, cut = Duck.changed, list[int]()
+
+    def cutting(duck: Duck, sql: str, parameters: Any = ()) -> int:
+        found = changed(duck, sql, parameters)
+        if sql.startswith("DELETE FROM") and not cut:
+            cut.append(1)
+            shop.pg(
+                "select pg_terminate_backend(pid) from pg_stat_activity"
+                " where application_name = 'catchment lake' and datname = current_database() and state <> 'idle'"
+            )
+        return found
+
+    shop.sql("UPDATE orders SET amount = 99 WHERE order_id = 3")
+    monkeypatch.setattr(Duck, "changed", cutting)
+    done = shop.refresh("dt")
+    monkeypatch.undo()
+    assert (cut, done["state"]) == ([1], "SUCCEEDED")
+    assert done["figures"]["publish_tries"] > 1
+    shop.check("dt")
+    assert len([note for _, note in shop.notes() if '"refresh"' in note]) == 2
+
+
+def test_busy_lock_is_an_error_that_says_who_to_ask(shop: LakeCase) -> None:
+    with (
+        shop.commit_lock(),
+        pytest.raises(CommitRefused, match=r"not free within 0\.1 s"),
+        commit_lock(shop.dsn, seconds=0.1),
+    ):
+        pass
+
+
+def write_file(case: LakeCase, order: Order, name: str, sql: str) -> str:
+    path = case.folder / "dt" / order.physical.name / "__b=0" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    case.sql(f"COPY ({sql}) TO '{path}' (FORMAT parquet)")
+    return str(path)
+
+
+def test_files_are_registered_once(shop: LakeCase) -> None:
+    filled(shop, REGIONS)
+    shop.sql("INSERT INTO orders VALUES (9, 42, 100, NULL)")
+    order = shop.begin(shop.request("dt"))
+    path = write_file(shop, order, "r1.parquet", "SELECT 'r5' AS region, CAST(1 AS DECIMAL(10,2)) AS most")
+    publication = Publication(Action.INCREMENTAL, None, 1, 0, 3, 1, ())
+    with shop.control.connection() as conn:
+        with pytest.raises(LakeError, match="a second time"):
+            publish.publish_files(shop.duck, shop.control, conn, order, publication, [path, path], [], [])
+        snapshot = publish.publish_files(shop.duck, shop.control, conn, order, publication, [path], [], [])
+        assert snapshot == shop.head()
+        with pytest.raises(LakeError, match="a second time"):
+            publish.publish_files(shop.duck, shop.control, conn, order, publication, [path], [], [])
+    assert ("r5", 1) in shop.rows("dt")
+    assert len(shop.rows("dt")) == 3
+
+
+def _delete_own_table(dsn: str, place: int, rounds: int, barrier: Any) -> None:
+    """In a process of its own: delete and insert in its table again and again, as a writer of sources does."""
+    duck = Duck.open(dsn, LakeSettings(**{**SETTINGS, "lake_threads": 1}))
+    table = f'"w{place}"'
+    barrier.wait()
+    for turn in range(rounds):
+        while True:
+            try:
+                with commit_lock(dsn):
+                    duck.set_retries(0)
+                    with duck.transaction():
+                        duck.run(f"DELETE FROM {table} WHERE k % 10 = {turn}")
+                        duck.run(f"INSERT INTO {table} SELECT i * 10 + {turn} FROM range(5) AS r(i)")
+                break
+            except CommitRefused:
+                continue
+
+
+def test_deletes_under_the_lock_are_dated_right(lake_case: LakeCase) -> None:
+    """Three processes delete from files that have deleted rows, back to back; each feed has its rows."""
+    case, rounds, writers = lake_case, 8, 3
+    for place in range(writers):
+        case.make(f"w{place}", "k BIGINT")
+        case.sql(f"INSERT INTO w{place} SELECT i FROM range(100) AS r(i)")
+        case.sql(f"DELETE FROM w{place} WHERE k % 10 = 9")
+    start = case.head()
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(writers)
+    processes = [
+        context.Process(target=_delete_own_table, args=(case.dsn, place, rounds, barrier)) for place in range(writers)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+        assert process.exitcode == 0
+    for place in range(writers):
+        feed = (
+            f"SELECT snapshot_id, count(*) FROM ducklake_table_deletions('lake', 'main', 'w{place}', ?, ?) GROUP BY 1"
+        )
+        found = dict(case.sql(feed, [start + 1, case.head()]))
+        assert len(found) == rounds
+        assert set(found.values()) == {10}, f"w{place}: {found}"

@@ -1,0 +1,92 @@
+"""Others write to the sources while tables are refreshed: nothing is lost and nothing counted twice."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import time
+from collections import Counter
+from contextlib import ExitStack
+from multiprocessing.synchronize import Event
+from typing import Any
+
+from catchment.errors import CommitRefused
+from catchment.lake.duck import Duck
+from catchment.lake.locks import commit_lock
+from catchment.lake.settings import LakeSettings
+from tests.fixtures.lake import SETTINGS, LakeCase
+
+SUMS = (
+    "CREATE DYNAMIC TABLE sums TARGET_LAG = '1 minute' REFRESH_MODE = INCREMENTAL AS"
+    " SELECT a.k, sum(a.v) AS v, count(*) AS n FROM a GROUP BY a.k"
+)
+JOINED = (
+    "CREATE DYNAMIC TABLE joined TARGET_LAG = '1 minute' REFRESH_MODE = INCREMENTAL AS"
+    " SELECT b.g, max(a.v) AS most, count(*) AS n FROM a JOIN b USING (k) GROUP BY b.g"
+)
+REFRESHES = 8
+
+
+def write(dsn: str, seed: int, use_lock: bool, ready: Any, stop: Event) -> None:
+    """In a process of its own: insert, update and delete in both sources until told to stop."""
+    duck = Duck.open(dsn, LakeSettings(**{**SETTINGS, "lake_threads": 1}))
+    duck.set_retries(0 if use_lock else 60)
+    rng = random.Random(seed)
+    ready.wait()
+    while not stop.is_set():
+        table, k = rng.choice("ab"), rng.randrange(20)
+        column = "v" if table == "a" else "g"
+        statement = rng.choice(
+            [
+                f"INSERT INTO {table} VALUES ({k}, {rng.randrange(100)})",
+                f"INSERT INTO {table} VALUES ({k}, {rng.randrange(100)})",
+                f"UPDATE {table} SET {column} = {rng.randrange(100)} WHERE k = {k}",
+                f"DELETE FROM {table} WHERE k = {k} AND {column} % 3 = 0",
+            ]
+        )
+        with ExitStack() as held:
+            if use_lock:
+                held.enter_context(commit_lock(dsn))
+            try:
+                duck.run(statement)
+            except CommitRefused:
+                continue
+        time.sleep(0.02)
+
+
+def test_refreshes_under_writers(lake_case: LakeCase) -> None:
+    """One writer takes the commit lock, the other does not: its deletes may be dated wrongly, which is noticed."""
+    case = lake_case
+    case.make("a", "k BIGINT, v BIGINT")
+    case.make("b", "k BIGINT, g BIGINT")
+    case.sql("INSERT INTO a SELECT i % 20, i FROM range(200) AS r(i)")
+    case.sql("INSERT INTO b SELECT i % 20, i % 5 FROM range(40) AS r(i)")
+    case.create(SUMS)
+    case.create(JOINED)
+    context = multiprocessing.get_context("spawn")
+    ready, stop = context.Barrier(3), context.Event()
+    writers = [
+        context.Process(target=write, args=(case.dsn, seed, use_lock, ready, stop), daemon=True)
+        for seed, use_lock in ((1, True), (2, False))
+    ]
+    for writer in writers:
+        writer.start()
+    ready.wait(60)
+    start, done = case.head(), Counter[str]()
+    try:
+        for turn in range(REFRESHES):
+            found = case.refresh(("sums", "joined")[turn % 2])
+            done[f"{found['action']} {found['reason'] or ''}".strip()] += 1
+    finally:
+        stop.set()
+    for writer in writers:
+        writer.join(60)
+        assert writer.exitcode == 0
+    assert case.head() - start > REFRESHES, "nobody wrote"
+    print(f"{case.head() - start} commits, refreshes: {dict(done)}")
+    for name in ("sums", "joined"):
+        case.refresh(name)
+        case.check(name)
+    assert case.sql("SELECT sum(v), sum(n) FROM sums") == case.sql("SELECT sum(v), count(*) FROM a")
+    assert case.leftovers() == {}
+    assert case.temporary() == []
