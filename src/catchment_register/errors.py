@@ -4,6 +4,9 @@ RegisterError             a CatchmentError
 ├── RegisterMismatch      the schema and this version do not fit
 ├── SettingRefused        a setting has a value it cannot have
 ├── CodesRefused          a file of codes cannot be loaded as asked
+├── FileRefused           a file of units of which nothing can be read
+├── MappingRefused        the columns of a file are not those of its kind
+├── ReportRefused         a report cannot be made as asked
 ├── RuleBroken            a write that the rules of the register refuse; nothing has happened
 │   ├── OverlapRefused    RG001  two rows of one key on the same day
 │   ├── NotCovered        RG002  a row reaches beyond what it belongs to
@@ -41,6 +44,18 @@ class SettingRefused(RegisterError):
 
 class CodesRefused(RegisterError):
     """A file of codes cannot be read, or does not have the columns of its kind."""
+
+
+class FileRefused(RegisterError):
+    """A file cannot be opened, or has no header. Nothing has happened."""
+
+
+class MappingRefused(RegisterError):
+    """The columns of a file do not give what its kind needs, or a mapping is not one. Nothing has happened."""
+
+
+class ReportRefused(RegisterError):
+    """A report names something that does not exist, or cannot be drawn here."""
 
 
 class RuleBroken(RegisterError):

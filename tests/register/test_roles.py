@@ -142,7 +142,7 @@ def test_functions_cannot_be_led_astray_by_a_search_path(reg: Register) -> None:
                   coalesce('search_path=pg_catalog, pg_temp' = any (p.proconfig), false) as is_fixed,
                   p.prosqlbody is not null as is_parsed
              from pg_proc as p join pg_language as l on l.oid = p.prolang
-            where p.pronamespace = 'register'::regnamespace
+            where p.pronamespace = 'register'::regnamespace and p.prokind <> 'a'
                or p.pronamespace = 'worker'::regnamespace and p.proname ~ '^enqueue_[a-z]+_'"""
     )
     assert len(rows) > 30

@@ -70,6 +70,7 @@ def test_only_what_can_be_made_again_is_lost_in_a_crash(reg: Register) -> None:
     )
     assert [row["relname"] for row in rows] == [
         "report_cell",
+        "staging_mark",
         "statistical_history_facet_staging",
         "statistical_history_staging",
         "statistical_unit_staging",

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import typer
 
-from catchment_register.cli import init, load_codes
+from catchment_register.cli import (
+    demo,
+    derive,
+    edit,
+    generate,
+    import_,
+    import_job,
+    init,
+    load_codes,
+    report,
+    search,
+    status,
+    verify,
+)
 
 app = typer.Typer(
     name="register",
@@ -15,3 +28,13 @@ app = typer.Typer(
 )
 app.command("init")(init.init)
 app.command("load-codes")(load_codes.load_codes)
+app.command("generate")(generate.generate)
+app.command("import")(import_.import_file)
+app.add_typer(import_job.app)
+app.add_typer(edit.app)
+app.command("demo")(demo.demo)
+app.command("derive")(derive.derive)
+app.command("status")(status.status)
+app.add_typer(report.app)
+app.command("search")(search.search)
+app.command("verify")(verify.verify)

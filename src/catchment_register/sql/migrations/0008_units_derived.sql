@@ -13,8 +13,7 @@ create type register.moment as (
 );
 comment on type register.moment is
   'What is known of the values of a variable: number, sum, sum of squares, extremes and how many rows hold them. Exact numbers: '
-  'the order in which values come together changes no digit. min_count, max_count: null in unit rows, and elsewhere when not '
-  'counted yet.';
+  'the order in which values come together changes no digit. min_count, max_count: null is one row, 0 is not counted.';
 
 create table register.statistical_unit_row (
   unit_type                       text collate "C" not null,
@@ -84,7 +83,8 @@ create table register.statistical_unit_row (
 comment on table register.statistical_unit_row is
   'Units of all four kinds, one row for each stretch of time in which nothing about them changes. next_from: start of the unit''s '
   'next row, or infinity; is_only: it has no other row. primary_*_id: the unit that describes an enterprise, the root of a power '
-  'group. stat_values: own values by code; moments, value_counts: of the unit and all it includes. hash_slot: share of the facets '
+  'group. stat_values: own values by the id of their variable; moments, value_counts ({"<variable>": '
+  '{"<value>": number}}): of the unit and all it includes. hash_slot: share of the facets '
   'that the row is counted in.';
 
 create unlogged table register.statistical_unit_staging (

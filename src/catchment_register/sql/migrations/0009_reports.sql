@@ -24,37 +24,46 @@ comment on table register.report_state is
 insert into register.report_state (report)
 values ('statistical_history'), ('statistical_unit_facet'), ('statistical_history_facet');
 
+create unlogged table register.staging_mark (
+  round_id  bigint primary key
+);
+comment on table register.staging_mark is
+  'Written before a round stages anything for its reports. A crash of the server empties it together with all that was staged: a '
+  'round that does not find its mark has lost rows.';
+
 create unlogged table register.report_cell (
-  round_id                        bigint not null,
-  report                          text collate "C" not null,
-  partition_seq                   integer not null,
-  sign                            smallint not null,
-  weight                          integer not null,
-  unit_type                       text collate "C" not null,
-  unit_id                         integer,
-  valid_from                      date,
-  valid_until                     date,
-  next_from                       date,
-  birth_key                       date,
-  death_key                       date,
-  used_for_counting               boolean not null,
-  primary_activity_category_id    integer,
-  secondary_activity_category_id  integer,
-  sector_id                       integer,
-  legal_form_id                   integer,
-  physical_region_id              integer,
-  physical_country_id             integer,
-  unit_size_id                    integer,
-  status_id                       integer,
-  name                            text,
-  address_key                     text,
-  moment                          register.moment,
-  value_counts                    jsonb,
+  round_id                         bigint not null,
+  report                           text collate "C" not null,
+  partition_seq                    integer not null,
+  flush_id                         bigint not null,
+  sign                             smallint not null,
+  weight                           integer not null,
+  facet_key                        uuid not null,
+  unit_type                        text collate "C" not null,
+  unit_id                          integer,
+  valid_from                       date not null,
+  valid_until                      date not null,
+  next_from                        date not null,
+  birth_key                        date,
+  death_key                        date,
+  used_for_counting                boolean not null,
+  primary_activity_category_path   text collate "C",
+  secondary_activity_category_path text collate "C",
+  sector_path                      text collate "C",
+  legal_form_id                    integer,
+  physical_region_path             text collate "C",
+  physical_country_id              integer,
+  unit_size_id                     integer,
+  status_id                        integer,
+  name                             text,
+  address_key                      text,
+  moments                          register.moment[],
+  value_counts                     jsonb,
   constraint report_cell_report_is_known check (report in ('history', 'facet'))
 );
 comment on table register.report_cell is
-  'Unit rows that look the same to a report, counted: a cell counts (weight above 0) or holds a moment (weight 0). unit_id, name '
-  'and address_key only for units with several rows. Lost in a crash of the server: round_batch tells.';
+  'Unit rows that look the same to a report, counted; or one row of a unit, where rows of a unit are compared with each other. '
+  'Cells of one key may share its weight: only their sum matters. partition_seq below 0: cells that extremes are looked up in.';
 
 create table register.statistical_history_row (
   resolution                                text collate "C" not null,

@@ -1,0 +1,188 @@
+"""``catchment register edit``: change one unit, and see when that is published."""
+
+from __future__ import annotations
+
+import time
+from datetime import date
+from typing import Annotated, Any
+
+import typer
+from psycopg import Connection
+from psycopg.types.json import Jsonb
+
+from catchment_register.cli.database import Dsn, open_register
+from catchment_register.cli.import_ import last_day, read_day
+from catchment_register.cli.output import console
+from catchment_register.cli.waiting import Wait, Work, show, working
+from catchment_register.dates import OPEN_END
+from catchment_register.errors import JobRefused
+from catchment_register.watch import watch_round
+
+app = typer.Typer(name="edit", help="Change units of the register.", no_args_is_help=True)
+Unit = Annotated[str, typer.Argument(metavar="UNIT", help="tax_ident:123, 123, or legal_unit/17.")]
+From = Annotated[str | None, typer.Option("--valid-from", metavar="DAY", help="First day; today if not given.")]
+To = Annotated[str | None, typer.Option("--valid-to", metavar="DAY", help="Last day; none is an open end.")]
+Comment = Annotated[str | None, typer.Option(help="Why, noted with the change.")]
+
+
+@app.command("set")
+def set_values(
+    unit: Unit,
+    changes: Annotated[list[str], typer.Argument(metavar="KEY=VALUE...", help="An empty value takes away.")],
+    valid_from: From = None,
+    valid_to: To = None,
+    comment: Comment = None,
+    wait: Wait = False,
+    work: Work = False,
+    dsn: Dsn = None,
+) -> None:
+    """Set what is known about a unit: columns of import files, codes of statistics, types of identifiers."""
+    values = dict(_pair(change) for change in changes)
+    first, until = _period(valid_from, valid_to)
+    with open_register(dsn) as conn:
+        kind, unit_id = find_unit(conn, unit)
+        conn.execute(
+            "select register.edit_unit(%s, %s, %s, %s, %s, %s)", [kind, unit_id, Jsonb(values), first, until, comment]
+        )
+        _finish(conn, dsn, f"{kind} {unit_id} changed", wait=wait, work=work)
+
+
+@app.command("end")
+def end(
+    unit: Unit,
+    on: Annotated[str, typer.Option("--on", metavar="DAY", help="The first day without the unit.")],
+    wait: Wait = False,
+    work: Work = False,
+    dsn: Dsn = None,
+) -> None:
+    """End a unit, and what belongs to it."""
+    with open_register(dsn) as conn:
+        kind, unit_id = find_unit(conn, unit)
+        conn.execute("select register.end_unit(%s, %s, %s)", [kind, unit_id, read_day(on, "--on")])
+        _finish(conn, dsn, f"{kind} {unit_id} ends before {on}", wait=wait, work=work)
+
+
+@app.command("delete")
+def delete(unit: Unit, wait: Wait = False, work: Work = False, dsn: Dsn = None) -> None:
+    """Delete a unit as if it had never been there."""
+    with open_register(dsn) as conn:
+        kind, unit_id = find_unit(conn, unit)
+        conn.execute("select register.delete_unit(%s, %s)", [kind, unit_id])
+        _finish(conn, dsn, f"{kind} {unit_id} deleted", wait=wait, work=work)
+
+
+@app.command("connect")
+def connect(
+    unit: Unit,
+    enterprise: Annotated[
+        int | None, typer.Option(help="The number of the enterprise; a new one if not given.")
+    ] = None,
+    valid_from: From = None,
+    valid_to: To = None,
+    comment: Comment = None,
+    wait: Wait = False,
+    work: Work = False,
+    dsn: Dsn = None,
+) -> None:
+    """Let a legal unit belong to another enterprise."""
+    first, until = _period(valid_from, valid_to)
+    with open_register(dsn) as conn:
+        unit_id = find_unit(conn, unit, kind="legal_unit")[1]
+        row = conn.execute(
+            "select register.connect_legal_unit(%s, %s, %s, %s, %s)", [unit_id, enterprise, first, until, comment]
+        ).fetchone()
+        told = f"legal_unit {unit_id} belongs to enterprise {row[0] if row else enterprise}"
+        _finish(conn, dsn, told, wait=wait, work=work)
+
+
+@app.command("primary")
+def primary(
+    unit: Unit,
+    valid_from: From = None,
+    valid_to: To = None,
+    comment: Comment = None,
+    wait: Wait = False,
+    work: Work = False,
+    dsn: Dsn = None,
+) -> None:
+    """Make a unit the primary one of what it belongs to."""
+    first, until = _period(valid_from, valid_to)
+    with open_register(dsn) as conn:
+        kind, unit_id = find_unit(conn, unit)
+        conn.execute("select register.set_primary(%s, %s, %s, %s, %s)", [kind, unit_id, first, until, comment])
+        _finish(conn, dsn, f"{kind} {unit_id} is primary", wait=wait, work=work)
+
+
+@app.command("relate")
+def relate(
+    influencing: Unit,
+    influenced: Unit,
+    kind: Annotated[str, typer.Option("--type", help="The type of the relationship.")],
+    percentage: Annotated[float | None, typer.Option(help="How much, of 100.")] = None,
+    valid_from: From = None,
+    valid_to: To = None,
+    comment: Comment = None,
+    wait: Wait = False,
+    work: Work = False,
+    dsn: Dsn = None,
+) -> None:
+    """Let a legal unit influence another one."""
+    first, until = _period(valid_from, valid_to)
+    with open_register(dsn) as conn:
+        one, two = (find_unit(conn, u, kind="legal_unit")[1] for u in (influencing, influenced))
+        conn.execute(
+            "select register.relate(%s, %s, %s, %s::numeric, %s, %s, %s)",
+            [one, two, kind, percentage, first, until, comment],
+        )
+        _finish(conn, dsn, f"legal_unit {one} influences legal_unit {two}", wait=wait, work=work)
+
+
+@app.command("unrelate")
+def unrelate(
+    influencing: Unit,
+    influenced: Unit,
+    kind: Annotated[str | None, typer.Option("--type", help="The type; every type if not given.")] = None,
+    valid_from: From = None,
+    valid_to: To = None,
+    wait: Wait = False,
+    work: Work = False,
+    dsn: Dsn = None,
+) -> None:
+    """End the influence of a legal unit on another one."""
+    first, until = _period(valid_from, valid_to)
+    with open_register(dsn) as conn:
+        one, two = (find_unit(conn, u, kind="legal_unit")[1] for u in (influencing, influenced))
+        conn.execute("select register.unrelate(%s, %s, %s, %s, %s)", [one, two, kind, first, until])
+        _finish(conn, dsn, f"legal_unit {one} does not influence legal_unit {two}", wait=wait, work=work)
+
+
+def find_unit(conn: Connection[Any], text: str, *, kind: str | None = None) -> tuple[str, int]:
+    """The kind and the number of a unit that somebody named."""
+    row = conn.execute("select unit_type, unit_id from register.find_unit(%s)", [text]).fetchone()
+    found = (row[0], row[1]) if row else ("", 0)
+    if kind is not None and found[0] != kind:
+        raise JobRefused(f"{text} names {found[0]} {found[1]}", hint=f"This needs a {kind.replace('_', ' ')}.")
+    return found
+
+
+def _pair(change: str) -> tuple[str, str]:
+    key, found, value = change.partition("=")
+    if not found or not key:
+        raise JobRefused(f"{change!r} is not understood", hint="Write KEY=VALUE, as employees=12.")
+    return key.strip(), value.strip()
+
+
+def _period(valid_from: str | None, valid_to: str | None) -> tuple[date | None, date]:
+    return read_day(valid_from, "--valid-from"), last_day(valid_to, "--valid-to") or OPEN_END
+
+
+def _finish(conn: Connection[Any], dsn: str | None, told: str, *, wait: bool, work: bool) -> None:
+    """Say what happened, and wait until it is published if asked to."""
+    console.print(told)
+    if not (wait or work):
+        return
+    started = time.monotonic()
+    with working(dsn, starts=work):
+        show(conn, watch_round(conn), "analytics", works=work)
+        seconds = time.monotonic() - started
+    console.print(f"published {seconds:.2f} s after the change")

@@ -1,0 +1,79 @@
+"""``catchment register generate``: a made-up register as files."""
+
+from __future__ import annotations
+
+import time
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from catchment_register.cli.output import Json, console, print_json
+from catchment_register.errors import SettingRefused
+from catchment_register.generate.files import write_register
+from catchment_register.generate.plan import PROFILES, choose_plan
+
+_DEFAULTS = "of the profile"
+
+
+def generate(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the files; made if need be.")],
+    legal_units: Annotated[int | None, typer.Option(show_default="1000", help="How many legal units.")] = None,
+    establishments: Annotated[
+        float | None, typer.Option(show_default="0.75", help="Establishments for each legal unit.")
+    ] = None,
+    informal: Annotated[
+        float | None, typer.Option(show_default="0.02", help="Informal establishments for each legal unit.")
+    ] = None,
+    relationships: Annotated[
+        float | None, typer.Option(show_default="0.01", help="Relationships for each legal unit.")
+    ] = None,
+    years: Annotated[
+        int | None, typer.Option(show_default="0", help="Years of history: units begin, change and end.")
+    ] = None,
+    valid_from: Annotated[str | None, typer.Option(help="First day of it all, as 2026-01-01.")] = None,
+    seed: Annotated[int | None, typer.Option(show_default="1", help="Another number makes another register.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help=f"Ready-made sizes, which other options change: {', '.join(PROFILES)}.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make up a register of any size, as files to import. The same options and seed make the same files anywhere."""
+    plan = choose_plan(
+        profile,
+        legal_units=legal_units,
+        establishments=establishments,
+        informal=informal,
+        relationships=relationships,
+        years=years,
+        valid_from=None if valid_from is None else _day(valid_from),
+        seed=seed,
+    )
+    began = time.monotonic()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=as_json or not console.is_terminal) as progress:
+        bar = progress.add_task("legal units", total=plan.legal_units)
+        made = write_register(plan, out, lambda done: progress.update(bar, completed=done))
+    if as_json:
+        print_json({"folder": str(made.folder), "today": plan.today, "rows": made.counts})
+        return
+    for name, count in made.counts.items():
+        console.print(f"  {count:>9,}  {name}")
+    seconds = max(time.monotonic() - began, 0.001)
+    console.print(
+        f"{made.rows:,} rows in {seconds:.1f} s. {out / 'README.txt'} tells how to load them.", soft_wrap=True
+    )
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise SettingRefused(f"{text!r} is not a day", hint="Write it as 2026-01-01.") from None

@@ -1,0 +1,105 @@
+"""``catchment register import``: a file of units, of statistics or of relationships."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from psycopg import Connection
+
+from catchment_register.cli.database import Dsn, open_register
+from catchment_register.cli.import_job import job_rows, print_problems, print_summary, write_problems
+from catchment_register.cli.output import Json, console, errors, print_json
+from catchment_register.cli.waiting import Wait, Work, show, working
+from catchment_register.errors import JobRefused
+from catchment_register.upload.columns import KINDS
+from catchment_register.upload.job import Request, Uploaded, import_source, open_source
+from catchment_register.upload.mapping import find_mapping
+from catchment_register.watch import find_job, watch_import
+
+STRATEGIES = ("insert_or_replace", "insert_or_update", "insert_only", "update_only", "replace_only")
+
+
+def read_day(text: str | None, option: str) -> date | None:
+    """A day of the command line."""
+    if text is None or text == "infinity":
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise JobRefused(f"{option} {text} is not a day", hint="Write it as 2026-02-13.") from None
+
+
+def last_day(text: str | None, option: str) -> date | None:
+    """An inclusive last day as the first one after it."""
+    day = read_day(text, option)
+    return None if day is None else day + timedelta(days=1)
+
+
+def import_file(
+    file: Annotated[Path, typer.Argument(help="CSV or Excel, with a header.")],
+    kind: Annotated[str, typer.Option(help=f"What its rows are: {', '.join(KINDS)}.")],
+    valid_from: Annotated[str | None, typer.Option(metavar="DAY", help="First day, if the rows do not say.")] = None,
+    valid_to: Annotated[str | None, typer.Option(metavar="DAY", help="Last day; none is an open end.")] = None,
+    mapping: Annotated[str | None, typer.Option(metavar="FILE", help="Which column is which; or a known name.")] = None,
+    strategy: Annotated[str | None, typer.Option(help=f"How rows meet what is there: {', '.join(STRATEGIES)}.")] = None,
+    review: Annotated[
+        bool | None, typer.Option("--review/--no-review", help="Wait for a review always or never, not on errors.")
+    ] = None,
+    encoding: Annotated[str, typer.Option(help="Of a CSV file.")] = "utf-8",
+    sheet: Annotated[int, typer.Option(help="Of an Excel file, from 1.")] = 1,
+    slug: Annotated[str | None, typer.Option(help="A name for the job.")] = None,
+    note: Annotated[str | None, typer.Option(help="Why, noted with each change.")] = None,
+    error_file: Annotated[
+        Path | None, typer.Option("--errors", metavar="FILE", help="Write all rows with problems here, as CSV.")
+    ] = None,
+    wait: Wait = False,
+    work: Work = False,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Import a file. Rows that cannot be used are told with the column to mend; the others come in."""
+    request = Request(
+        kind,
+        valid_from=read_day(valid_from, "--valid-from"),
+        valid_until=last_day(valid_to, "--valid-to"),
+        strategy=strategy,
+        review=review,
+        mapping=find_mapping(mapping) if mapping else None,
+        slug=slug,
+        note=note,
+    )
+    with open_register(dsn) as conn:
+        with open_source(file, encoding=encoding, sheet=sheet) as source:
+            uploaded = import_source(conn, source, request)
+        if not as_json:
+            _print_uploaded(uploaded)
+        if wait or work or error_file is not None:
+            with working(dsn, starts=work):
+                show(conn, watch_import(conn, uploaded.job_id), "import", quietly=as_json, works=work)
+        _report(conn, uploaded, error_file, as_json=as_json, waited=wait or work or error_file is not None)
+
+
+def _print_uploaded(uploaded: Uploaded) -> None:
+    console.print(f"job {uploaded.job_id}: {uploaded.rows} rows uploaded, read by {uploaded.mapping}")
+    if uploaded.ignored:
+        errors.print(f"Columns that are not read: {', '.join(uploaded.ignored)}", markup=False)
+
+
+def _report(conn: Connection[Any], uploaded: Uploaded, error_file: Path | None, *, as_json: bool, waited: bool) -> None:
+    job = find_job(conn, uploaded.job_id)
+    if job is None:
+        raise JobRefused(f"import job {uploaded.job_id} was deleted meanwhile")
+    if as_json:
+        print_json(job | {"ignored_columns": uploaded.ignored})
+    elif waited:
+        print_summary(job)
+        print_problems(job_rows(conn, uploaded.job_id, limit=10), job)
+    if error_file is not None:
+        count = write_problems(conn, uploaded.job_id, error_file)
+        if not as_json:
+            console.print(f"{count} problems written to {error_file}", markup=False)
+    if job["state"] == "failed":
+        raise typer.Exit(1)

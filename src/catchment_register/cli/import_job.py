@@ -1,0 +1,155 @@
+"""``catchment register import-job``: what became of imported files, and decisions about them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from catchment_register.cli.database import Dsn, open_register
+from catchment_register.cli.output import Json, console, print_json, print_rows
+from catchment_register.errors import FileRefused, JobRefused
+from catchment_register.schema import loader
+from catchment_register.watch import find_job
+
+app = typer.Typer(name="import-job", help="Import jobs: look at them, approve or reject them.", no_args_is_help=True)
+JobId = Annotated[int, typer.Argument(metavar="ID", help="Of the job.")]
+Row = dict[str, Any]
+
+
+@app.command("list")
+def list_jobs(
+    limit: Annotated[int, typer.Option(help="How many, the newest first.")] = 20, dsn: Dsn = None, as_json: Json = False
+) -> None:
+    """Jobs, the newest first."""
+    with open_register(dsn) as conn, conn.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(
+            "select * from register.import_job_progress order by id desc limit %s", [limit]
+        ).fetchall()
+    columns = ("id", "slug", "state", "total_rows", "imported_rows", "error_rows", "warning_rows", "created_at")
+    print_rows(rows, columns, as_json=as_json, empty="There are no import jobs.")
+
+
+@app.command("show")
+def show_job(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
+    """One job, and its first problems."""
+    with open_register(dsn) as conn:
+        job = _found(conn, job_id)
+        rows = job_rows(conn, job_id, limit=10)
+    if as_json:
+        print_json(job | {"problems": rows})
+        return
+    print_summary(job)
+    print_problems(rows, job)
+
+
+@app.command("errors")
+def show_errors(
+    job_id: JobId,
+    file: Annotated[Path | None, typer.Option(help="Write them here, as CSV.")] = None,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """All rows with errors or warnings, by the column of the file that has to be mended."""
+    with open_register(dsn) as conn:
+        job = _found(conn, job_id)
+        if file is not None:
+            count = write_problems(conn, job_id, file)
+            console.print(f"{count} problems written to {file}", markup=False)
+            return
+        rows = job_rows(conn, job_id)
+    if as_json:
+        print_json(rows)
+    else:
+        print_problems(rows, job)
+
+
+@app.command("approve")
+def approve(job_id: JobId, dsn: Dsn = None) -> None:
+    """Let a job go on that waits for a review; its rows without errors come in."""
+    _resolve(dsn, job_id, approves=True)
+
+
+@app.command("reject")
+def reject(job_id: JobId, dsn: Dsn = None) -> None:
+    """End a job that waits for a review; nothing of it comes in."""
+    _resolve(dsn, job_id, approves=False)
+
+
+@app.command("retry")
+def retry(job_id: JobId, dsn: Dsn = None) -> None:
+    """Let a job that failed go on where it stopped."""
+    with open_register(dsn) as conn:
+        conn.execute("select register.retry_import_job(%s)", [job_id])
+    console.print(f"job {job_id} goes on")
+
+
+@app.command("delete")
+def delete(job_id: JobId, dsn: Dsn = None) -> None:
+    """Delete a job and its rows. What it brought into the register stays."""
+    with open_register(dsn) as conn:
+        conn.execute("select register.delete_import_job(%s)", [job_id])
+    console.print(f"job {job_id} deleted")
+
+
+def _resolve(dsn: str | None, job_id: int, *, approves: bool) -> None:
+    with open_register(dsn) as conn:
+        conn.execute("select register.resolve_review(%s, %s)", [job_id, approves])
+    console.print(f"job {job_id} {'approved' if approves else 'rejected'}")
+
+
+def _found(conn: Connection[Any], job_id: int) -> Row:
+    job = find_job(conn, job_id)
+    if job is None:
+        raise JobRefused(f"there is no import job {job_id}", hint="See: catchment register import-job list")
+    return job
+
+
+def job_rows(conn: Connection[Any], job_id: int, *, limit: int | None = None) -> list[Row]:
+    """Problems of a job, one for each row and column; errors before warnings of a row."""
+    with conn.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(loader.query("import_problems"), {"job_id": job_id, "limit": limit}).fetchall()
+
+
+def print_summary(job: Row) -> None:
+    """What became of a job, in a few lines."""
+    console.print(f"job {job['id']} ({job['slug']}): {job['state'].replace('_', ' ')}", markup=False)
+    console.print(
+        f"  {job['total_rows'] or 0} rows, {job['imported_rows']} imported, {job['error_rows']} with errors,"
+        f" {job['warning_rows']} with warnings"
+    )
+    if job["import_rows_per_second"]:
+        console.print(
+            f"  analysed {job['analysis_rows_per_second']} rows/s, imported {job['import_rows_per_second']} rows/s"
+        )
+    if job["error"]:
+        console.print(f"  {job['error']}", markup=False)
+    if job["state"] == "waiting_for_review":
+        console.print(f"  Decide with: catchment register import-job approve {job['id']}, or reject")
+
+
+def print_problems(rows: list[Row], job: Row) -> None:
+    """Problems as a table; how to see the others."""
+    if not rows:
+        return
+    print_rows(rows, ("row_no", "problem", "column", "message"), as_json=False, empty="")
+    if job["error_rows"] + job["warning_rows"] > len({r["row_no"] for r in rows}):
+        console.print(f"All of them: catchment register import-job errors {job['id']}")
+
+
+def write_problems(conn: Connection[Any], job_id: int, file: Path) -> int:
+    """All problems as CSV: row, column, message, and what the file had for the unit."""
+    rows = job_rows(conn, job_id)
+    columns = ["row_no", "problem", "column", "message", "ident", "name"]
+    try:
+        with file.open("w", encoding="utf-8", newline="") as out:
+            writer = csv.writer(out)
+            writer.writerow(columns)
+            writer.writerows([row[c] for c in columns] for row in rows)
+    except OSError as error:
+        raise FileRefused(f"{file} cannot be written: {error.strerror}") from None
+    return len(rows)

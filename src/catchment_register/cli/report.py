@@ -1,0 +1,210 @@
+"""``catchment register report``: what the register tells, as tables, charts and files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from catchment_register.cli.database import Dsn, open_register
+from catchment_register.cli.output import Json, console, print_json, print_rows
+from catchment_register.errors import ReportRefused
+from catchment_register.report import chart, plot
+from catchment_register.report.figures import (
+    CODE_LISTS,
+    MEASURES,
+    RESOLUTIONS,
+    UNIT_TYPES,
+    USUAL_MEASURES,
+    Place,
+    Row,
+    check_choice,
+    read_demography,
+    read_facets,
+    read_history,
+    read_today,
+    read_unit,
+    read_used_codes,
+)
+
+app = typer.Typer(name="report", help="What the register tells: tables, charts, files.", no_args_is_help=True)
+
+UnitType = Annotated[str, typer.Option("--unit-type", help=f"One of {', '.join(UNIT_TYPES)}.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it into this file: .png, .svg or .pdf.")]
+Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write all columns into this file.")]
+
+
+def read_day(text: str | None) -> date | None:
+    """A day of the command line."""
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ReportRefused(f"{text!r} is not a day", hint="Write it as 2026-02-13.") from None
+
+
+@app.command()
+def history(
+    unit_type: UnitType = "legal_unit",
+    resolution: Annotated[str, typer.Option(help=f"One of {', '.join(RESOLUTIONS)}.")] = "year",
+    first_year: Annotated[int | None, typer.Option("--from", metavar="YEAR")] = None,
+    last_year: Annotated[int | None, typer.Option("--to", metavar="YEAR")] = None,
+    measure: Annotated[list[str] | None, typer.Option(help="What to show, any number of times.")] = None,
+    draws: Annotated[bool, typer.Option("--chart", help="As a chart in the terminal.")] = False,
+    picture: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="As a picture: .png, .svg, .pdf.")
+    ] = None,
+    table: Csv = None,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Units by year or month: how many there are, what came, went and changed."""
+    measures = tuple(measure or USUAL_MEASURES)
+    for name in measures:
+        check_choice("measure", name, MEASURES)
+    with open_register(dsn) as conn:
+        rows = read_history(conn, unit_type, resolution, first_year=first_year, last_year=last_year)
+    if table is not None:
+        _write_csv(table, rows)
+    series = {name: [float(row[name]) for row in rows] for name in measures}
+    labels = [row["period"] for row in rows]
+    if picture is not None:
+        plot.plot_lines(picture, f"{unit_type.replace('_', ' ')}: history", labels, series)
+    if draws and not as_json:
+        console.print(chart.lines(labels, series, width=console.width), markup=False)
+        return
+    print_rows(rows, ["period", *measures], as_json=as_json, empty="There is no history yet.")
+
+
+@app.command()
+def demography(
+    unit_type: UnitType = "legal_unit",
+    picture: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="As a picture: .png, .svg, .pdf.")
+    ] = None,
+    table: Csv = None,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Births and deaths by year, and how many of those born in a year are still there."""
+    with open_register(dsn) as conn:
+        rows = read_demography(conn, unit_type)
+    if table is not None:
+        _write_csv(table, rows)
+    if picture is not None:
+        series = {name: [float(row[name]) for row in rows] for name in ("births", "deaths")}
+        plot.plot_bars(
+            picture, f"{unit_type.replace('_', ' ')}: births and deaths", [str(r["year"]) for r in rows], series
+        )
+    print_rows(rows, list(rows[0]) if rows else [], as_json=as_json, empty="There is no history yet.")
+
+
+@app.command()
+def facets(
+    at: Annotated[str | None, typer.Option("--at", metavar="DAY", help="The day; today if none is given.")] = None,
+    unit_type: UnitType = "legal_unit",
+    region: Annotated[str | None, typer.Option(metavar="PATH")] = None,
+    activity: Annotated[str | None, typer.Option(metavar="PATH")] = None,
+    sector: Annotated[str | None, typer.Option(metavar="PATH")] = None,
+    legal_form: Annotated[str | None, typer.Option(metavar="CODE")] = None,
+    country: Annotated[str | None, typer.Option(metavar="CODE")] = None,
+    status: Annotated[str | None, typer.Option(metavar="CODE")] = None,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Units on a day by what they are: give paths and codes to go deeper."""
+    place = Place(region, activity, sector, legal_form, country, status)
+    with open_register(dsn) as conn:
+        found = read_facets(conn, unit_type, read_day(at) or read_today(conn), place)
+    if as_json:
+        print_json(found)
+        return
+    console.print(f"{found['count']} units of type {unit_type} on {found['at']}")
+    for code, figures in found["stats_summary"].items():
+        if "sum" in figures:
+            console.print(f"  {code}: {figures['sum']} in all, {figures['mean']} on average of {figures['count']}")
+    for dimension in (
+        "physical_region",
+        "primary_activity_category",
+        "sector",
+        "legal_form",
+        "physical_country",
+        "status",
+    ):
+        _print_dimension(dimension, found["next"].get(dimension, []))
+
+
+def _print_dimension(name: str, rows: Sequence[Row], *, shown: int = 15) -> None:
+    """What can be chosen next, the largest first, with bars."""
+    if not rows:
+        return
+    console.print(f"\n[bold]{name.replace('_', ' ')}[/bold]")
+    largest = max(row["count"] for row in rows)
+    for row in rows[:shown]:
+        mark = "+" if row["has_children"] else " "
+        drawn = chart.bar(row["count"], largest, 30)
+        text = f"  {row['key']:<18.18} {mark} {row['name'] or '':<34.34} {row['count']:>9}  {drawn}"
+        console.print(text, markup=False)
+    if len(rows) > shown:
+        console.print(f"  and {len(rows) - shown} more")
+
+
+@app.command()
+def unit(
+    which: Annotated[str, typer.Argument(metavar="UNIT", help="An identifier, tax_ident:123, or legal_unit/17.")],
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """One unit in time, as it is published."""
+    with open_register(dsn) as conn:
+        rows = read_unit(conn, which)
+    columns = (
+        "unit_type",
+        "unit_id",
+        "valid_from",
+        "valid_to",
+        "name",
+        "status_code",
+        "legal_form_code",
+        "sector_code",
+    )
+    places = ("physical_region_path", "primary_activity_category_code", "employees")
+    shown = [row | {"employees": _sum(row, "employees")} for row in rows]
+    print_rows(
+        rows if as_json else shown,
+        [*columns, *places],
+        as_json=as_json,
+        empty=f"{which} is not published yet: its changes wait for a round.",
+    )
+
+
+@app.command()
+def codes(
+    name: Annotated[str, typer.Argument(metavar="LIST", help=f"One of {', '.join(CODE_LISTS)}.")],
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Codes that published units have."""
+    with open_register(dsn) as conn:
+        rows = read_used_codes(conn, name)
+    print_rows(rows, list(rows[0]) if rows else [], as_json=as_json, empty="No unit has any.")
+
+
+def _sum(row: Row, code: str) -> Any:
+    return row["stats_summary"].get(code, {}).get("sum")
+
+
+def _write_csv(file: Path, rows: Sequence[Row]) -> None:
+    try:
+        with file.open("w", encoding="utf-8", newline="") as out:
+            writer = csv.DictWriter(out, list(rows[0]) if rows else [])
+            writer.writeheader()
+            writer.writerows(rows)
+    except OSError as error:
+        raise ReportRefused(f"{file} cannot be written: {error.strerror}") from error
+    console.print(f"{len(rows)} rows written to {file}", markup=False)

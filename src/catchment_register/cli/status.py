@@ -1,0 +1,85 @@
+"""``catchment register status``: what is going on, how far it is, and how the last rounds went."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from catchment_register.cli.database import Dsn, open_register
+from catchment_register.cli.output import Json, console, print_json, print_rows
+from catchment_register.cli.waiting import show
+from catchment_register.schema import loader
+from catchment_register.watch import watch_round
+
+Row = dict[str, Any]
+
+PROGRESS = ("phase", "active", "pending", "step", "completed", "total", "percent")
+ROUND = (
+    "id",
+    "kind",
+    "state",
+    "started_at",
+    "seconds",
+    "seconds_to_units",
+    "establishments",
+    "legal_units",
+    "enterprises",
+)
+JOB = ("job_id", "slug", "state", "total_rows", "imported_rows", "error_rows", "analysis_percent", "import_percent")
+
+
+def status(
+    follow: Annotated[bool, typer.Option("--follow", help="Show progress until everything is published.")] = False,
+    rounds: Annotated[
+        int, typer.Option("--rounds", metavar="N", min=0, help="How many of the last rounds to show.")
+    ] = 1,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Whether something is imported or derived, how far it is, and what waits."""
+    with open_register(dsn) as conn:
+        if follow:
+            show(conn, watch_round(conn), "analytics", quietly=as_json)
+        now = _rows(conn, loader.query("status"))[0]
+        phases = _rows(conn, "select * from register.pipeline_progress()")
+        jobs = _rows(conn, "select * from register.import_progress()")
+        last = last_rounds(conn, rounds)
+    if as_json:
+        print_json(now | {"phases": phases, "jobs": jobs, "rounds": last})
+        return
+    _print(now, phases, jobs, last)
+
+
+def last_rounds(conn: Connection[Any], count: int) -> list[Row]:
+    """The last rounds, the newest first."""
+    return _rows(conn, loader.query("rounds"), {"limit": count})
+
+
+def _print(now: Row, phases: list[Row], jobs: list[Row], rounds: list[Row]) -> None:
+    busy = [
+        text
+        for name, text in (
+            ("is_importing", "importing"),
+            ("is_deriving_statistical_units", "deriving statistical units"),
+            ("is_deriving_reports", "deriving reports"),
+        )
+        if now[name]
+    ]
+    console.print(f"today is {now['today']}; {', '.join(busy) if busy else 'everything is published'}")
+    if now["changes_waiting"]:
+        console.print(f"{now['changes_waiting']} logged changes wait for a round")
+    if busy:
+        print_rows(phases, PROGRESS, as_json=False, empty="")
+    if jobs:
+        print_rows(jobs, JOB, as_json=False, empty="")
+    if rounds:
+        shown = [row | {"started_at": f"{row['started_at']:%Y-%m-%d %H:%M:%S}"} for row in rounds]
+        print_rows(shown, ROUND, as_json=False, empty="")
+
+
+def _rows(conn: Connection[Any], query: Any, parameters: Row | None = None) -> list[Row]:
+    with conn.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query, parameters).fetchall()

@@ -1,0 +1,113 @@
+"""``catchment register verify``: whether every rule of the register holds, and what it publishes is right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+from psycopg import Connection
+from rich.markup import escape
+
+from catchment_register.cli.database import Dsn, open_register
+from catchment_register.cli.output import Json, console, print_json
+from catchment_register.errors import ReportRefused
+from catchment_register.reference.check import check_reports, check_units
+
+# The reference is plain Python: beyond this it takes too long.
+REFERENCE_LIMIT = 20_000
+RULES = (
+    "rows of one key are never valid on the same day",
+    "what a row belongs to is there for all of its time",
+    "a code is in its list",
+    "rows of a unit do not overlap",
+    "a published unit exists",
+    "a unit is published",
+    "a row is in the slot of its facet",
+    "codes in use are counted",
+    "units at the end of a period are those in stock on that day",
+    "facets of units count every counted row once",
+    "the history by facet sums up to the history",
+    "values of the history by facet sum up to those of the history",
+    "a report has no row about nothing",
+    "logged changes belong to an open round or to none",
+    "an open round has a task that goes on with it",
+    "nothing is staged for a round that is over",
+    "changes of units are kept until every report has them",
+    "no report waits to be made anew while nothing is under way",
+)
+DEEP = "what is published is what a derivation from scratch gives"
+REFERENCE = "what is published is what the plain reference says"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    rule: str
+    detail: str
+
+
+def verify(
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Derive everything anew and compare; nothing is changed.")
+    ] = False,
+    reference: Annotated[
+        bool, typer.Option("--reference", help=f"Compare with the plain reference, up to {REFERENCE_LIMIT} units.")
+    ] = False,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Check every rule. Ends with 1 if one is broken."""
+    with open_register(dsn) as conn:
+        found = _violations(conn, deep=deep)
+        if reference:
+            found += _reference(conn)
+        under_way = _is_under_way(conn)
+    rules = [*RULES, *([DEEP] if deep else []), *([REFERENCE] if reference else [])]
+    if as_json:
+        print_json({"rules": rules, "under_way": under_way, "violations": [vars_of(v) for v in found]})
+    else:
+        _print(rules, found, under_way=under_way)
+    if found:
+        raise typer.Exit(1)
+
+
+def vars_of(violation: Violation) -> dict[str, str]:
+    return {"rule": violation.rule, "detail": violation.detail}
+
+
+def _violations(conn: Connection[Any], *, deep: bool) -> list[Violation]:
+    with conn.transaction(force_rollback=True):
+        rows = conn.execute("select rule, detail from register.check_register(%s)", [deep]).fetchall()
+    return [Violation(*row) for row in rows]
+
+
+def _reference(conn: Connection[Any]) -> list[Violation]:
+    row = conn.execute("select count(*) from register.statistical_unit_row").fetchone()
+    if row is not None and row[0] > REFERENCE_LIMIT:
+        raise ReportRefused(
+            f"the register has {row[0]} rows of units, more than the reference can check",
+            hint=f"It is for up to {REFERENCE_LIMIT}; use --deep.",
+        )
+    with conn.transaction(force_rollback=True):
+        found = check_units(conn) + [f"{view}: {line}" for view, lines in check_reports(conn).items() for line in lines]
+    return [Violation(REFERENCE, detail) for detail in found]
+
+
+def _is_under_way(conn: Connection[Any]) -> bool:
+    row = conn.execute("select register.is_deriving_statistical_units() or register.is_deriving_reports()").fetchone()
+    return bool(row and row[0])
+
+
+def _print(rules: list[str], found: list[Violation], *, under_way: bool, shown: int = 5) -> None:
+    counted = Counter(v.rule for v in found)
+    for rule in [*rules, *(r for r in counted if r not in rules)]:
+        if not counted[rule]:
+            console.print(f"[green]✓[/green] {escape(rule)}")
+            continue
+        console.print(f"[red]✗[/red] {escape(rule)}: {counted[rule]} times")
+        for violation in [v for v in found if v.rule == rule][:shown]:
+            console.print(f"    {escape(violation.detail)}")
+    if under_way:
+        console.print("Derivation is under way: reports are compared when it is done.")
+    console.print("All rules hold." if not found else f"{len(found)} violations.")

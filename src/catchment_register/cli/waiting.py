@@ -1,0 +1,79 @@
+"""How verbs wait: a bar for people, a line for each step without a terminal, and a word if nobody works."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from psycopg import Connection
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from catchment_register.cli.output import console, errors
+from catchment_register.watch import Event, is_served
+
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is done.")]
+Work = Annotated[bool, typer.Option("--work", help="Run a worker here until nothing is left to do, and wait.")]
+
+
+@contextmanager
+def working(dsn: str | None, *, starts: bool) -> Generator[None]:
+    """A worker of our own beside what is done here, if asked for. It ends by itself when it is idle."""
+    if not starts:
+        yield
+        return
+    command = [sys.executable, "-m", "catchment", "worker", "--queue", "import", "--queue", "analytics"]
+    where = ["--dsn", dsn] if dsn else []
+    process = subprocess.Popen(  # noqa: S603 - our own command
+        [*command, "--stop-when-idle", "--log-level", "error", *where]
+    )
+    try:
+        yield
+    finally:
+        process.wait()
+
+
+def show(
+    conn: Connection[Any], events: Iterator[Event], queue: str, *, quietly: bool = False, works: bool = False
+) -> Event | None:
+    """Show events as they come, and return the last one. ``works``: a worker was started here, so one will come."""
+    if quietly:
+        return _last(events)
+    told = events if works else _warning(conn, events, queue)
+    if console.is_terminal:
+        return _bar(told)
+    last: Event | None = None
+    for event in told:
+        if last is None or event.text != last.text:
+            console.print(f"  {event.percent:5.1f} %  {event.text}", markup=False)
+        last = event
+    return last
+
+
+def _last(events: Iterator[Event]) -> Event | None:
+    last: Event | None = None
+    for event in events:
+        last = event
+    return last
+
+
+def _bar(events: Iterator[Event]) -> Event | None:
+    last: Event | None = None
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>5.1f} %"))
+    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
+        bar = progress.add_task("waiting", total=100)
+        for event in events:
+            progress.update(bar, description=event.text, completed=event.percent)
+            last = event
+    return last
+
+
+def _warning(conn: Connection[Any], events: Iterator[Event], queue: str) -> Iterator[Event]:
+    """The events; before them, once, that nobody serves the queue."""
+    for number, event in enumerate(events):
+        if number == 0 and not event.is_over and not is_served(conn, queue):
+            errors.print(f"No worker serves the queue {queue} yet: run 'catchment worker', or use --work.")
+        yield event

@@ -1,0 +1,133 @@
+"""Figures from the derived tables as plain rows: what tables, charts and pictures are made from.
+
+Reads views only, so that whoever may look may use it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from catchment_register.errors import ReportRefused
+from catchment_register.schema import loader
+
+Row = dict[str, Any]
+
+UNIT_TYPES = ("establishment", "legal_unit", "enterprise", "power_group")
+RESOLUTIONS = ("year", "year-month")
+MEASURES = (
+    "exists_count",
+    "exists_change",
+    "exists_added_count",
+    "exists_removed_count",
+    "countable_count",
+    "countable_change",
+    "countable_added_count",
+    "countable_removed_count",
+    "births",
+    "deaths",
+    "name_change_count",
+    "primary_activity_category_change_count",
+    "secondary_activity_category_change_count",
+    "sector_change_count",
+    "legal_form_change_count",
+    "physical_region_change_count",
+    "physical_country_change_count",
+    "physical_address_change_count",
+)
+USUAL_MEASURES = ("countable_count", "countable_added_count", "countable_removed_count", "births", "deaths")
+CODE_LISTS = ("activity_category", "region", "sector", "legal_form", "country", "data_source")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a drill-down has come to: codes and paths of the dimensions, None where nothing is chosen."""
+
+    region: str | None = None
+    activity: str | None = None
+    sector: str | None = None
+    legal_form: str | None = None
+    country: str | None = None
+    status: str | None = None
+
+
+def read_history(
+    conn: Connection[Any],
+    unit_type: str,
+    resolution: str,
+    *,
+    first_year: int | None = None,
+    last_year: int | None = None,
+) -> list[Row]:
+    """Rows of ``statistical_history`` in the order of time, each with ``period``: 2024 or 2024-03."""
+    check_choice("unit type", unit_type, UNIT_TYPES)
+    check_choice("resolution", resolution, RESOLUTIONS)
+    years = {"first_year": first_year, "last_year": last_year}
+    return _rows(conn, "history", unit_type=unit_type, resolution=resolution, **years)
+
+
+def read_demography(conn: Connection[Any], unit_type: str) -> list[Row]:
+    """Births and deaths by year, as shares of the stock, and how many of those born then are still there today."""
+    check_choice("unit type", unit_type, UNIT_TYPES)
+    return _rows(conn, "demography", unit_type=unit_type)
+
+
+def read_facets(conn: Connection[Any], unit_type: str, at: date, place: Place) -> Row:
+    """How many units there are at a place and a day, their statistics, and what can be chosen next."""
+    check_choice("unit type", unit_type, UNIT_TYPES)
+    codes = {
+        "legal_form": ("legal_form", "code", place.legal_form),
+        "country": ("country", "iso_2", place.country),
+        "status": ("status", "code", place.status),
+    }
+    ids = {name: _code_id(conn, *chosen) for name, chosen in codes.items()}
+    return _rows(
+        conn,
+        "facets",
+        unit_type=unit_type,
+        at=at,
+        region=place.region,
+        activity=place.activity,
+        sector=place.sector,
+        **ids,
+    )[0]["found"]
+
+
+def read_unit(conn: Connection[Any], text: str) -> list[Row]:
+    """The published rows of a unit, in the order of time. Raises ``JobRefused`` if no unit is meant, or several."""
+    return _rows(conn, "unit", text=text)
+
+
+def read_used_codes(conn: Connection[Any], name: str) -> list[Row]:
+    """Codes of a list that published units have, those above them included."""
+    check_choice("code list", name, CODE_LISTS)
+    return _rows(conn, f"used_{name}")
+
+
+def read_today(conn: Connection[Any]) -> date:
+    """The day that everything derived refers to."""
+    return _rows(conn, "today")[0]["today"]
+
+
+def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+    """Raise ``ReportRefused`` unless the value is one of those known."""
+    if value not in known:
+        raise ReportRefused(f"there is no {what} {value!r}", hint=f"Choose one of {', '.join(known)}.")
+
+
+def _code_id(conn: Connection[Any], table: str, column: str, code: str | None) -> int | None:
+    if code is None:
+        return None
+    found = [row for row in _rows(conn, "codes_by_name") if (row["list"], row["code"]) == (table, code)]
+    if not found:
+        raise ReportRefused(f"{table} has no {column} {code!r}", hint=f"Look: catchment register report codes {table}")
+    return found[0]["id"]
+
+
+def _rows(conn: Connection[Any], query: str, **parameters: Any) -> list[Row]:
+    with conn.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(loader.query(f"report_{query}"), parameters).fetchall()

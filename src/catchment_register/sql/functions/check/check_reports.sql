@@ -1,0 +1,123 @@
+-- check_reports: published reports against published units, and against each other. While a round is on its way reports are behind
+-- units: then there is nothing to compare.
+create or replace function register.check_reports()
+  returns table (rule text, detail text)
+  language sql
+  stable
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+  set work_mem = '128MB'
+as $$
+  with settled as (
+    select from register.report_state as s
+     where not exists (select from register.round as r where r.state = 'open')
+       and not exists (select from register.statistical_unit_change as c where c.flush_id > s.applied_flush_id)
+    having bool_and(s.applied_flush_id is not null)
+       and count(*) = 3
+  ),
+  -- A row is in stock from the later of its own beginning and the birth to before the earlier of its end and the death.
+  stock as materialized (
+    select x.unit_type, x.used_for_counting, greatest(x.valid_from, x.birth_date) as first_day,
+           least(x.valid_until, x.death_date) as end_day
+      from register.statistical_unit_row as x
+     where exists (select from settled)
+       and greatest(x.valid_from, x.birth_date) < least(x.valid_until, x.death_date)
+  ),
+  period as (
+    select h.*, case h.resolution when 'year' then make_date(h.year, 12, 31)
+                                  else (make_date(h.year, h.month, 1) + interval '1 month - 1 day')::date end as last_day
+      from register.statistical_history_row as h
+     where exists (select from settled)
+  ),
+  moved as (
+    select s.unit_type, s.first_day as day, count(*) as change, count(*) filter (where s.used_for_counting) as counting
+      from stock as s group by s.unit_type, s.first_day
+    union all
+    select s.unit_type, s.end_day, -count(*), -count(*) filter (where s.used_for_counting)
+      from stock as s group by s.unit_type, s.end_day
+  )
+  select 'units at the end of a period are those in stock on that day',
+         format('%s %s %s %s: %s existing, %s countable; in stock %s and %s', p.resolution, p.year, p.month, p.unit_type,
+                p.exists_count, p.countable_count, m.existing, m.countable)
+    from period as p
+   cross join lateral (
+     select coalesce(sum(v.change), 0) as existing, coalesce(sum(v.counting), 0) as countable
+       from moved as v
+      where v.unit_type = p.unit_type
+        and v.day <= p.last_day
+   ) as m
+   where (p.exists_count, p.countable_count) <> (m.existing, m.countable)
+  union all
+  select 'facets of units count every counted row once',
+         format('%s from %s until %s: %s, should be %s', coalesce(f.unit_type, u.unit_type), coalesce(f.valid_from, u.valid_from),
+                coalesce(f.valid_until, u.valid_until), coalesce(f.count, 0), coalesce(u.count, 0))
+    from (select x.unit_type, x.valid_from, x.valid_until, sum(x.count) as count
+            from register.statistical_unit_facet_row as x
+           where exists (select from settled)
+           group by x.unit_type, x.valid_from, x.valid_until) as f
+    full join (select x.unit_type, x.valid_from, x.valid_until, count(*) as count
+                 from register.statistical_unit_row as x
+                where x.used_for_counting
+                  and exists (select from settled)
+                group by x.unit_type, x.valid_from, x.valid_until) as u
+      on u.unit_type = f.unit_type and u.valid_from = f.valid_from and u.valid_until = f.valid_until
+   where f.count is distinct from u.count
+  union all
+  select 'the history by facet sums up to the history',
+         format('%s %s %s %s', coalesce(h.resolution, f.resolution), coalesce(h.year, f.year), coalesce(h.month, f.month),
+                coalesce(h.unit_type, f.unit_type))
+    from (select x.* from register.statistical_history_row as x where exists (select from settled)) as h
+    full join (
+      select x.resolution, x.year, coalesce(x.month, 0) as month, x.unit_type,
+             sum(x.unit_count) as unit_count, sum(x.exists_count) as exists_count, sum(x.exists_change) as exists_change,
+             sum(x.exists_added_count) as exists_added_count, sum(x.exists_removed_count) as exists_removed_count,
+             sum(x.countable_count) as countable_count, sum(x.countable_change) as countable_change,
+             sum(x.countable_added_count) as countable_added_count, sum(x.countable_removed_count) as countable_removed_count,
+             sum(x.births) as births, sum(x.deaths) as deaths, sum(x.name_change_count) as name_change_count,
+             sum(x.primary_activity_category_change_count) as primary_activity_category_change_count,
+             sum(x.secondary_activity_category_change_count) as secondary_activity_category_change_count,
+             sum(x.sector_change_count) as sector_change_count, sum(x.legal_form_change_count) as legal_form_change_count,
+             sum(x.physical_region_change_count) as physical_region_change_count,
+             sum(x.physical_country_change_count) as physical_country_change_count,
+             sum(x.physical_address_change_count) as physical_address_change_count
+        from register.statistical_history_facet_row as x
+       where exists (select from settled)
+       group by x.resolution, x.year, coalesce(x.month, 0), x.unit_type
+    ) as f on f.resolution = h.resolution and f.year = h.year and f.month = coalesce(h.month, 0) and f.unit_type = h.unit_type
+   where (h.unit_count, h.exists_count, h.exists_change, h.exists_added_count, h.exists_removed_count, h.countable_count,
+          h.countable_change, h.countable_added_count, h.countable_removed_count, h.births, h.deaths, h.name_change_count,
+          h.primary_activity_category_change_count, h.secondary_activity_category_change_count, h.sector_change_count,
+          h.legal_form_change_count, h.physical_region_change_count, h.physical_country_change_count,
+          h.physical_address_change_count)
+         is distinct from
+         (f.unit_count, f.exists_count, f.exists_change, f.exists_added_count, f.exists_removed_count, f.countable_count,
+          f.countable_change, f.countable_added_count, f.countable_removed_count, f.births, f.deaths, f.name_change_count,
+          f.primary_activity_category_change_count, f.secondary_activity_category_change_count, f.sector_change_count,
+          f.legal_form_change_count, f.physical_region_change_count, f.physical_country_change_count,
+          f.physical_address_change_count)
+  union all
+  select 'values of the history by facet sum up to those of the history',
+         format('%s %s, variable %s', coalesce(h.period, f.period), coalesce(h.unit_type, f.unit_type),
+                coalesce(h.stat_definition_id, f.stat_definition_id))
+    from (select x.year * 100 + coalesce(x.month, 0) as period, x.unit_type, m.*
+            from register.statistical_history_row as x
+           cross join lateral unnest(x.moments) as m
+           where exists (select from settled)) as h
+    full join (
+      select x.year * 100 + coalesce(x.month, 0) as period, x.unit_type, m.stat_definition_id, sum(m.n) as n,
+             sum(m.total) as total, sum(m.squares) as squares, min(m.min) as min, max(m.max) as max
+        from register.statistical_history_facet_row as x
+       cross join lateral unnest(x.moments) as m
+       where exists (select from settled)
+       group by x.year * 100 + coalesce(x.month, 0), x.unit_type, m.stat_definition_id
+    ) as f on f.period = h.period and f.unit_type = h.unit_type and f.stat_definition_id = h.stat_definition_id
+   where (h.n, h.total, h.squares, h.min, h.max) is distinct from (f.n, f.total, f.squares, f.min, f.max)
+  union all
+  select 'a report has no row about nothing', format('%s %s', x.report, x.row)
+    from (select 'statistical_history' as report, h.ctid::text as row from register.statistical_history_row as h
+           where h.unit_count <= 0
+          union all
+          select 'statistical_history_facet', h.ctid::text from register.statistical_history_facet_row as h
+           where h.unit_count <= 0) as x;
+$$;

@@ -1,0 +1,11 @@
+-- plain_moments: moments without how many rows hold the extremes: that is known of some and not of others, as they came about.
+create or replace function register.plain_moments(p_moments register.moment[])
+  returns register.moment[]
+  language sql
+  immutable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select array_agg(row(m.stat_definition_id, m.n, m.total, m.squares, m.min, null, m.max, null)::register.moment
+                   order by m.ordinality)
+    from unnest(p_moments) with ordinality as m;
+$$;

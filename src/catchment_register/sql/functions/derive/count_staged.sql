@@ -1,0 +1,25 @@
+-- count_staged: the number of rows that the batches of a round have staged.
+--
+--   raises  RG010 when there are fewer than they noted: staging does not survive a crash of the server
+create or replace function register.count_staged(
+  p_round_id  bigint
+)
+  returns bigint
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_staged bigint := (select count(*) from register.statistical_unit_staging as s where s.round_id = p_round_id);
+  v_noted  bigint := (select coalesce(sum(b.staged_rows), 0) from register.round_batch as b
+                       where b.round_id = p_round_id and b.stage = 'units');
+begin
+  if v_staged <> v_noted then
+    raise exception using
+      errcode = 'RG010',
+      message = format('round %s staged %s rows of units, %s are there', p_round_id, v_noted, v_staged),
+      hint = 'The server crashed meanwhile. Nothing is lost: the changes are collected again.';
+  end if;
+  return v_staged;
+end;
+$$;

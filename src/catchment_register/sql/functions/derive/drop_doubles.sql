@@ -1,0 +1,29 @@
+-- drop_doubles: keep the rows of one batch of each unit. A unit that moved while batches were at work may have been found by two of
+-- them. Its move is in the log and comes with the next round, so it does not matter which one is kept. Where nothing has been
+-- logged meanwhile there are none.
+create or replace function register.drop_doubles(
+  p_round_id  bigint
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+  set work_mem = '256MB'
+as $$
+begin
+  if not exists (select from register.base_change_log as b where b.round_id is null) then
+    return;
+  end if;
+  delete from register.statistical_unit_staging as s
+   using (select d.unit_type, d.unit_id, min(d.batch_seq) as kept
+            from register.statistical_unit_staging as d
+           where d.round_id = p_round_id
+           group by d.unit_type, d.unit_id
+          having min(d.batch_seq) <> max(d.batch_seq)) as x
+   where s.round_id = p_round_id
+     and s.unit_type = x.unit_type
+     and s.unit_id = x.unit_id
+     and s.batch_seq <> x.kept;
+end;
+$$;

@@ -1,0 +1,17 @@
+-- legal_units_of: the legal units that ever belonged to one of the enterprises, in order.
+create or replace function register.legal_units_of(
+  p_enterprise_ids  integer[]
+)
+  returns integer[]
+  language plpgsql
+  stable
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set jit = off
+  set enable_seqscan = off
+as $$
+begin
+  return array(select distinct u.id from register.legal_unit as u where u.enterprise_id = any (p_enterprise_ids) order by u.id);
+end;
+$$;

@@ -1,0 +1,28 @@
+-- load_groups: copy the relationships of power groups into scratch.
+--
+--   returns the legal units that are or were in one of the groups, and their roots, in order
+create or replace function register.load_groups(
+  p_power_group_ids  integer[]
+)
+  returns integer[]
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set jit = off
+  set enable_seqscan = off
+as $$
+begin
+  insert into pg_temp.b_relation
+  select r.derived_power_group_id, r.influencing_id, r.influenced_id, r.valid_from, r.valid_until
+    from register.legal_relationship as r
+   where r.derived_power_group_id = any (p_power_group_ids);
+  return array(select r.influencing_id from pg_temp.b_relation as r
+                union
+               select r.influenced_id from pg_temp.b_relation as r
+                union
+               select p.root_legal_unit_id from register.power_root as p
+                where p.power_group_id = any (p_power_group_ids) and p.root_legal_unit_id is not null
+                order by 1);
+end;
+$$;

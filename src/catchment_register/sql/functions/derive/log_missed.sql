@@ -1,0 +1,43 @@
+-- log_missed: log again what a round was to derive and no batch has found: establishments and legal units whose owner moved, while
+-- batches were at work, into one that was already done. The move is in the log and comes with the next round; what belongs to the
+-- unit that moved would not. Where nothing has been logged meanwhile nothing has moved.
+create or replace function register.log_missed(
+  p_round  register.round
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+  set work_mem = '256MB'
+as $$
+declare
+  v_establishments int4multirange;
+  v_legal_units    int4multirange;
+begin
+  if not exists (select from register.base_change_log as b where b.round_id is null) then
+    return;
+  end if;
+  if p_round.kind = 'all' then
+    v_establishments := register.id_ranges(array(
+      select e.id from register.establishment as e
+      except
+      select s.unit_id from register.statistical_unit_staging as s
+       where s.round_id = p_round.id and s.unit_type = 'establishment'));
+    v_legal_units := register.id_ranges(array(
+      select u.id from register.legal_unit as u
+      except
+      select s.unit_id from register.statistical_unit_staging as s
+       where s.round_id = p_round.id and s.unit_type = 'legal_unit'));
+  else
+    select p_round.effective_establishment_ids - coalesce(range_agg(b.establishment_ids), '{}'),
+           p_round.effective_legal_unit_ids - coalesce(range_agg(b.legal_unit_ids), '{}')
+      into v_establishments, v_legal_units
+      from register.round_batch as b
+     where b.round_id = p_round.id
+       and b.stage = 'units';
+  end if;
+  perform register.log_change(p_establishment_ids => nullif(v_establishments, '{}'),
+                              p_legal_unit_ids    => nullif(v_legal_units, '{}'));
+end;
+$$;

@@ -1,0 +1,10 @@
+-- name_words: the words of a name for searching, in lower case.
+create or replace function register.name_words(
+  p_name  text
+)
+  returns tsvector
+  language sql
+  immutable
+as $$
+  select pg_catalog.to_tsvector('pg_catalog.simple'::pg_catalog.regconfig, p_name);
+$$;

@@ -1,0 +1,29 @@
+-- publish_first: publish into an empty table: without its indexes, which are made when all rows are in.
+--
+--   locks   the published units, from readers too, until commit
+--   returns the number of rows
+create or replace function register.publish_first(
+  p_round_id  bigint
+)
+  returns bigint
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+as $$
+declare
+  v_rows bigint;
+begin
+  drop index if exists register.statistical_unit_words, register.statistical_unit_facet_dims;
+  insert into register.statistical_unit_row
+  select (register.staged_row(s)).* from register.statistical_unit_staging as s where s.round_id = p_round_id;
+  get diagnostics v_rows = row_count;
+  perform register.create_unit_indexes();
+  -- The reports come next, and read all of it. Of lists and statistics nobody asks, and to look at them takes most of the time.
+  analyze register.statistical_unit_row (
+    unit_type, unit_id, valid_from, valid_until, next_from, is_only, used_for_counting, primary_activity_category_id,
+    secondary_activity_category_id, sector_id, legal_form_id, physical_region_id, physical_country_id, unit_size_id, status_id,
+    hash_slot);
+  return v_rows;
+end;
+$$;

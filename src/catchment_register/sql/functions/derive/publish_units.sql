@@ -1,0 +1,59 @@
+-- publish_units: bring the published units in line with what a round has staged. Units of the round without a staged row go; rows
+-- that are the same are not touched. The differences are written down for the reports, unless so much changed that these are
+-- better made anew.
+--
+--   raises  RG010 when staged rows were lost in a crash of the server
+create or replace function register.publish_units(
+  p_round_id  bigint
+)
+  returns jsonb
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+  set work_mem = '256MB'
+as $$
+declare
+  v_round    register.round;
+  v_flush_id bigint := nextval('register.flush_id');
+  v_staged   bigint := register.count_staged(p_round_id);
+  v_changed  bigint;
+  v_deleted  bigint := 0;
+  v_inserted bigint;
+  v_rebuild  boolean;
+begin
+  select r.* into v_round from register.round as r where r.id = p_round_id;
+  perform register.drop_doubles(p_round_id);
+  perform register.log_missed(v_round);
+  if not exists (select from register.statistical_unit_row) then
+    v_inserted := register.publish_first(p_round_id);
+    v_changed := null;
+    v_rebuild := v_inserted > 0;
+  else
+    v_changed := register.find_differences(v_round);
+    v_rebuild := register.is_worth_rebuild(v_changed, v_staged);
+    if not v_rebuild and v_changed > 0 then
+      perform register.note_differences(p_round_id, v_flush_id);
+    end if;
+    if v_changed > 0 then
+      select d.deleted, d.inserted into v_deleted, v_inserted from register.replace_units(p_round_id) as d;
+    end if;
+  end if;
+
+  if v_rebuild then
+    -- Reports that are made anew need no differences, and older ones must not be applied after that.
+    update register.report_state as s set applied_flush_id = null where s.applied_flush_id is not null;
+    delete from register.statistical_unit_change;
+    delete from register.statistical_unit_facet_dirty_partitions;
+    perform register.recount_used();
+  elsif v_changed > 0 then
+    perform register.count_used(v_flush_id);
+  end if;
+  perform register.empty_staging(p_round_id);
+  update register.round as r
+     set flushed_at = clock_timestamp(), flush_id = v_flush_id, rebuild = r.rebuild or v_rebuild
+   where r.id = p_round_id;
+  return jsonb_build_object('round_id', p_round_id, 'staged', v_staged, 'units_changed', v_changed, 'deleted', v_deleted,
+                            'inserted', coalesce(v_inserted, 0), 'rebuild', v_rebuild);
+end;
+$$;

@@ -1,0 +1,17 @@
+-- statistical_unit_flush_staging: publish what the batches of a round have staged.
+--
+--   raises  RG009 when the round is not open, RG010 when staged rows were lost
+create or replace procedure register.statistical_unit_flush_staging(
+  payload     jsonb,
+  inout info  jsonb
+)
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_round register.round := register.enter_stage(payload, 'statistical_unit_flush_staging');
+begin
+  info := case when v_round.id is null then jsonb_build_object('skipped', true) else register.publish_units(v_round.id) end;
+end;
+$$;

@@ -1,0 +1,30 @@
+-- code_id: the id of what somebody wrote for a code: sector, region, activity, legal_form, status, unit_size, data_source, country,
+-- rel_type, tag, stat or ident_type. Null stays null.
+--
+--   raises  RG008 when there is no such code
+create or replace function register.code_id(
+  p_kind  text,
+  p_text  text
+)
+  returns integer
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_id integer;
+begin
+  if p_text is null then
+    return null;
+  end if;
+  select k.id into v_id
+    from register.code_key as k
+   where k.kind = p_kind
+     and k.key = case p_kind when 'activity' then register.activity_key(p_text) else p_text end;
+  if v_id is null then
+    perform register.refuse_edit(format('there is no %s %s', replace(p_kind, '_', ' '), p_text),
+                                 'Add it first: catchment register load-codes.');
+  end if;
+  return v_id;
+end;
+$$;

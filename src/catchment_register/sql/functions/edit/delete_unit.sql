@@ -1,0 +1,34 @@
+-- delete_unit: a unit was never there: its slices, details, relationships and names go, and its enterprise if nothing else belongs
+-- to it. A legal unit with establishments stays until those are deleted.
+--
+--   locks   the unit
+--   raises  RG003 when a legal unit has establishments, RG008 when the unit is missing or not of a kind that can be deleted
+create or replace function register.delete_unit(
+  p_unit_type  text,
+  p_unit_id    integer
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_enterprises integer[];
+begin
+  if p_unit_type not in ('legal_unit', 'establishment') then
+    perform register.refuse_edit(format('a %s is not deleted by itself', replace(p_unit_type, '_', ' ')),
+                                 'It goes when nothing belongs to it.');
+  end if;
+  perform register.unit_times(p_unit_type, p_unit_id, '-infinity', 'infinity');
+  perform register.lock_units(case p_unit_type when 'legal_unit' then array[p_unit_id] end,
+                              case p_unit_type when 'establishment' then array[p_unit_id] end);
+  select array_agg(distinct s.enterprise_id) into v_enterprises
+    from (select l.enterprise_id from register.legal_unit as l where p_unit_type = 'legal_unit' and l.id = p_unit_id
+          union all
+          select e.enterprise_id from register.establishment as e where p_unit_type = 'establishment' and e.id = p_unit_id) as s;
+  perform register.drop_names(p_unit_type || '_id', array[p_unit_id]);
+  perform register.cut_details(p_unit_type || '_id', array[p_unit_id]);
+  perform register.cut_slices(p_unit_type, 'id', array[p_unit_id]);
+  perform register.drop_empty_enterprises(v_enterprises);
+end;
+$$;

@@ -1,0 +1,54 @@
+-- end_unit: a unit is there for the last time on the day before p_date; so are its details, its relationships, and the
+-- establishments of a legal unit as far as they belong to it. death_date says when a unit died; this says until when the register
+-- has it.
+--
+--   locks   establishments, then the legal unit
+--   raises  RG008 when nothing of the unit would be left, or it ends before that day
+create or replace function register.end_unit(
+  p_unit_type  text,
+  p_unit_id    integer,
+  p_date       date
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_slice record;
+begin
+  perform register.unit_times(p_unit_type, p_unit_id, p_date, 'infinity');
+  if not exists (select from register.legal_unit as l
+                  where p_unit_type = 'legal_unit' and l.id = p_unit_id and l.valid_from < p_date
+                 union all
+                 select from register.establishment as e
+                  where p_unit_type = 'establishment' and e.id = p_unit_id and e.valid_from < p_date) then
+    perform register.refuse_edit(format('%s %s begins on or after %s, so nothing would be left', p_unit_type, p_unit_id, p_date),
+                                 'Delete it instead.');
+  end if;
+  if p_unit_type = 'establishment' then
+    perform register.lock_units(null, array[p_unit_id]);
+    perform register.cut_details('establishment_id', array[p_unit_id], p_date);
+    perform register.cut_slices('establishment', 'id', array[p_unit_id], p_date);
+    return;
+  end if;
+  for v_slice in
+    select e.id, greatest(e.valid_from, p_date) as valid_from, e.valid_until,
+           not exists (select from register.establishment as o
+                        where o.id = e.id and (o.valid_from < p_date or o.legal_unit_id is distinct from p_unit_id)) as goes
+      from register.establishment as e
+     where e.legal_unit_id = p_unit_id and e.valid_until > p_date
+     order by e.id, e.valid_from
+       for no key update
+  loop
+    if v_slice.goes then
+      perform register.drop_names('establishment_id', array[v_slice.id]);
+    end if;
+    perform register.cut_details('establishment_id', array[v_slice.id], v_slice.valid_from, v_slice.valid_until);
+    perform register.cut_slices('establishment', 'id', array[v_slice.id], v_slice.valid_from, v_slice.valid_until);
+  end loop;
+  perform register.lock_units(array[p_unit_id], null);
+  perform register.cut_details('legal_unit_id', array[p_unit_id], p_date);
+  perform register.cut_slices('legal_unit', 'id', array[p_unit_id], p_date);
+end;
+$$;

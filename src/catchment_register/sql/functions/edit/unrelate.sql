@@ -1,0 +1,26 @@
+-- unrelate: a legal unit does not influence another one for some time; without a type, in no way.
+--
+--   locks   both units
+--   raises  RG008 when it does not anyway
+create or replace function register.unrelate(
+  p_influencing_id  integer,
+  p_influenced_id   integer,
+  p_type            text default null,
+  p_valid_from      date default null,
+  p_valid_until     date default 'infinity'
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform register.lock_units(array[p_influencing_id, p_influenced_id], null);
+  if register.cut_slices('legal_relationship', 'influencing_id', array[p_influencing_id],
+                         coalesce(p_valid_from, register.today()), p_valid_until,
+                         jsonb_strip_nulls(jsonb_build_object('influenced_id', p_influenced_id,
+                                                              'type_id', register.code_id('rel_type', p_type)))) = 0 then
+    perform register.refuse_edit('the units are not related in that time');
+  end if;
+end;
+$$;

@@ -1,0 +1,231 @@
+-- analyse_units: rows of a batch about units, or about their statistics, as understood. Each problem has a column of its own here,
+-- null if there is none; they become JSON only for rows that have some.
+create or replace function register.analyse_units(
+  p_job_id     integer,
+  p_batch_seq  integer
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set enable_nestloop = off
+  set enable_mergejoin = off
+  set jit = off
+  set work_mem = '64MB'
+as $$
+declare
+  v_job     register.import_job;
+  v_mode    text;
+  v_updates boolean;
+  v_units   boolean;
+  v_cuts    boolean;
+  v_home    integer;
+  v_status  integer := (select s.id from register.status as s where s.assigned_by_default and s.enabled);
+  v_ids     integer[];
+  v_codes   text[];
+  v_types   text[];
+  v_rows    integer[];
+begin
+  select j.* into v_job from register.import_job as j where j.id = p_job_id;
+  v_mode := v_job.snapshot ->> 'mode';
+  v_updates := v_job.snapshot ->> 'strategy' in ('insert_or_update', 'update_only');
+  v_units := v_mode <> 'generic_unit';
+  v_cuts := (v_job.snapshot ->> 'truncates_text')::boolean;
+  v_home := (v_job.snapshot ->> 'country_id')::integer;
+  select array_agg((d.value ->> 'id')::integer order by d.n), array_agg(d.value ->> 'code' order by d.n),
+         array_agg(d.value ->> 'type' order by d.n)
+    into v_ids, v_codes, v_types
+    from jsonb_array_elements(v_job.snapshot -> 'stat_definitions') with ordinality as d (value, n);
+
+  -- Rows of the batch are sought by their numbers: the file may be a thousand times as long.
+  select array_agg(l.row_no) into v_rows
+    from register.import_link as l
+   where l.job_id = p_job_id and l.batch_seq = p_batch_seq;
+
+  insert into register.import_data
+  with cover as materialized (
+    -- What a row must lie within: the legal unit of an establishment, or the unit that statistics are about.
+    select l.id, 'legal_unit' as kind, range_agg(daterange(l.valid_from, l.valid_until)) as times
+      from register.legal_unit as l
+     where v_mode in ('establishment_formal', 'generic_unit')
+       and l.id = any (array(select k.owner_id from register.import_link as k
+                              where k.job_id = p_job_id and k.batch_seq = p_batch_seq))
+     group by l.id
+    union all
+    select e.id, 'establishment', range_agg(daterange(e.valid_from, e.valid_until))
+      from register.establishment as e
+     where v_mode = 'generic_unit'
+       and e.id = any (array(select k.unit_id from register.import_link as k
+                              where k.job_id = p_job_id and k.batch_seq = p_batch_seq))
+     group by e.id
+  ),
+  stat as materialized (
+    select v.row_no, jsonb_object_agg(v.id, v.value) filter (where v.value is not null) as values,
+           jsonb_object_agg(v.code, format('%s is not a value of type %s', v.text, v.type)) filter (where v.value is null) as wrong
+      from (select u.row_no, t.id, t.code, t.type, t.text, register.parse_stat(t.type, t.text) as value
+              from register.import_upload as u
+             cross join lateral unnest(u.stat, v_ids, v_codes, v_types) as t (text, id, code, type)
+             where u.job_id = p_job_id
+               and u.row_no = any (v_rows)
+               and t.text is not null
+            -- Each value is parsed once.
+            offset 0) as v
+     group by v.row_no
+  ),
+  row as materialized (
+    select l.row_no, l.unit_id, l.enterprise_id, l.owner_id, l.other_id, l.founding_row_no, l.is_new, l.is_primary, l.valid_from,
+           l.valid_until, l.problem,
+           case when l.is_new then 'insert' when v_updates then 'update' else 'replace' end as operation,
+           u.name, left(u.short_name, 16) as short_name, register.parse_date(u.birth_date) as birth_date,
+           register.parse_date(u.death_date) as death_date,
+           case when v_mode <> 'establishment_formal' then sec.id end as sector_id,
+           case when v_mode = 'legal_unit' then frm.id end as legal_form_id,
+           coalesce(sta.id, case when h.is_whole then v_status end) as status_id, siz.id as unit_size_id,
+           coalesce(src.id, v_job.data_source_id) as data_source_id, act.id as primary_id, sac.id as secondary_id,
+           u.physical_address_part1, u.physical_address_part2, u.physical_address_part3, u.physical_postcode, u.physical_postplace,
+           reg.id as physical_region_id,
+           coalesce(cou.id, case when h.has_physical and h.is_whole then v_home end) as physical_country_id,
+           register.parse_number(u.physical_latitude) as latitude, register.parse_number(u.physical_longitude) as longitude,
+           register.parse_number(u.physical_altitude) as altitude,
+           u.postal_address_part1, u.postal_address_part2, u.postal_address_part3, u.postal_postcode, u.postal_postplace,
+           prg.id as postal_region_id, coalesce(pco.id, case when h.has_postal and h.is_whole then v_home end) as postal_country_id,
+           u.web_address, u.email_address, u.phone_number, u.landline, u.mobile_number, u.fax_number, u.ident,
+           st.values as stats,
+           tag.id as tag_id, u.edit_comment,
+           -- Errors.
+           st.wrong as stat_error,
+           case when not v_units then null
+                when u.name is null and h.is_whole then 'a name is needed'
+                when length(u.name) > 256 then 'is longer than 256 characters' end as name_error,
+           case when length(u.short_name) > 16 and not v_cuts then 'is longer than 16 characters' end as short_name_error,
+           case when u.birth_date is not null and isfinite(register.parse_date(u.birth_date)) is not true
+                then format('%s is not a day', u.birth_date) end as birth_error,
+           case when u.death_date is not null and isfinite(register.parse_date(u.death_date)) is not true
+                then format('%s is not a day', u.death_date) end as death_error,
+           case when register.parse_date(u.death_date) < register.parse_date(u.birth_date)
+                then format('the death %s is before the birth %s', u.death_date, u.birth_date) end as order_error,
+           case when u.physical_country_iso_2 is not null and cou.id is null
+                then format('%s is no country', u.physical_country_iso_2)
+                when h.has_physical and cou.id is null and v_home is null then 'an address needs a country' end as country_error,
+           case when u.postal_country_iso_2 is not null and pco.id is null
+                then format('%s is no country', u.postal_country_iso_2)
+                when h.has_postal and pco.id is null and v_home is null
+                then 'an address needs a country' end as postal_country_error,
+           case when u.physical_region_code is not null and cou.id <> v_home
+                then format('the region %s is given for the foreign country %s', u.physical_region_code, u.physical_country_iso_2)
+                end as region_error,
+           case when u.postal_region_code is not null and pco.id <> v_home
+                then format('the region %s is given for the foreign country %s', u.postal_region_code, u.postal_country_iso_2)
+                end as postal_region_error,
+           case when l.problem is null and (v_mode = 'establishment_formal' and l.owner_id is not null or not v_units)
+                     and (coalesce(c.times, ce.times) @> daterange(l.valid_from, l.valid_until)) is not true
+                then format('%s is not there from %s until %s', case when v_units then 'the legal unit' else 'the unit' end,
+                            l.valid_from, l.valid_until) end as cover_error,
+           -- Warnings.
+           case when length(u.short_name) > 16 and v_cuts
+                then format('%s was cut to 16 characters', u.short_name) end as short_name_warning,
+           coalesce(register.unknown_code('sector', u.sector_code, sec.id),
+                    case when u.sector_code is not null and v_mode = 'establishment_formal'
+                         then 'an establishment of a legal unit has no sector of its own' end) as sector_warning,
+           coalesce(register.unknown_code('legal form', u.legal_form_code, frm.id),
+                    case when u.legal_form_code is not null and v_mode <> 'legal_unit'
+                         then 'an establishment has no legal form' end) as form_warning,
+           register.unknown_code('status', u.status_code, sta.id) as status_warning,
+           register.unknown_code('size', u.unit_size_code, siz.id) as size_warning,
+           register.unknown_code('data source', u.data_source_code, src.id) as source_warning,
+           register.unknown_code('activity', u.primary_activity_category_code, act.id) as primary_warning,
+           register.unknown_code('activity', u.secondary_activity_category_code, sac.id) as secondary_warning,
+           register.unknown_code('region', u.physical_region_code, reg.id) as region_warning,
+           register.unknown_code('region', u.postal_region_code, prg.id) as postal_region_warning,
+           register.unknown_code('tag', u.tag_path, tag.id) as tag_warning,
+           case when h.has_physical and h.is_whole and u.physical_country_iso_2 is null and v_home is not null
+                then 'the home country was taken' end as country_warning,
+           case when h.has_postal and h.is_whole and u.postal_country_iso_2 is null and v_home is not null
+                then 'the home country was taken' end as postal_country_warning,
+           case when u.physical_latitude is not null
+                     and (register.parse_number(u.physical_latitude) between -90 and 90) is not true
+                then format('%s is no latitude', u.physical_latitude) end as latitude_warning,
+           case when u.physical_longitude is not null
+                     and (register.parse_number(u.physical_longitude) between -180 and 180) is not true
+                then format('%s is no longitude', u.physical_longitude) end as longitude_warning,
+           case when u.physical_altitude is not null
+                     and (abs(register.parse_number(u.physical_altitude)) < 99999) is not true
+                then format('%s is no altitude', u.physical_altitude) end as altitude_warning
+      from register.import_link as l
+      join register.import_upload as u on u.job_id = p_job_id and u.row_no = any (v_rows) and u.row_no = l.row_no
+     cross join lateral (
+       select num_nonnulls(u.physical_address_part1, u.physical_address_part2, u.physical_address_part3, u.physical_postcode,
+                           u.physical_postplace, u.physical_region_code, u.physical_country_iso_2, u.physical_latitude,
+                           u.physical_longitude, u.physical_altitude) > 0 as has_physical,
+              num_nonnulls(u.postal_address_part1, u.postal_address_part2, u.postal_address_part3, u.postal_postcode,
+                           u.postal_postplace, u.postal_region_code, u.postal_country_iso_2) > 0 as has_postal,
+              -- An update says only what it has a value for.
+              l.is_new or not v_updates as is_whole) as h
+      left join register.code_key as sec on sec.kind = 'sector' and sec.key = u.sector_code
+      left join register.code_key as frm on frm.kind = 'legal_form' and frm.key = u.legal_form_code
+      left join register.code_key as sta on sta.kind = 'status' and sta.key = u.status_code
+      left join register.code_key as siz on siz.kind = 'unit_size' and siz.key = u.unit_size_code
+      left join register.code_key as src on src.kind = 'data_source' and src.key = u.data_source_code
+      left join register.code_key as act
+        on act.kind = 'activity' and act.key = register.activity_key(u.primary_activity_category_code)
+      left join register.code_key as sac
+        on sac.kind = 'activity' and sac.key = register.activity_key(u.secondary_activity_category_code)
+      left join register.code_key as reg on reg.kind = 'region' and reg.key = u.physical_region_code
+      left join register.code_key as prg on prg.kind = 'region' and prg.key = u.postal_region_code
+      left join register.code_key as cou on cou.kind = 'country' and cou.key = u.physical_country_iso_2
+      left join register.code_key as pco on pco.kind = 'country' and pco.key = u.postal_country_iso_2
+      left join register.code_key as tag on tag.kind = 'tag' and tag.key = u.tag_path
+      left join stat as st on st.row_no = l.row_no
+      left join cover as c on c.kind = 'legal_unit' and c.id = l.owner_id
+      left join cover as ce on ce.kind = 'establishment' and ce.id = l.unit_id and l.owner_id is null
+     where l.job_id = p_job_id
+       and l.batch_seq = p_batch_seq
+  ),
+  judged as (
+    select r.*,
+           -- A row that could not be read has nothing else to tell.
+           case when r.problem ? '*' then r.problem
+                when num_nonnulls(r.problem, r.name_error, r.short_name_error, r.birth_error, r.death_error, r.order_error,
+                                  r.country_error,
+                                  r.postal_country_error, r.region_error, r.postal_region_error, r.cover_error, r.stat_error) > 0
+                then register.input_keys(
+                       jsonb_strip_nulls(coalesce(r.stat_error, '{}') || jsonb_build_object(
+                         'name', r.name_error, 'short_name', r.short_name_error,
+                         'birth_date', coalesce(r.birth_error, r.order_error), 'death_date', coalesce(r.death_error, r.order_error),
+                         'physical_country_iso_2', coalesce(r.country_error, r.region_error),
+                         'physical_region_code', r.region_error,
+                         'postal_country_iso_2', coalesce(r.postal_country_error, r.postal_region_error),
+                         'postal_region_code', r.postal_region_error)
+                         || coalesce(register.period_problem(v_job.snapshot, r.cover_error), '{}') || coalesce(r.problem, '{}')),
+                       v_job.snapshot -> 'columns') end as errors,
+           case when num_nonnulls(r.short_name_warning, r.sector_warning, r.form_warning, r.status_warning, r.size_warning,
+                                  r.source_warning, r.primary_warning, r.secondary_warning, r.region_warning,
+                                  r.postal_region_warning, r.country_warning, r.postal_country_warning, r.latitude_warning,
+                                  r.longitude_warning, r.altitude_warning, r.tag_warning) > 0
+                then register.input_keys(
+                       jsonb_strip_nulls(jsonb_build_object(
+                         'short_name', r.short_name_warning, 'sector_code', r.sector_warning, 'legal_form_code', r.form_warning,
+                         'status_code', r.status_warning, 'unit_size_code', r.size_warning, 'data_source_code', r.source_warning,
+                         'primary_activity_category_code', r.primary_warning,
+                         'secondary_activity_category_code', r.secondary_warning,
+                         'physical_region_code', r.region_warning, 'postal_region_code', r.postal_region_warning,
+                         'physical_country_iso_2', r.country_warning, 'postal_country_iso_2', r.postal_country_warning,
+                         'physical_latitude', r.latitude_warning, 'physical_longitude', r.longitude_warning,
+                         'physical_altitude', r.altitude_warning, 'tag_path', r.tag_warning)),
+                       v_job.snapshot -> 'columns') end as warnings
+      from row as r
+  )
+  select p_job_id, p_batch_seq, j.row_no, j.unit_id, j.enterprise_id, j.owner_id, j.other_id, j.founding_row_no, j.is_new,
+         j.is_primary, case when j.errors is null then j.operation else 'skip' end, j.valid_from, j.valid_until, j.name,
+         j.short_name, j.birth_date, j.death_date, j.sector_id, j.legal_form_id, j.status_id, j.unit_size_id, j.data_source_id,
+         j.primary_id, j.secondary_id, j.physical_address_part1, j.physical_address_part2, j.physical_address_part3,
+         j.physical_postcode,
+         j.physical_postplace, j.physical_region_id, j.physical_country_id,
+         case when j.latitude_warning is null then j.latitude end, case when j.longitude_warning is null then j.longitude end,
+         case when j.altitude_warning is null then j.altitude end, j.postal_address_part1, j.postal_address_part2,
+         j.postal_address_part3, j.postal_postcode, j.postal_postplace, j.postal_region_id, j.postal_country_id, j.web_address,
+         j.email_address, j.phone_number, j.landline, j.mobile_number, j.fax_number, j.ident, j.stats, j.tag_id, null::integer,
+         null::numeric, j.edit_comment, j.errors is not null, j.errors, j.warnings
+    from judged as j;
+end;
+$$;

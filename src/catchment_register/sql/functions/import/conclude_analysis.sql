@@ -1,0 +1,20 @@
+-- conclude_analysis: all rows are understood; a person looks at them, or they go in.
+--
+--   analysing_data -> waiting_for_review   asked for, or errors were found and nobody said otherwise
+--   analysing_data -> processing_data      else
+create or replace function register.conclude_analysis(p_job_id integer)
+  returns void
+  language sql
+  set search_path = pg_catalog, pg_temp
+as $$
+  update register.import_job as j
+     set state = case when coalesce(j.review, b.errors > 0) then 'waiting_for_review' else 'processing_data' end,
+         processing_start_at = case when not coalesce(j.review, b.errors > 0) then clock_timestamp() end,
+         current_step = case when coalesce(j.review, b.errors > 0) then 'waiting for review' else 'processing' end,
+         analysis_stop_at = clock_timestamp(), analysed_rows = b.rows, error_count = b.errors, warning_count = b.warnings
+    from (select coalesce(sum(b.rows), 0) as rows, coalesce(sum(b.error_rows), 0) as errors,
+                 coalesce(sum(b.warning_rows), 0) as warnings
+            from register.import_batch as b
+           where b.job_id = p_job_id) as b
+   where j.id = p_job_id;
+$$;

@@ -1,0 +1,35 @@
+-- delete_import_job: a job and its rows; what it brought into the register stays. One that is being worked on has to end before.
+--
+--   raises  RG008 when the job is missing, or at work
+create or replace function register.delete_import_job(p_job_id integer)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_state text;
+begin
+  select j.state into v_state from register.import_job as j where j.id = p_job_id for update;
+  if v_state is null or v_state in ('preparing_data', 'analysing_data', 'approved', 'processing_data') then
+    raise exception using
+      errcode = 'RG008',
+      message = case when v_state is null then format('there is no import job %s', p_job_id)
+                     else format('import job %s is at work: %s', p_job_id, v_state) end,
+      hint = 'A job can be deleted before its upload, while it waits for a review, and when it has ended.';
+  end if;
+  delete from register.import_upload as u where u.job_id = p_job_id;
+  delete from register.import_link as l where l.job_id = p_job_id;
+  delete from register.import_data as d where d.job_id = p_job_id;
+  delete from register.import_batch as b where b.job_id = p_job_id;
+  delete from register.import_job as j where j.id = p_job_id;
+  -- A review that others wait for is over with its job.
+  if v_state = 'waiting_for_review' then
+    perform worker.enqueue_import_job_process(j.id)
+       from (select j.id from register.import_job as j
+              where j.state in ('upload_completed', 'preparing_data', 'analysing_data', 'approved', 'processing_data')
+              order by j.id) as j;
+  end if;
+  perform pg_notify('import_job', jsonb_build_object('verb', 'DELETE', 'id', p_job_id)::text);
+end;
+$$;

@@ -1,0 +1,19 @@
+-- finish_import: all batches are processed.
+--
+--   processing_data -> finished
+create or replace function register.finish_import(p_job_id integer)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update register.import_job as j
+     set state = 'finished', imported_rows = b.imported, error_count = b.errors, current_step = null,
+         processing_stop_at = clock_timestamp(), finished_at = clock_timestamp()
+    from (select coalesce(sum(b.rows - b.error_rows), 0) as imported, coalesce(sum(b.error_rows), 0) as errors
+            from register.import_batch as b
+           where b.job_id = p_job_id) as b
+   where j.id = p_job_id;
+  perform pg_notify('import_job', jsonb_build_object('verb', 'UPDATE', 'id', p_job_id)::text);
+end;
+$$;

@@ -1,0 +1,48 @@
+-- import_process_rows: bring the units from p_first to p_last of a batch into the register, parents before children.
+--
+--   locks   establishments, then legal units, by id
+--   raises  RG001 to RG005, and what constraints raise
+create or replace function register.import_process_rows(
+  p_job_id     integer,
+  p_batch_seq  integer,
+  p_first      integer,
+  p_last       integer
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_job  register.import_job;
+  v_args jsonb;
+  v_mode text;
+begin
+  select j.* into v_job from register.import_job as j where j.id = p_job_id;
+  v_args := jsonb_build_object('job_id', p_job_id, 'batch_seq', p_batch_seq, 'first', p_first, 'last', p_last,
+                               'edit_by', v_job.created_by, 'note', v_job.note, 'country_id', v_job.snapshot -> 'country_id',
+                               'types', to_jsonb(register.ident_type_ids(p_job_id)));
+  v_mode := case when v_job.snapshot ->> 'strategy' in ('insert_or_update', 'update_only') then 'update' else 'replace' end;
+  perform register.lock_units(
+    (select array_agg(distinct case v_job.snapshot ->> 'mode' when 'legal_unit' then d.unit_id else d.owner_id end)
+       from register.import_data as d
+      where d.job_id = p_job_id and d.batch_seq = p_batch_seq and v_job.snapshot ->> 'mode' <> 'establishment_formal'),
+    (select array_agg(distinct d.unit_id)
+       from register.import_data as d
+      where d.job_id = p_job_id and d.batch_seq = p_batch_seq and v_job.snapshot ->> 'mode' <> 'legal_unit'));
+  case v_job.snapshot ->> 'mode'
+    when 'legal_unit' then
+      perform register.process_legal_units(v_mode, v_args);
+      perform register.process_details('legal_unit_id', v_mode, v_args);
+      perform register.process_statistics('legal_unit_id', 'unit_id', v_mode, v_args);
+    when 'establishment_formal', 'establishment_informal' then
+      perform register.process_establishments(v_mode, v_args);
+      perform register.process_details('establishment_id', v_mode, v_args);
+      perform register.process_statistics('establishment_id', 'unit_id', v_mode, v_args);
+    when 'generic_unit' then
+      perform register.process_statistics('legal_unit_id', 'owner_id', v_mode, v_args);
+      perform register.process_statistics('establishment_id', 'unit_id', v_mode, v_args);
+    when 'legal_relationship' then
+      perform register.process_relationships(v_mode, v_args);
+  end case;
+end;
+$$;

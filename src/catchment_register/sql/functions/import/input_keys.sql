@@ -1,0 +1,13 @@
+-- input_keys: problems by our columns become problems by the columns of the file: those have to be mended. A constant of the
+-- mapping, and a column that the file does not have, keep our name.
+create or replace function register.input_keys(
+  p_problems  jsonb,
+  p_columns   jsonb
+)
+  returns jsonb
+  language sql
+  immutable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select jsonb_object_agg(coalesce(p_columns -> p.key ->> 'input', p.key), p.value) from jsonb_each(p_problems) as p;
+$$;

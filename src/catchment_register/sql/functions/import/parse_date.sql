@@ -1,0 +1,16 @@
+-- parse_date: a day as files write it: 2026-02-13, 13.02.2026, 13-02-2026 or infinity. Null for anything else, also for a day that
+-- no calendar has.
+create or replace function register.parse_date(p_text text)
+  returns date
+  language sql
+  immutable
+  parallel safe
+as $$
+  select case
+           when p_text ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+             then register.calendar_day(left(p_text, 4)::integer, substr(p_text, 6, 2)::integer, right(p_text, 2)::integer)
+           when p_text ~ '^[0-9]{2}[.-][0-9]{2}[.-][0-9]{4}$'
+             then register.calendar_day(right(p_text, 4)::integer, substr(p_text, 4, 2)::integer, left(p_text, 2)::integer)
+           when p_text = 'infinity' then 'infinity'::date
+         end;
+$$;

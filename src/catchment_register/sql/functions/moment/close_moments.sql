@@ -1,0 +1,29 @@
+-- close_moments: the scratch table moment_piece as one array for each key of moment_merge, in moment_merged; null where nothing is
+-- left.
+create or replace function register.close_moments()
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+  set work_mem = '128MB'
+as $$
+begin
+  delete from moment_merged;
+  insert into moment_merged (facet_key, period_key, moments)
+  select t.facet_key, t.period_key, s.moments
+    from moment_merge as t
+    left join (
+      select p.facet_key, p.period_key, array_agg(p.moment) as moments
+        from (
+          select p.facet_key, p.period_key,
+                 row(p.stat_definition_id, p.n, p.total, p.squares, p.min, p.min_count, p.max, p.max_count)::register.moment
+                   as moment
+            from moment_piece as p
+           -- As in sum_moments.
+           order by p.stat_definition_id
+        ) as p
+       group by p.facet_key, p.period_key
+    ) as s using (facet_key, period_key);
+end;
+$$;

@@ -1,0 +1,55 @@
+-- choose_power_roots: the root of each group of g_component whose relationships do not tell it, because all its units are
+-- influenced or several are not: the one that influences most others, directly or through them. A root that somebody chose stays;
+-- a group with one top needs no row.
+create or replace function register.choose_power_roots()
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+as $$
+begin
+  create temporary table g_root on commit drop as
+  with recursive
+  unclear as (
+    select u.label from pg_temp.g_unit as u group by u.label having count(*) filter (where u.level = 0) <> 1
+  ),
+  reach as (
+    select u.label, e.influencing_id as unit_id, e.influenced_id as other_id
+      from pg_temp.g_edge as e
+      join pg_temp.g_unit as u on u.unit_id = e.influencing_id
+      join unclear as x on x.label = u.label
+    union
+    select r.label, r.unit_id, e.influenced_id
+      from reach as r
+      join pg_temp.g_edge as e on e.influencing_id = r.other_id
+  )
+  select distinct on (r.label) c.power_group_id, r.unit_id as root_id,
+         (select min(l.valid_from) from register.legal_relationship as l where l.derived_power_group_id = c.power_group_id)
+           as valid_from
+    from reach as r
+    join pg_temp.g_component as c on c.label = r.label
+   group by r.label, c.power_group_id, r.unit_id
+   order by r.label, count(*) filter (where r.other_id <> r.unit_id) desc, r.unit_id;
+
+  delete from register.power_root as p
+   using pg_temp.g_component as c
+   where p.power_group_id = c.power_group_id
+     and p.custom_root_legal_unit_id is null
+     and not exists (select from pg_temp.g_root as g
+                      where g.power_group_id = p.power_group_id
+                        and g.root_id = p.derived_root_legal_unit_id
+                        and g.valid_from = p.valid_from);
+  update register.power_root as p
+     set derived_root_legal_unit_id = g.root_id
+    from pg_temp.g_component as c
+    left join pg_temp.g_root as g on g.power_group_id = c.power_group_id
+   where p.power_group_id = c.power_group_id
+     and p.derived_root_legal_unit_id is distinct from g.root_id;
+  insert into register.power_root (power_group_id, valid_from, derived_root_legal_unit_id)
+  select g.power_group_id, g.valid_from, g.root_id
+    from pg_temp.g_root as g
+   where not exists (select from register.power_root as p where p.power_group_id = g.power_group_id);
+  drop table pg_temp.g_root;
+end;
+$$;

@@ -1,0 +1,30 @@
+-- derive_statistical_history_facet: children that stage the periods of the history by facet, from the cells of facets. Asked for by
+-- hand, it begins with derive_reports.
+--
+--   children  derive_statistical_history_facet_period; the join finish_statistical_history_facet publishes and closes the round
+--   raises  RG009 when the facets have not been reduced
+create or replace procedure register.derive_statistical_history_facet(
+  payload     jsonb,
+  inout info  jsonb
+)
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_round     register.round;
+  v_payloads  jsonb[];
+begin
+  if register.starts_reports(payload) then
+    return;
+  end if;
+  v_round := register.enter_stage(payload, 'derive_statistical_history_facet');
+  v_payloads := register.plan_periods(v_round.id, 'facet');
+  if v_payloads = '{}' then
+    info := register.finish_history_facet(v_round.id);
+  else
+    perform worker.spawn_many('derive_statistical_history_facet_period', v_payloads);
+    info := jsonb_build_object('children', cardinality(v_payloads));
+  end if;
+end;
+$$;

@@ -1,0 +1,13 @@
+-- finish_statistical_history_facet: all periods are staged: publish them. The round is done.
+create or replace procedure register.finish_statistical_history_facet(
+  payload     jsonb,
+  inout info  jsonb
+)
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  info := register.finish_history_facet((payload ->> 'round_id')::bigint);
+end;
+$$;

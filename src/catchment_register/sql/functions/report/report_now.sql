@@ -1,0 +1,30 @@
+-- report_now: all reports of an open round in this transaction, without tasks, and the end of the round.
+create or replace function register.report_now(p_round_id bigint)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_payload jsonb;
+begin
+  perform register.begin_reports(p_round_id);
+  perform register.collect_cells(p_round_id, 'history', 0, '{[0,16384)}');
+  foreach v_payload in array register.plan_periods(p_round_id, 'history') loop
+    perform register.stage_history(p_round_id, (v_payload ->> 'batch_seq')::integer, register.named_periods(
+      array(select jsonb_array_elements_text(v_payload -> 'periods'))));
+  end loop;
+  perform register.finish_history(p_round_id);
+
+  foreach v_payload in array register.plan_partitions(p_round_id) loop
+    perform register.collect_cells(p_round_id, 'facet', (v_payload ->> 'partition_seq')::integer,
+                                   (v_payload ->> 'slots')::int4multirange);
+  end loop;
+  perform register.reduce_unit_facet(p_round_id);
+  foreach v_payload in array register.plan_periods(p_round_id, 'facet') loop
+    perform register.stage_history_facet(p_round_id, (v_payload ->> 'batch_seq')::integer, register.named_periods(
+      array(select jsonb_array_elements_text(v_payload -> 'periods'))));
+  end loop;
+  perform register.finish_history_facet(p_round_id);
+end;
+$$;

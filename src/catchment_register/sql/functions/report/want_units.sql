@@ -1,0 +1,41 @@
+-- want_units: the units that have had a row in one of the facets of the scratch table wanted_facet, into wanted_unit. A path
+-- names a region of each version and an activity of each standard that has it; a missing one is a facet too.
+create or replace function register.want_units()
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+as $$
+begin
+  delete from wanted_unit;
+  insert into wanted_unit (unit_type, unit_id)
+  select r.unit_type, r.unit_id
+    from wanted_facet as w
+    join register.region as g on g.path = w.physical_region_path
+    join register.activity_category as a on a.path = w.primary_activity_category_path
+    join register.statistical_unit_row as r
+      on r.physical_region_id = g.id and r.primary_activity_category_id = a.id and r.unit_type = w.unit_type
+  union
+  select r.unit_type, r.unit_id
+    from wanted_facet as w
+    join register.activity_category as a on a.path = w.primary_activity_category_path
+    join register.statistical_unit_row as r
+      on r.physical_region_id is null and r.primary_activity_category_id = a.id and r.unit_type = w.unit_type
+   where w.physical_region_path is null
+  union
+  select r.unit_type, r.unit_id
+    from wanted_facet as w
+    join register.region as g on g.path = w.physical_region_path
+    join register.statistical_unit_row as r
+      on r.physical_region_id = g.id and r.primary_activity_category_id is null and r.unit_type = w.unit_type
+   where w.primary_activity_category_path is null
+  union
+  select r.unit_type, r.unit_id
+    from wanted_facet as w
+    join register.statistical_unit_row as r
+      on r.physical_region_id is null and r.primary_activity_category_id is null and r.unit_type = w.unit_type
+   where w.physical_region_path is null
+     and w.primary_activity_category_path is null;
+end;
+$$;

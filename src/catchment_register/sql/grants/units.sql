@@ -1,0 +1,2 @@
+-- What the view of units calls, for people who look.
+grant execute on function register.stats_summary(register.moment[], jsonb), register.name_words(text) to register_read;

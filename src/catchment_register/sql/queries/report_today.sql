@@ -1,0 +1,2 @@
+-- The day that everything derived refers to.
+select register.today() as today;

@@ -1,0 +1,143 @@
+"""Reads CSV row by row, in constant memory.
+
+A row that cannot be decoded, has the wrong number of fields or a quote that never ends is a row with a problem, and the
+next line begins a row again: one broken row does not take the rest of the file with it. Therefore lines are put
+together here and not by the ``csv`` module, which reads an open quote to the end of the file.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections import deque
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from catchment_register.upload.source import Source, SourceRow, refuse
+
+DELIMITERS = (",", ";", "\t")
+# How far a quoted field with line breaks may reach.
+MAX_LINES = 200
+MAX_FIELD = 1 << 20
+
+
+@contextmanager
+def open_csv(path: Path, *, encoding: str = "utf-8", delimiter: str | None = None) -> Generator[Source]:
+    """Open a file and read its header. Raises ``FileRefused`` if there is none."""
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise refuse(path, f"there is no encoding {encoding!r}", "Try utf-8, latin-1 or cp1252.") from None
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise refuse(path, error.strerror or str(error)) from None
+    with file:
+        _skip_mark(path, file)
+        lines = _Lines(file)
+        first = next(lines, None)
+        if first is None:
+            raise refuse(path, "it is empty", "Its first row must name the columns.")
+        try:
+            text = first.decode(encoding)
+        except UnicodeDecodeError as error:
+            raise refuse(path, f"its header is not {encoding}: {error.reason}", "Say which with --encoding.") from None
+        found = delimiter or max(DELIMITERS, key=text.count)
+        headers = [h.strip() for h in _fields(text.rstrip("\r\n"), found)]
+        yield Source(headers, read_rows(lines, len(headers), encoding, found))
+
+
+def _skip_mark(path: Path, file: IO[bytes]) -> None:
+    """Leave out the mark that some programs put before UTF-8."""
+    start = file.read(3)
+    if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        raise refuse(path, "it is UTF-16", "Save it as UTF-8.")
+    file.seek(3 if start == codecs.BOM_UTF8 else 0)
+
+
+class _Lines(Iterator[bytes]):
+    """Lines of a file that are not blank; lines can be given back."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._back: deque[bytes] = deque()
+
+    def __next__(self) -> bytes:
+        while line := self._back.popleft() if self._back else self._file.readline(MAX_FIELD):
+            if line.strip():
+                return line
+        raise StopIteration
+
+    def follow(self) -> bytes:
+        """The next line, blank or not; empty at the end of the file."""
+        return self._back.popleft() if self._back else self._file.readline(MAX_FIELD)
+
+    def give_back(self, lines: list[bytes]) -> None:
+        self._back.extendleft(reversed(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    problem: str
+
+
+def read_rows(lines: _Lines, width: int, encoding: str, delimiter: str) -> Iterator[SourceRow]:
+    """Rows with as many fields as the header has; others with the reason."""
+    mark = delimiter.encode()
+    for number, line in enumerate(lines, 1):
+        read = _row(line, lines, width, encoding, delimiter) if b'"' in line else _plain(line, encoding, mark)
+        if isinstance(read, _Broken):
+            yield SourceRow(number, (), read.problem)
+        elif len(read) != width:
+            yield SourceRow(number, (), f"the row has {len(read)} fields, the header {width}")
+        else:
+            yield SourceRow(number, read)
+
+
+def _plain(line: bytes, encoding: str, mark: bytes) -> list[str] | _Broken:
+    """A line without quotes."""
+    text = _decode(line.rstrip(b"\r\n"), encoding)
+    return text if isinstance(text, _Broken) else text.split(mark.decode())
+
+
+def _row(line: bytes, lines: _Lines, width: int, encoding: str, delimiter: str) -> list[str] | _Broken:
+    """A row that begins with a line with quotes. If lines after it do not complete it, they are rows of their own."""
+    taken: list[bytes] = []
+    while True:
+        text = _decode(b"".join([line, *taken]).rstrip(b"\r\n"), encoding)
+        if isinstance(text, _Broken):
+            lines.give_back(taken)
+            return text
+        try:
+            fields = _fields(text, delimiter, strict=True)
+        except csv.Error as error:
+            is_open = str(error) == "unexpected end of data"
+            more = lines.follow() if is_open and len(taken) < MAX_LINES and len(text) < MAX_FIELD else b""
+            if not more:
+                lines.give_back(taken)
+                return _Broken("a quote is not closed" if is_open or taken else f"a quote is out of place: {error}")
+            taken.append(more)
+            continue
+        if taken and len(fields) != width:
+            lines.give_back(taken)
+            return _Broken("a quote is not closed")
+        return fields
+
+
+def _decode(line: bytes, encoding: str) -> str | _Broken:
+    if b"\0" in line:
+        return _Broken("the row contains the byte 0")
+    try:
+        return line.decode(encoding)
+    except UnicodeDecodeError as error:
+        return _Broken(f"the row is not {encoding}: byte 0x{line[error.start]:02x} at {error.start + 1}")
+
+
+def _fields(text: str, delimiter: str, *, strict: bool = False) -> list[str]:
+    # Given as one piece, a quoted line break is part of its field.
+    for fields in csv.reader((text,), delimiter=delimiter, strict=strict):
+        return fields
+    return []

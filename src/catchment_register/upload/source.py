@@ -1,0 +1,31 @@
+"""What every reader of files yields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from catchment_register.errors import FileRefused
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A row of a file: its fields in the order of the header, or why it cannot be read. The first one is number 1."""
+
+    number: int
+    fields: Sequence[str]
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that is open: its header, and its rows as they are asked for."""
+
+    headers: list[str]
+    rows: Iterator[SourceRow]
+
+
+def refuse(path: Path, reason: str, hint: str | None = None) -> FileRefused:
+    """The error for a file of which nothing can be read."""
+    return FileRefused(f"{path} cannot be read: {reason}", hint=hint)

@@ -1,0 +1,96 @@
+"""Follows work that others do: an import job, or the round that publishes a change.
+
+Notifications only say that it is worth looking; what is told comes from the tables, and is looked at once a second
+anyway, so nothing depends on a notification that got lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+from psycopg.sql import SQL, Identifier
+
+IMPORT_CHANNELS = ("import_job_progress", "worker_status")
+DERIVE_CHANNELS = ("worker_status",)
+ENDED = ("finished", "rejected", "failed", "waiting_for_review")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """How far something is. ``is_over``: nothing more will come of itself."""
+
+    kind: str
+    percent: float
+    text: str
+    is_over: bool = False
+
+
+def follow(
+    conn: Connection[Any], read: Callable[[], Event], channels: Sequence[str], *, seconds: float = 1.0
+) -> Iterator[Event]:
+    """Look again at each notification and each second, and yield what is new, up to the event that is the last one."""
+    for channel in channels:
+        conn.execute(SQL("listen {}").format(Identifier(channel)))
+    try:
+        before: Event | None = None
+        while True:
+            event = read()
+            if event != before:
+                yield event
+            if event.is_over:
+                return
+            before = event
+            for _ in conn.notifies(timeout=seconds, stop_after=1):
+                pass
+    finally:
+        if not conn.closed:
+            for channel in channels:
+                conn.execute(SQL("unlisten {}").format(Identifier(channel)))
+
+
+def watch_import(conn: Connection[Any], job_id: int) -> Iterator[Event]:
+    """An import job until it has ended or waits for somebody. Analysis is the first half."""
+    return follow(conn, lambda: _import_event(conn, job_id), IMPORT_CHANNELS)
+
+
+def watch_round(conn: Connection[Any]) -> Iterator[Event]:
+    """What is derived, until everything that was changed is published."""
+    return follow(conn, lambda: _round_event(conn), DERIVE_CHANNELS)
+
+
+def find_job(conn: Connection[Any], job_id: int) -> dict[str, Any] | None:
+    """A job with how far it is."""
+    with conn.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute("select * from register.import_job_progress where id = %s", [job_id]).fetchone()
+
+
+def is_served(conn: Connection[Any], queue: str) -> bool:
+    """Whether a worker serves a queue."""
+    row = conn.execute("select register.is_served(%s)", [queue]).fetchone()
+    return bool(row and row[0])
+
+
+def _import_event(conn: Connection[Any], job_id: int) -> Event:
+    job = find_job(conn, job_id)
+    if job is None:
+        return Event("import", 100, "deleted", True)
+    percent = (float(job["analysis_percent"]) + float(job["import_percent"])) / 2
+    return Event("import", percent, job["current_step"] or job["state"].replace("_", " "), job["state"] in ENDED)
+
+
+def _round_event(conn: Connection[Any]) -> Event:
+    with conn.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(
+            "select register.is_deriving_statistical_units() as units, register.is_deriving_reports() as reports"
+        ).fetchone()
+        phases = cursor.execute("select * from register.pipeline_progress()").fetchall()
+    if row is None or not (row["units"] or row["reports"]):
+        return Event("derive", 100, "published", True)
+    active = next((p for p in phases if p["active"]), None)
+    if active is None:
+        return Event("derive", 0, "waiting for a worker")
+    return Event("derive", float(active["percent"] or 0), (active["step"] or active["phase"]).replace("_", " "))

@@ -1,0 +1,70 @@
+"""``catchment register edit`` as a person or a script runs it."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from catchment_register import RegisterError
+from catchment_register.cli.main import app
+from tests.fixtures.register import Cli, RegisterDatabase
+
+
+def run(reg: RegisterDatabase, *arguments: str) -> str:
+    done = CliRunner().invoke(app, ["edit", *arguments, "--dsn", reg.dsn], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.fixture
+def two(reg_db: RegisterDatabase) -> RegisterDatabase:
+    for ident in "12":
+        reg_db.lu(ident, "2020-01-01", name=f"Unit {ident}")
+    return reg_db
+
+
+def test_every_verb_does_what_it_says(two: RegisterDatabase) -> None:
+    one, other = two.unit_id("1"), two.unit_id("2")
+    assert run(
+        two, "set", "1", "name=New", "employees=7", "--valid-from", "2021-01-01", "--valid-to", "2021-12-31"
+    ) == (f"legal_unit {one} changed\n")
+    names = two.rows("select name from register.legal_unit where id = %s order by valid_from", one)
+    assert [r["name"] for r in names] == ["Unit 1", "New", "Unit 1"]
+    run(two, "relate", "tax_ident:1", f"legal_unit/{other}", "--type", "ownership", "--percentage", "60.5")
+    assert float(two.value("select percentage from register.legal_relationship")) == 60.5
+    run(two, "unrelate", "1", "2")
+    assert two.value("select count(*) from register.legal_relationship") == 0
+    home = two.enterprise_of("2")
+    assert run(two, "connect", "1", "--enterprise", str(home), "--valid-from", "2022-01-01") == (
+        f"legal_unit {one} belongs to enterprise {home}\n"
+    )
+    run(two, "primary", "1", "--valid-from", "2022-01-01")
+    assert two.value("select bool_and(primary_for_enterprise) from register.legal_unit where id = %s", one)
+    run(two, "end", "2", "--on", "2025-01-01")
+    assert two.value("select max(valid_until)::text from register.legal_unit where id = %s", other) == "2025-01-01"
+    run(two, "delete", "2")
+    assert two.value("select count(*) from register.legal_unit where id = %s", other) == 0
+    two.check()
+
+
+def test_what_cannot_be_is_refused_with_a_reason(two: RegisterDatabase) -> None:
+    for arguments, says in (
+        (["set", "9", "name=x"], "there is no unit 9"),
+        (["set", "1", "name"], "'name' is not understood"),
+        (["set", "1", "colour=red"], "legal_unit has no colour"),
+        (["set", "1", "name=x", "--valid-from", "soon"], "--valid-from soon is not a day"),
+        (["relate", "1", "1", "--type", "ownership"], "a unit cannot influence itself"),
+        (["connect", f"enterprise/{two.enterprise_of('1')}"], f"names enterprise {two.enterprise_of('1')}"),
+    ):
+        done = CliRunner().invoke(app, ["edit", *arguments, "--dsn", two.dsn])
+        assert isinstance(done.exception, RegisterError), (arguments, done.exception)
+        assert says in str(done.exception)
+
+
+@pytest.mark.slow
+def test_with_a_worker_of_its_own_it_waits_until_the_change_is_published(two: RegisterDatabase, reg_cli: Cli) -> None:
+    done = reg_cli("edit", "set", "1", "name=New", "--valid-from", "2021-01-01", "--work")
+    assert "published" in done.stdout
+    assert "No worker" not in done.stderr
+    found = two.rows("select name from register.statistical_unit where unit_type = 'legal_unit' and name = 'New'")
+    assert len(found) == 1

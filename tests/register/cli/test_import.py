@@ -1,0 +1,133 @@
+"""``catchment register import`` and ``import-job`` as a person or a script runs them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from catchment_register import FileRefused, JobRefused, MappingRefused
+from catchment_register.cli.main import app
+from tests.fixtures.register import Cli, RegisterDatabase
+from tests.fixtures.worker import wait_until
+
+GOOD = "tax_ident,name,employees,colour\n1,One,5,red\n2,Two,,blue\n"
+BAD = GOOD + "3,,x,green\n"
+
+
+def run(reg: RegisterDatabase, *arguments: str) -> str:
+    """Run in this process, which is quicker; returns what was printed."""
+    done = CliRunner().invoke(app, [*arguments, "--dsn", reg.dsn], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "units.csv"
+    path.write_text(GOOD)
+    return path
+
+
+def drain(reg: RegisterDatabase) -> None:
+    reg.conn.execute("call worker.drain('import')")
+
+
+def test_a_file_is_uploaded_and_worked_on_later(reg_db: RegisterDatabase, file: Path) -> None:
+    told = run(reg_db, "import", str(file), "--kind", "legal_unit", "--valid-from", "2020-01-01", "--slug", "first")
+    assert "2 rows uploaded, read by own columns" in told
+    assert "Columns that are not read: colour" in told
+    drain(reg_db)
+    assert [r["name"] for r in reg_db.rows("select name from register.legal_unit order by name")] == ["One", "Two"]
+    jobs = json.loads(run(reg_db, "import-job", "list", "--json"))
+    assert [(j["slug"], j["state"], j["imported_rows"]) for j in jobs] == [("first", "finished", 2)]
+
+
+@pytest.mark.slow
+def test_with_a_worker_of_its_own_it_waits_and_tells_what_came_of_it(
+    reg_cli: Cli, reg_db: RegisterDatabase, tmp_path: Path
+) -> None:
+    file, errors = tmp_path / "units.csv", tmp_path / "errors.csv"
+    file.write_text(BAD)
+    arguments = ("--kind", "legal_unit", "--valid-from", "2020-01-01", "--valid-to", "2020-12-31", "--no-review")
+    done = reg_cli("import", str(file), *arguments, "--work", "--errors", str(errors))
+    assert "3 rows, 2 imported, 1 with errors, 0 with warnings" in done.stdout
+    assert "a name is needed" in done.stdout
+    assert reg_db.value("select max(valid_until)::text from register.legal_unit") == "2021-01-01"
+    with errors.open() as written:
+        rows = list(csv.DictReader(written))
+    assert [(r["row_no"], r["column"], r["message"]) for r in rows] == [
+        ("3", "employees", "x is not a value of type int"),
+        ("3", "name", "a name is needed"),
+    ]
+
+
+def test_who_waits_is_told_that_nobody_works(reg_db: RegisterDatabase, file: Path) -> None:
+    file.write_text(BAD)
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(
+            CliRunner().invoke,
+            app,
+            ["import", str(file), "--kind", "legal_unit", "--valid-from", "2020-01-01", "--wait", "--dsn", reg_db.dsn],
+        )
+        looked = (
+            "select exists (select from pg_stat_activity where query like '%%is_served%%' and pid <> pg_backend_pid())"
+        )
+        wait_until(lambda: reg_db.rows(looked)[0]["exists"], seconds=60)
+        drain(reg_db)
+        done = waiting.result(60)
+    assert "No worker serves the queue import yet" in done.output
+    assert "waiting for review" in done.output
+
+
+def test_a_job_with_errors_waits_for_somebody(reg_db: RegisterDatabase, file: Path) -> None:
+    file.write_text(BAD)
+    run(reg_db, "import", str(file), "--kind", "legal_unit", "--valid-from", "2020-01-01")
+    drain(reg_db)
+    told = run(reg_db, "import-job", "show", "1")
+    assert "waiting for review" in told
+    assert "import-job approve 1" in told
+    assert len(json.loads(run(reg_db, "import-job", "errors", "1", "--json"))) == 2
+    assert run(reg_db, "import-job", "approve", "1") == "job 1 approved\n"
+    drain(reg_db)
+    assert "finished" in run(reg_db, "import-job", "show", "1")
+    assert reg_db.value("select count(*) from register.legal_unit") == 2
+    assert run(reg_db, "import-job", "delete", "1") == "job 1 deleted\n"
+    assert run(reg_db, "import-job", "list") == "There are no import jobs.\n"
+
+
+def test_a_rejected_job_brings_nothing(reg_db: RegisterDatabase, file: Path) -> None:
+    run(reg_db, "import", str(file), "--kind", "legal_unit", "--valid-from", "2020-01-01", "--review")
+    drain(reg_db)
+    assert run(reg_db, "import-job", "reject", "1") == "job 1 rejected\n"
+    drain(reg_db)
+    assert reg_db.value("select count(*) from register.legal_unit") == 0
+
+
+def test_what_cannot_be_is_refused_with_a_reason(reg_db: RegisterDatabase, file: Path, tmp_path: Path) -> None:
+    unit = ("--kind", "legal_unit", "--valid-from", "2020-01-01")
+    for error, arguments, says in (
+        (FileRefused, ["import", str(tmp_path / "none.csv"), *unit], "No such file or directory"),
+        (MappingRefused, ["import", str(file), "--kind", "colour"], "there is no kind of file 'colour'"),
+        (MappingRefused, ["import", str(file), "--kind", "legal_relationship"], "the file lacks rel_type_code"),
+        (MappingRefused, ["import", str(file), *unit, "--mapping", "nowhere"], "the mapping nowhere cannot be read"),
+        (JobRefused, ["import", str(file), "--kind", "legal_unit"], "takes its dates from the job"),
+        (
+            JobRefused,
+            ["import", str(file), "--kind", "legal_unit", "--valid-from", "soon"],
+            "--valid-from soon is not a day",
+        ),
+        (JobRefused, ["import", str(file), *unit, "--strategy", "guess"], "there is no strategy guess"),
+        (JobRefused, ["import", str(file), *unit, "--valid-to", "2019-01-01"], "nothing is valid from"),
+        (JobRefused, ["import-job", "show", "99"], "there is no import job 99"),
+        (JobRefused, ["import-job", "approve", "99"], "there is no import job 99"),
+        (JobRefused, ["import-job", "retry", "99"], "there is no import job 99"),
+    ):
+        done = CliRunner().invoke(app, [*arguments, "--dsn", reg_db.dsn])
+        assert isinstance(done.exception, error), (arguments, done.exception)
+        assert says in str(done.exception)
+    assert reg_db.value("select count(*) from register.import_job") == 0

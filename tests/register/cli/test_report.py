@@ -1,0 +1,174 @@
+"""``catchment register report`` and ``search`` as a person or a script runs them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from catchment_register import RegisterError
+from catchment_register.cli import output
+from catchment_register.cli.main import app
+from catchment_register.cli.search import word_query
+from tests.fixtures.register import RegisterDatabase, opened
+from tests.fixtures.server import cloned
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output.console, "_width", 200)
+
+
+@pytest.fixture(scope="module")
+def told(server: str, register_template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RegisterDatabase]:
+    """A small register, derived once: nobody changes it here."""
+    with cloned(server, register_template) as dsn, opened(dsn, tmp_path_factory.mktemp("told")) as made:
+        _fill(made)
+        yield made
+
+
+def _fill(reg_db: RegisterDatabase) -> None:
+    with reg_db.conn.transaction():
+        reg_db.lu("910000001", "2024-01-01", name="Nordic Fish AS", legal_form="AS", region="03.01", activity="A.01.1")
+        reg_db.stat("910000001", "employees", 12, "2024-01-01")
+        reg_db.lu("910000002", "2024-06-01", name="Fishing Tools AS", legal_form="AS", region="11.03", employees=3)
+        reg_db.lu(
+            "910000003", "2023-01-01", name="[bold]Odd[/bold] name", birth_date="2023-01-01", death_date="2025-03-03"
+        )
+        reg_db.es("910000004", "910000001", "2024-01-01", name="Nordic Fish, Oslo", employees=5)
+    reg_db.derive()
+
+
+def run(reg: RegisterDatabase, *arguments: str) -> str:
+    """What a verb prints; run in this process, which is quicker."""
+    done = CliRunner().invoke(app, [*arguments, "--dsn", reg.dsn])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.stdout
+
+
+def read(reg: RegisterDatabase, *arguments: str) -> Any:
+    return json.loads(run(reg, *arguments, "--json"))
+
+
+def test_history_as_a_table_and_as_json(told: RegisterDatabase) -> None:
+    rows = read(told, "report", "history")
+    assert [(r["period"], r["countable_count"]) for r in rows] == [("2023", 1), ("2024", 3), ("2025", 2), ("2026", 2)]
+    text = run(told, "report", "history", "--measure", "deaths", "--from", "2025")
+    assert [line.split() for line in text.splitlines()] == [["period", "deaths"], ["2025", "1"], ["2026", "0"]]
+    months = read(told, "report", "history", "--resolution", "year-month", "--from", "2026")
+    assert [r["period"] for r in months] == ["2026-01", "2026-02"]
+
+
+def test_history_as_a_chart(told: RegisterDatabase) -> None:
+    text = run(told, "report", "history", "--chart", "--measure", "countable_count", "--measure", "deaths")
+    assert "countable_count" in text
+    assert "2023" in text
+    assert any("⠀" <= c <= "⣿" for c in text), "braille dots"
+
+
+@pytest.mark.parametrize(("name", "magic"), [("history.png", b"\x89PNG"), ("history.svg", b"<?xml")])
+def test_history_as_a_picture(told: RegisterDatabase, tmp_path: Path, name: str, magic: bytes) -> None:
+    run(told, "report", "history", "--plot", str(tmp_path / name))
+    assert (tmp_path / name).read_bytes().startswith(magic)
+    run(told, "report", "demography", "--plot", str(tmp_path / name))
+    assert (tmp_path / name).read_bytes().startswith(magic)
+
+
+def test_history_as_csv(told: RegisterDatabase, tmp_path: Path) -> None:
+    run(told, "report", "history", "--csv", str(tmp_path / "h.csv"))
+    with (tmp_path / "h.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [r["exists_count"] for r in rows] == ["1", "3", "2", "2"]
+
+
+def test_demography(told: RegisterDatabase) -> None:
+    rows = {r["year"]: r for r in read(told, "report", "demography")}
+    assert (rows[2023]["births"], rows[2023]["born_then"], rows[2023]["alive_today"]) == (1, 1, 0)
+    assert (rows[2025]["deaths"], rows[2025]["natural_change"]) == (1, -1)
+
+
+def test_facets_on_a_day(told: RegisterDatabase) -> None:
+    found = read(told, "report", "facets", "--at", "2025-01-01")
+    assert found["count"] == 3
+    assert {row["key"] for row in found["next"]["physical_region"]} == {"03", "11"}
+    text = run(told, "report", "facets", "--at", "2025-01-01", "--region", "03", "--legal-form", "AS")
+    assert text.startswith("1 units of type legal_unit on 2025-01-01")
+    assert "employees: 17 in all" in text, "its own and those of its establishment"
+    assert run(told, "report", "facets").startswith("3 units of type legal_unit on 2026-02-13"), "today"
+
+
+def test_one_unit_in_time(told: RegisterDatabase) -> None:
+    assert "Nordic Fish AS" in run(told, "report", "unit", "910000001")
+    rows = read(told, "report", "unit", "tax_ident:910000004")
+    assert [(r["unit_type"], r["name"]) for r in rows] == [("establishment", "Nordic Fish, Oslo")]
+    assert "[bold]Odd[/bold] name" in run(told, "report", "unit", "910000003"), "a name is not markup"
+
+
+def test_codes_in_use(told: RegisterDatabase) -> None:
+    assert [r["path"] for r in read(told, "report", "codes", "region")] == ["03", "03.01", "11", "11.03"]
+    assert [r["code"] for r in read(told, "report", "codes", "legal_form")] == ["AS"]
+    assert [r["code"] for r in read(told, "report", "codes", "country")] == ["NO"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["report", "history", "--unit-type", "person"], "there is no unit type 'person'"),
+        (["report", "history", "--resolution", "week"], "there is no resolution 'week'"),
+        (["report", "history", "--measure", "joy"], "there is no measure 'joy'"),
+        (["report", "history", "--plot", "history.txt"], "history.txt is no kind of picture"),
+        (["report", "history", "--csv", "/no/such/folder/h.csv"], "/no/such/folder/h.csv cannot be written"),
+        (["report", "facets", "--at", "today"], "'today' is not a day"),
+        (["report", "facets", "--legal-form", "XX"], "legal_form has no code 'XX'"),
+        (["report", "codes", "colour"], "there is no code list 'colour'"),
+        (["report", "unit", "12345"], "12345"),
+        (["search", "x", "--unit-type", "person"], "there is no unit type 'person'"),
+    ],
+)
+def test_what_cannot_be_reported_is_refused(told: RegisterDatabase, arguments: list[str], says: str) -> None:
+    with pytest.raises(RegisterError) as caught:
+        run(told, *arguments)
+    assert says in str(caught.value)
+
+
+def test_an_empty_register_says_so(reg_db: RegisterDatabase) -> None:
+    assert run(reg_db, "report", "history") == "There is no history yet.\n"
+    assert run(reg_db, "report", "demography") == "There is no history yet.\n"
+    assert run(reg_db, "report", "codes", "sector") == "No unit has any.\n"
+    assert run(reg_db, "search", "fish") == "No unit is found.\n"
+
+
+def test_search_finds_identifiers_first_and_words_by_their_beginning(told: RegisterDatabase) -> None:
+    assert [r["name"] for r in read(told, "search", "910000002")] == ["Fishing Tools AS"]
+    assert {r["name"] for r in read(told, "search", "fish")} == {
+        "Nordic Fish AS",
+        "Nordic Fish, Oslo",
+        "Fishing Tools AS",
+    }
+    assert [r["name"] for r in read(told, "search", "NORDIC fish", "--unit-type", "legal_unit")] == ["Nordic Fish AS"]
+    assert read(told, "search", "ordic") == [], "words, not letters within them"
+    found = read(told, "search", "fish", "--region", "03")
+    assert [r["name"] for r in found] == ["Nordic Fish AS"]
+    assert found[0]["employees"] == "17"
+    assert read(told, "search", "fishing", "--at", "2024-01-01") == []
+    assert len(read(told, "search", "fish", "--limit", "1")) == 1
+    assert "Nordic Fish AS" in run(told, "search", "nordic", "--activity", "A.01")
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("fish", "'fish':*"),
+        ("Nordic Fish", "'nordic' & 'fish':*"),
+        ("it's & (odd) | :* \\ x", "'it' & 's' & 'odd' & 'x':*"),
+        ("!?", ""),
+    ],
+)
+def test_words_are_asked_for_safely(text: str, query: str) -> None:
+    assert word_query(text) == query

@@ -1,0 +1,58 @@
+"""``catchment register status``, ``derive`` and ``verify`` as a person or a script runs them."""
+
+from __future__ import annotations
+
+import json
+
+from tests.fixtures.register import Cli, RegisterDatabase
+
+
+def test_status_tells_what_waits_and_what_was_done(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
+    assert reg_cli("status").stdout == "today is 2026-02-13; everything is published\n"
+    reg_db.lu("1", "2025-01-01")
+    text = reg_cli("status").stdout
+    assert text.startswith("today is 2026-02-13; deriving statistical units")
+    assert "logged changes wait for a round" in text
+    reg_db.derive()
+    told = json.loads(reg_cli("status", "--json", "--rounds", "5").stdout)
+    assert (told["is_deriving_statistical_units"], told["is_deriving_reports"], told["is_importing"]) == (False,) * 3
+    assert [(r["kind"], r["state"], r["legal_units"]) for r in told["rounds"]] == [("changes", "done", 1)]
+    assert "everything is published" in reg_cli("status", "--follow").stdout
+
+
+def test_derive_waits_for_a_worker_of_its_own(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
+    reg_db.lu("1", "2025-01-01", employees=2)
+    done = reg_cli("derive", "--work")
+    assert "round 1 (changes): done" in done.stdout
+    assert reg_db.value("select count(*) from register.statistical_unit") == 2
+    told = json.loads(reg_cli("derive", "--full", "--work", "--json").stdout)
+    assert (told["round"]["kind"], told["round"]["state"]) == ("all", "done")
+    told = json.loads(reg_cli("derive", "--reports", "--today", "2026-03-01", "--work", "--json").stdout)
+    assert told["round"]["kind"] == "reports"
+    assert reg_db.value("select max(month) from register.statistical_history where year = 2026") == 3
+
+
+def test_derive_only_asks_unless_told_to_wait(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
+    assert reg_cli("derive", "--full").stdout.startswith("asked for: task ")
+    assert reg_db.value("select payload from worker.tasks where command = 'collect_changes'") == {"scope": "all"}
+    assert "choose one of" in reg_cli("derive", "--full", "--reports", code=2).stderr
+
+
+def test_verify_ends_well_and_not_so_well(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
+    reg_db.lu("1", "2025-01-01", employees=2)
+    reg_db.derive()
+    done = reg_cli("verify", "--deep", "--reference")
+    assert done.stdout.endswith("All rules hold.\n")
+    assert "✓ the history by facet sums up to the history" in done.stdout
+    reg_db.conn.execute("update register.statistical_history_row set exists_count = 5 where year = 2026")
+    done = reg_cli("verify", "--reference", code=1)
+    assert "✗ units at the end of a period are those in stock on that day" in done.stdout
+    assert "✗ what is published is what the plain reference says" in done.stdout
+    told = json.loads(reg_cli("verify", "--json", code=1).stdout)
+    assert told["violations"]
+    assert set(told["violations"][0]) == {"rule", "detail"}
+
+
+def test_verify_says_when_derivation_is_under_way(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
+    reg_db.lu("1", "2025-01-01")
+    assert "Derivation is under way" in reg_cli("verify").stdout

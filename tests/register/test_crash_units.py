@@ -1,0 +1,91 @@
+"""Workers and servers that die while units are derived: another one finishes, and what is published is the same."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import catchment_register
+from catchment_register.dates import read_open_ends
+from tests.fixtures.register import Register, RegisterDatabase
+from tests.fixtures.restart import restart
+from tests.fixtures.worker import wait_until
+from tests.register.unit_support import ENDS_ROUNDS, assert_right
+
+HOLD = 4711
+# A handler that has done everything but commit.
+HOLDS = """
+alter procedure register.{stage}(jsonb, jsonb) rename to {stage}_at_once;
+create procedure register.{stage}(payload jsonb, inout info jsonb) language plpgsql security definer as $$
+begin
+  call register.{stage}_at_once(payload, info);
+  perform pg_advisory_xact_lock({hold});
+end;
+$$;
+"""
+
+
+def fill(reg: Register) -> None:
+    for number in range(6):
+        reg.lu(f"l{number}", "2020-01-01", employees=number)
+        reg.es(f"e{number}", f"l{number}", "2020-01-01", employees=1)
+    reg.relate("l0", "l1", "2020-01-01")
+
+
+def is_over(reg: Register) -> bool:
+    return not reg.log() and reg.value("select state from register.round order by id desc limit 1") == "done"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "stage",
+    ["collect_changes", "statistical_unit_refresh_batch", "statistical_unit_flush_staging"],
+)
+def test_a_killed_worker_leaves_the_stage_to_another(reg_db: RegisterDatabase, stage: str) -> None:
+    reg_db.conn.execute(ENDS_ROUNDS)
+    reg_db.conn.execute(HOLDS.format(stage=stage, hold=HOLD))
+    reg_db.conn.execute("update register.settings set batch_enterprises = 2")
+    fill(reg_db)
+    reg_db.conn.execute("select pg_advisory_lock(%s)", [HOLD])
+    worker = reg_db.start_worker("--queue", "analytics")
+    waiting = "select count(*) from pg_locks where locktype = 'advisory' and objid = %s and not granted"
+    wait_until(lambda: reg_db.value(waiting, HOLD), seconds=60)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    reg_db.conn.execute("select pg_advisory_unlock(%s)", [HOLD])
+    reg_db.start_worker("--queue", "analytics")
+    wait_until(lambda: is_over(reg_db), seconds=60)
+    assert_right(reg_db)
+    assert reg_db.value("select count(*) from register.statistical_unit_row") == 19
+
+
+@pytest.mark.slow
+def test_a_server_that_crashes_before_the_flush_loses_nothing(own_server: tuple[str, Path]) -> None:
+    dsn, data = own_server
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        catchment_register.migrate(conn)
+        read_open_ends(conn)
+        reg = Register(conn)
+        conn.execute(ENDS_ROUNDS)
+        conn.execute("insert into register.country (iso_2, name) values ('NO', 'Norway')")
+        fill(reg)
+        before_flush = "select count(*) from worker.tasks where command = %s and state = 'completed'"
+        while not reg.value(before_flush, "derive_statistical_unit_continue"):
+            conn.execute("call worker.process_tasks(p_batch_size => 1, p_queue => 'analytics')")
+        assert reg.value("select count(*) from register.statistical_unit_staging") > 0
+    restart(data, "immediate")
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        read_open_ends(conn)
+        reg = Register(conn)
+        assert reg.value("select count(*) from register.statistical_unit_staging") == 0
+        conn.execute("call worker.drain('analytics')")
+        failed = reg.rows("select command, error_detail ->> 'kind' as kind from worker.tasks where state = 'failed'")
+        assert {"command": "statistical_unit_flush_staging", "kind": "RG010"} in failed
+        assert reg.value("select state from register.round order by id desc limit 1") == "broken"
+        conn.execute("select set_config('worker.now', (now() + interval '1 minute')::text, false)")
+        conn.execute("call worker.drain('analytics')")
+        assert is_over(reg)
+        assert_right(reg)

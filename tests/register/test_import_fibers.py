@@ -1,0 +1,143 @@
+"""Imports by real workers: neither the number of batches side by side nor a worker that dies shows in the result."""
+
+from __future__ import annotations
+
+import random
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fixtures.register import Register, opened
+from tests.fixtures.server import cloned
+from tests.fixtures.worker import wait_until
+
+Row = dict[str, Any]
+UNITS = 60
+ADVISORY = 4711
+
+
+def files() -> list[tuple[str, list[Row]]]:
+    """A small register in time: establishments that move, units with several rows, some rows that are wrong."""
+    pick = random.Random(7)
+    units = [
+        {"tax_ident": f"{n}", "name": f"U{n} {year}", "valid_from": f"{year}-01-01", "valid_to": "", "employees": n}
+        for n in range(UNITS)
+        for year in (2015, 2018)[: 1 + n % 2]
+    ]
+    places = [
+        {
+            "tax_ident": f"E{n}",
+            "legal_unit_tax_ident": f"{pick.randrange(UNITS)}",
+            "name": f"E{n}",
+            "valid_from": f"{year}-01-01",
+            "valid_to": "",
+            "physical_region_code": pick.choice(["0301", "4626"]),
+        }
+        for n in range(UNITS)
+        for year in (2016, 2020)[: 1 + n % 2]
+    ]
+    influence = [
+        {
+            "influencing_tax_ident": f"{n}",
+            "influenced_tax_ident": f"{n + 1}",
+            "rel_type_code": "control",
+            "percentage": "60",
+            "valid_from": "2019-01-01",
+            "valid_to": "",
+        }
+        for n in range(0, UNITS - 1, 3)
+    ]
+    wrong = [{"tax_ident": "bad", "name": "", "valid_from": "2015-01-01", "valid_to": "", "employees": ""}]
+    for rows in (units, places, influence):
+        pick.shuffle(rows)
+    return [("legal_unit", units + wrong), ("establishment_formal", places), ("legal_relationship", influence)]
+
+
+def content(reg: Register) -> list[list[Row]]:
+    """Base data by identifiers, without what depends on numbers and clocks."""
+    name = "(select min(i.ident) from register.external_ident as i where {} = {})"
+    legal = name.format("i.legal_unit_id", "{}")
+    place = name.format("i.establishment_id", "{}")
+    return [
+        reg.rows(
+            f"select {legal.format('t.id')} as ident, t.name, t.valid_from, t.valid_until, t.primary_for_enterprise"
+            " from register.legal_unit as t order by 1, 3"
+        ),
+        reg.rows(
+            f"select {place.format('t.id')} as ident, {legal.format('t.legal_unit_id')} as owner, t.name, t.valid_from,"
+            " t.valid_until, t.primary_for_legal_unit from register.establishment as t order by 1, 4"
+        ),
+        reg.rows(
+            f"select {place.format('t.establishment_id')} as ident, t.region_id, t.valid_from, t.valid_until"
+            " from register.location as t order by 1, 3"
+        ),
+        reg.rows(
+            f"select {legal.format('t.legal_unit_id')} as ident, t.value_int, t.valid_from, t.valid_until"
+            " from register.stat_for_unit as t order by 1, 3"
+        ),
+        reg.rows(
+            f"select {legal.format('t.influencing_id')} as a, {legal.format('t.influenced_id')} as b, t.valid_from"
+            " from register.legal_relationship as t order by 1, 2"
+        ),
+        reg.rows("select row_no, state, errors from register.import_row order by job_id, row_no"),
+    ]
+
+
+def upload_all(reg: Register) -> list[int]:
+    reg.conn.execute("update register.settings set import_batch_rows = 9")
+    return [reg.upload(kind, rows, review=False) for kind, rows in files()]
+
+
+def are_finished(reg: Register, jobs: list[int]) -> bool:
+    return [reg.job(j)["state"] for j in jobs] == ["finished"] * len(jobs)
+
+
+@pytest.mark.slow
+def test_the_number_of_fibers_does_not_show_in_the_result(server: str, register_template: str, tmp_path: Path) -> None:
+    results: list[list[list[Row]]] = []
+    for fibers in (1, 2, 4):
+        folder = tmp_path / str(fibers)
+        folder.mkdir()
+        with cloned(server, register_template) as dsn, opened(dsn, folder) as reg:
+            jobs = upload_all(reg)
+            worker = reg.start_worker("--queue", "import", "--concurrency", f"import={fibers}", "--stop-when-idle")
+            assert worker.wait(90) == 0
+            assert are_finished(reg, jobs), [reg.job(j) for j in jobs]
+            results.append(content(reg))
+            reg.check()
+    assert len(results[0][0]) > UNITS
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_in_the_middle_of_a_batch_leaves_no_trace(
+    server: str, register_template: str, tmp_path: Path
+) -> None:
+    with cloned(server, register_template) as dsn, opened(dsn, tmp_path) as reg:
+        undisturbed = upload_all(reg)
+        reg.conn.execute("call worker.drain('import')")
+        assert are_finished(reg, undisturbed)
+        expected = content(reg)
+    (tmp_path / "killed").mkdir()
+    with cloned(server, register_template) as dsn, opened(dsn, tmp_path / "killed") as reg:
+        reg.conn.execute(
+            "create function public.hold() returns trigger language plpgsql as"
+            f" $$ begin perform pg_advisory_xact_lock_shared({ADVISORY}); return null; end $$;"
+            " create trigger zz_hold after insert on register.stat_for_unit"
+            " for each statement execute function public.hold()"
+        )
+        jobs = upload_all(reg)
+        reg.conn.execute(f"select pg_advisory_lock({ADVISORY})")
+        first = reg.start_worker("--queue", "import", "--concurrency", "import=2")
+        held = "select exists (select from pg_locks where locktype = 'advisory' and objid = %s and not granted)"
+        wait_until(lambda: reg.value(held, ADVISORY), seconds=60)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        assert reg.value("select count(*) from register.stat_for_unit") == 0
+        reg.conn.execute(f"select pg_advisory_unlock({ADVISORY})")
+        reg.start_worker("--queue", "import")
+        wait_until(lambda: are_finished(reg, jobs), seconds=90)
+        assert content(reg) == expected
+        reg.check()

@@ -1,0 +1,203 @@
+"""Power groups: connected legal units, their idents, levels and roots, and how groups join and split."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fixtures.register import Register
+from tests.register.unit_support import assert_right, derive, rows_of, without_reports
+
+
+@pytest.fixture
+def units(reg: Register) -> Register:
+    without_reports(reg)
+    for ident in "abcdefg":
+        reg.lu(ident, "2020-01-01")
+    return reg
+
+
+def relate(reg: Register, *pairs: str) -> None:
+    for pair in pairs:
+        reg.relate(pair[0], pair[1], "2020-01-01")
+
+
+def groups(reg: Register) -> dict[int, set[str]]:
+    """Groups with their relationships, as pairs of letters."""
+    rows = reg.rows(
+        "select r.derived_power_group_id as id, i.ident || o.ident as pair from register.legal_relationship as r"
+        " join register.external_ident as i on i.legal_unit_id = r.influencing_id"
+        " join register.external_ident as o on o.legal_unit_id = r.influenced_id"
+    )
+    found: dict[int, set[str]] = {}
+    for row in rows:
+        found.setdefault(row["id"], set()).add(row["pair"])
+    return found
+
+
+def levels(reg: Register) -> dict[str, int | None]:
+    rows = reg.rows(
+        "select i.ident, r.derived_influenced_power_level as level from register.legal_relationship as r"
+        " join register.external_ident as i on i.legal_unit_id = r.influenced_id"
+    )
+    return {r["ident"]: r["level"] for r in rows}
+
+
+def root(reg: Register) -> str | None:
+    """The unit that describes the only group."""
+    group = reg.value("select id from register.power_group")
+    (row,) = rows_of(reg, "power_group", group)
+    name = row["name"]
+    return None if name is None else name.removeprefix("Unit ")
+
+
+def only_group(reg: Register) -> int:
+    (group,) = groups(reg)
+    return group
+
+
+@pytest.mark.parametrize(
+    ("number", "ident"), [(1, "PG0001"), (36, "PG0010"), (1679615, "PGZZZZ"), (1679616, "PG10000")]
+)
+def test_an_ident_is_the_number_to_the_base_of_36(reg: Register, number: int, ident: str) -> None:
+    assert reg.value("select register.power_ident(%s)", number) == ident
+
+
+def test_connected_units_are_a_group_whatever_the_direction(units: Register) -> None:
+    relate(units, "ab", "cb", "de")
+    derive(units)
+    assert sorted(map(sorted, groups(units).values())) == [["ab", "cb"], ["de"]]
+    for row in units.rows("select id, ident from register.power_group"):
+        assert row["ident"] == units.value("select register.power_ident(%s)", row["id"])
+    assert_right(units)
+
+
+def test_relationships_of_different_times_make_one_group(units: Register) -> None:
+    units.relate("a", "b", "2020-01-01", "2021-01-01")
+    units.relate("b", "c", "2022-01-01")
+    derive(units)
+    rows = rows_of(units, "power_group", only_group(units))
+    assert [str(r["valid_from"]) for r in rows] == ["2020-01-01", "2022-01-01"]
+    assert_right(units)
+
+
+def test_levels_count_from_the_top(units: Register) -> None:
+    relate(units, "ab", "bc", "ad", "dc", "ce")
+    derive(units)
+    assert levels(units) == {"b": 1, "c": 2, "d": 1, "e": 3}
+    assert root(units) == "a"
+    assert units.value("select count(*) from register.power_root") == 0
+
+
+def test_a_cycle_has_no_levels_and_a_root_that_influences_most(units: Register) -> None:
+    relate(units, "ab", "ba", "bc")
+    derive(units)
+    assert levels(units) == {"b": None, "a": None, "c": None}
+    # Both reach two others; the older one is taken.
+    assert root(units) == "a"
+    assert units.value("select count(*) from register.power_root") == 1
+    assert_right(units)
+
+
+def test_of_several_tops_the_one_with_most_below_it_is_the_root(units: Register) -> None:
+    relate(units, "ac", "bc", "bd", "de")
+    derive(units)
+    assert root(units) == "b"
+    assert_right(units)
+
+
+def test_a_root_that_somebody_chose_stays(units: Register) -> None:
+    relate(units, "ac", "bc", "bd")
+    derive(units)
+    units.conn.execute("update register.power_root set custom_root_legal_unit_id = %s", [units.unit_id("a")])
+    derive(units)
+    assert root(units) == "a"
+    relate(units, "ae")
+    derive(units)
+    assert root(units) == "a"
+    units.conn.execute("update register.power_root set custom_root_legal_unit_id = null")
+    derive(units)
+    assert root(units) == "a"
+    assert_right(units)
+
+
+def test_a_root_is_forgotten_when_relationships_tell_it(units: Register) -> None:
+    relate(units, "ac", "bc")
+    derive(units)
+    assert units.value("select count(*) from register.power_root") == 1
+    relate(units, "ab")
+    derive(units)
+    assert units.value("select count(*) from register.power_root") == 0
+    assert root(units) == "a"
+    assert_right(units)
+
+
+def test_groups_that_are_joined_go_on_as_the_larger_one(units: Register) -> None:
+    relate(units, "ab")
+    derive(units)
+    relate(units, "cd", "de")
+    derive(units)
+    larger = next(g for g, pairs in groups(units).items() if len(pairs) == 2)
+    smaller = next(g for g, pairs in groups(units).items() if len(pairs) == 1)
+    relate(units, "bc")
+    derive(units)
+    assert groups(units) == {larger: {"ab", "bc", "cd", "de"}}
+    assert rows_of(units, "power_group", smaller) == []
+    assert units.value("select count(*) from register.power_group") == 1
+    assert_right(units)
+
+
+def test_a_group_that_splits_stays_with_the_larger_part(units: Register) -> None:
+    relate(units, "ab", "bc", "cd", "de")
+    derive(units)
+    group = only_group(units)
+    units.conn.execute("delete from register.legal_relationship where influencing_id = %s", [units.unit_id("b")])
+    derive(units)
+    found = groups(units)
+    assert found[group] == {"cd", "de"}
+    assert sorted(map(sorted, found.values())) == [["ab"], ["cd", "de"]]
+    assert_right(units)
+
+
+def test_a_group_that_somebody_named_stays_without_units(units: Register) -> None:
+    relate(units, "ab")
+    derive(units)
+    group = only_group(units)
+    units.insert("tag_for_unit", tag_id=units.code("tag", "watch"), power_group_id=group)
+    units.conn.execute("delete from register.legal_relationship")
+    derive(units)
+    assert units.value("select id from register.power_group") == group
+    assert rows_of(units, "power_group", group) == []
+    assert_right(units)
+
+
+def test_deriving_everything_keeps_groups_as_they_are(units: Register) -> None:
+    relate(units, "ab", "cd", "dc", "ef", "gf")
+    derive(units)
+    before = (
+        groups(units),
+        units.rows("select * from register.power_root"),
+        units.rows("select * from register.power_group"),
+    )
+    units.value("select worker.enqueue_collect_changes('all')")
+    derive(units)
+    after = (
+        groups(units),
+        units.rows("select * from register.power_root"),
+        units.rows("select * from register.power_group"),
+    )
+    assert after == before
+
+
+def test_what_derivation_writes_about_groups_is_no_change_of_its_own(units: Register) -> None:
+    relate(units, "ab", "ba")
+    derive(units)
+    assert units.log() == []
+    assert units.pending() == 0
+    assert units.value("select count(*) from register.round") == 1
+
+
+def test_a_hand_made_group_without_units_is_left_alone(units: Register) -> None:
+    made = units.insert("power_group", ident="PGTEST")["id"]
+    relate(units, "ab")
+    derive(units)
+    assert units.value("select count(*) from register.power_group where id = %s", made) == 1

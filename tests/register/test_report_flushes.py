@@ -1,0 +1,91 @@
+"""Differences reach each report exactly once, also when rounds break between two reports."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fixtures.register import Register
+from tests.register.agreement import wrong_reports
+
+TABLES = ("statistical_history_row", "statistical_unit_facet_row", "statistical_history_facet_row")
+
+
+@pytest.fixture
+def filled(reg: Register) -> Register:
+    for ident, employees in (("1", 1), ("2", 5), ("3", 9)):
+        reg.lu(ident, "2025-11-01", region="03.01", activity="A.01.1", employees=employees)
+    reg.lu("4", "2025-11-01", "2026-01-10", name="Before", region="11.03", employees=4)
+    reg.lu("4", "2026-01-10", name="After", region="11.03", employees=6)
+    reg.derive()
+    reg.conn.execute("update register.settings set rebuild_share = 1")
+    return reg
+
+
+def employ(reg: Register, ident: str, employees: int) -> None:
+    reg.conn.execute(
+        "update register.stat_for_unit set value_int = %s where legal_unit_id = %s", [employees, reg.unit_id(ident)]
+    )
+
+
+def move(reg: Register, ident: str, region: str) -> None:
+    place = [reg.code("region", region), reg.unit_id(ident)]
+    reg.conn.execute("update register.location set region_id = %s where legal_unit_id = %s", place)
+
+
+def break_round(reg: Register, table: str) -> None:
+    """A round that fails where it publishes to this table."""
+    reg.conn.execute(
+        f"create function pg_temp.fail() returns trigger language plpgsql as $$ begin raise 'broken'; end $$;"
+        f" create trigger fail before insert or update or delete on register.{table}"
+        f" for each statement execute function pg_temp.fail()"
+    )
+    reg.value("select worker.enqueue_collect_changes()")
+    reg.derive()
+    assert reg.value("select state from register.round order by id desc limit 1") == "broken"
+    reg.conn.execute(f"drop trigger fail on register.{table}; drop function pg_temp.fail()")
+
+
+def applied(reg: Register) -> dict[str, int]:
+    return {r["report"]: r["applied_flush_id"] for r in reg.rows("select * from register.report_state")}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_reports_that_a_broken_round_did_not_reach_catch_up(filled: Register, table: str) -> None:
+    before = applied(filled)
+    employ(filled, "1", 7)
+    move(filled, "4", "46.26")
+    break_round(filled, table)
+    moved = [name for name, flush in applied(filled).items() if flush != before[name]]
+    assert len(moved) == TABLES.index(table), "reports before the break have the change, the others do not"
+    # A second flush on top: comes, goes and changes back, all before the last report has seen the first.
+    employ(filled, "1", 2)
+    employ(filled, "3", 2)
+    move(filled, "4", "03.01")
+    filled.value("select worker.enqueue_collect_changes()")
+    filled.derive()
+    assert filled.value("select state from register.round order by id desc limit 1") == "done"
+    assert len(set(applied(filled).values())) == 1
+    assert filled.value("select count(*) from register.statistical_unit_change") == 0
+    assert wrong_reports(filled) == []
+    filled.check()
+    made_anew = filled.rows(
+        "select info from worker.tasks where command = 'derive_reports' and state = 'completed'"
+        " order by id desc limit 1"
+    )
+    assert made_anew[0]["info"]["rebuilt"] is None, "by differences"
+
+
+def test_two_broken_rounds_are_caught_up_with_at_once(filled: Register) -> None:
+    for employees in (7, 11):
+        employ(filled, "2", employees)
+        break_round(filled, "statistical_history_facet_row")
+    employ(filled, "2", 0)
+    filled.value("select worker.enqueue_collect_changes()")
+    filled.derive()
+    assert [r["state"] for r in filled.rows("select state from register.round order by id")][1:] == [
+        "broken",
+        "broken",
+        "done",
+    ]
+    assert wrong_reports(filled) == []
+    filled.check()

@@ -1,0 +1,113 @@
+"""The rules that ``verify`` checks: each of them is found broken when it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from catchment_register.cli.verify import DEEP, RULES
+from tests.fixtures.register import Register
+
+
+@pytest.fixture
+def filled(reg: Register) -> Register:
+    """A register with a bit of everything, derived."""
+    reg.lu("1", "2024-01-01", "2025-06-01", region="03.01", activity="A.01.1", sector="2100", employees=3)
+    reg.lu("1", "2025-06-01", name="Renamed", region="11.03", activity="A.01.1", sector="2100", employees=4)
+    reg.es("2", "1", "2024-01-01", "2025-06-01", region="03.01", employees=1)
+    reg.informal("3", "2024-03-01", employees=2)
+    reg.lu("4", "2024-01-01", legal_form="AS")
+    reg.relate("1", "4", "2024-01-01", "2025-06-01")
+    reg.derive()
+    return reg
+
+
+def broken(reg: Register, *, deep: bool = False) -> set[str]:
+    return {row["rule"] for row in reg.rows("select * from register.check_register(%s)", deep)}
+
+
+def test_all_rules_hold_in_a_register_that_was_left_alone(filled: Register) -> None:
+    assert broken(filled, deep=True) == set()
+
+
+def test_a_register_without_units_is_in_order(reg: Register) -> None:
+    assert broken(reg, deep=True) == set()
+
+
+BREAKS = {
+    "rows of one key are never valid on the same day": (
+        "update register.legal_unit set valid_until = '2026-01-01' where valid_until = '2025-06-01'"
+    ),
+    "what a row belongs to is there for all of its time": (
+        "update register.activity set valid_from = '2020-01-01' where valid_from = '2024-01-01'"
+    ),
+    "a code is in its list": ("update register.location set region_id = 999999"),
+    "rows of a unit do not overlap": ("update register.statistical_unit_row set is_only = not is_only"),
+    "a published unit exists": (
+        "update register.statistical_unit_row set unit_id = unit_id + 5000 where unit_type = 'establishment'"
+    ),
+    "a unit is published": ("delete from register.statistical_unit_row where unit_type = 'establishment'"),
+    "a row is in the slot of its facet": (
+        "update register.statistical_unit_row set hash_slot = (hash_slot + 1) % 16384"
+    ),
+    "codes in use are counted": ("update register.used_code set row_count = row_count + 1 where kind = 'region'"),
+    "units at the end of a period are those in stock on that day": (
+        "update register.statistical_history_row set exists_count = exists_count + 1 where resolution = 'year'"
+    ),
+    "facets of units count every counted row once": (
+        "update register.statistical_unit_facet_row set count = count + 1"
+    ),
+    "the history by facet sums up to the history": (
+        "update register.statistical_history_facet_row set births = births + 1"
+    ),
+    "values of the history by facet sum up to those of the history": (
+        "update register.statistical_history_facet_row set moments = null"
+    ),
+    "a report has no row about nothing": ("update register.statistical_history_row set unit_count = 0"),
+    "logged changes belong to an open round or to none": (
+        "insert into register.base_change_log (legal_unit_ids, round_id) values ('{[1,2)}', 999)"
+    ),
+    "an open round has a task that goes on with it": (
+        "insert into register.round (kind, today) values ('all', '2026-02-13')"
+    ),
+    "nothing is staged for a round that is over": (
+        "insert into register.report_cell (round_id, report, partition_seq, flush_id, sign, weight, "
+        "facet_key, unit_type, valid_from, valid_until, next_from, used_for_counting) values (1, "
+        "'facet', 0, 0, 1, 1, gen_random_uuid(), 'enterprise', '2024-01-01', 'infinity', 'infinity', "
+        "true)"
+    ),
+    "changes of units are kept until every report has them": (
+        "insert into register.statistical_unit_change select 999999, 1, r.* from "
+        "register.statistical_unit_row as r limit 1"
+    ),
+    "no report waits to be made anew while nothing is under way": (
+        "update register.report_state set applied_flush_id = null"
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_broken_rule_is_found(filled: Register, rule: str) -> None:
+    # Past the triggers, as somebody might who knows better.
+    filled.conn.execute("set local session_replication_role = replica")
+    filled.conn.execute(BREAKS[rule])
+    assert rule in broken(filled)
+
+
+def test_a_deep_check_finds_what_no_rule_does(filled: Register) -> None:
+    filled.conn.execute("update register.statistical_unit_row set name = 'Wrong' where unit_type = 'enterprise'")
+    assert broken(filled) == set()
+    assert broken(filled, deep=True) == {DEEP}
+
+
+def test_a_deep_check_leaves_no_trace(filled: Register) -> None:
+    state = (
+        "select (select count(*) from register.round),"
+        " (select max(xmin::text::bigint) from register.statistical_unit_row),"
+        " (select count(*) from register.report_cell), (select string_agg(r::text, ',' order by r.report)"
+        " from register.report_state as r)"
+    )
+    before = filled.rows(state)
+    filled.conn.execute("update register.statistical_history_row set exists_count = 77")
+    assert broken(filled, deep=True) != set()
+    assert filled.rows(state) == before
+    assert filled.value("select distinct exists_count from register.statistical_history_row") == 77

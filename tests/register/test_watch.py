@@ -1,0 +1,62 @@
+"""Following work: every step is told, the last event says that it is over, and nothing depends on a notification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+
+from catchment_register.watch import Event, follow, is_served, watch_import, watch_round
+from tests.fixtures.register import RegisterDatabase
+
+FROM = {"valid_from": date(2020, 1, 1)}
+
+
+def followed(reg: RegisterDatabase, events: Iterator[Event], queue: str) -> list[Event]:
+    """All events of work that begins when the first one was seen."""
+    seen = [next(events)]
+    with ThreadPoolExecutor(1) as threads:
+        work = threads.submit(reg.connect().execute, f"call worker.drain('{queue}')")
+        seen.extend(events)
+        work.result()
+    return seen
+
+
+def test_an_import_is_followed_to_its_end(reg_db: RegisterDatabase) -> None:
+    job = reg_db.upload("legal_unit", [{"tax_ident": str(n), "name": "One"} for n in range(50)], **FROM)
+    seen = followed(reg_db, watch_import(reg_db.connect(), job), "import")
+    assert seen[0] == Event("import", 0, "upload completed")
+    assert seen[-1] == Event("import", 100, "finished", True)
+    assert [e.percent for e in seen] == sorted(e.percent for e in seen)
+
+
+def test_a_review_and_a_deleted_job_end_the_wait(reg_db: RegisterDatabase) -> None:
+    job = reg_db.upload("legal_unit", [{"tax_ident": "1", "name": ""}], **FROM)
+    reg_db.conn.execute("call worker.drain('import')")
+    assert [e.text for e in watch_import(reg_db.connect(), job)] == ["waiting for review"]
+    reg_db.value("select register.delete_import_job(%s)", job)
+    assert [e.text for e in watch_import(reg_db.connect(), job)] == ["deleted"]
+
+
+def test_a_round_is_followed_until_it_is_published(reg_db: RegisterDatabase) -> None:
+    assert [e.text for e in watch_round(reg_db.connect())] == ["published"]
+    reg_db.lu("1", "2020-01-01")
+    seen = followed(reg_db, watch_round(reg_db.connect()), "analytics")
+    assert seen[-1] == Event("derive", 100, "published", True)
+    assert reg_db.value("select count(*) from register.statistical_unit") == 2
+
+
+def test_a_change_is_seen_without_any_notification(reg_db: RegisterDatabase) -> None:
+    looks = iter([Event("x", 0, "begun"), Event("x", 0, "begun"), Event("x", 100, "done", True)])
+    told = list(follow(reg_db.connect(), lambda: next(looks), ["nothing_is_sent_here"], seconds=0.01))
+    assert [e.text for e in told] == ["begun", "done"]
+
+
+def test_whether_a_worker_serves_a_queue_is_known(reg_db: RegisterDatabase) -> None:
+    assert not is_served(reg_db.conn, "import")
+    reg_db.conn.execute(
+        "insert into worker.worker (name, lease_until, started_at, seen_at, queues)"
+        " values ('w', now() + interval '1 minute', now(), now(), '{import}')"
+    )
+    assert is_served(reg_db.conn, "import")
+    assert not is_served(reg_db.conn, "analytics")
