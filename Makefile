@@ -8,6 +8,7 @@ STAMP  := $(VENV)/.installed
 
 demo: $(STAMP)
 	@$(BIN)/catchment demo
+	@$(BIN)/catchment register demo
 
 test: $(STAMP) check
 	$(BIN)/python tests/run.py
@@ -23,6 +24,7 @@ check: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m bench.engine
+	$(BIN)/python -m bench.register --quick
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

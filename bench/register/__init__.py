@@ -1,0 +1,1 @@
+"""What the register costs: import, full derivation, small rounds."""
