@@ -20,15 +20,24 @@ SAVEPOINTS = {"begin;": "savepoint shown;", "rollback;": "rollback to savepoint 
 # Pages with workers: their blocks of all languages run in order, in a database of their own.
 LIVE_PAGES = [
     ROOT / "docs" / "tutorial.md",
+    HOW_TO / "create-a-dynamic-table.md",
     HOW_TO / "deploy-workers.md",
     HOW_TO / "keep-things-in-order.md",
     HOW_TO / "limit-work.md",
+    HOW_TO / "operate-dynamic-tables.md",
+    HOW_TO / "refresh-a-huge-table.md",
     HOW_TO / "retry-and-give-up.md",
     HOW_TO / "use-pgbouncer.md",
     HOW_TO / "write-in-one-transaction.md",
+    HOW_TO / "write-source-tables.md",
 ]
+# A page that needs a store besides.
+S3_PAGE = HOW_TO / "put-the-lake-on-s3.md"
 # Pages whose SQL runs in one transaction that is rolled back.
-SQL_PAGES = [ROOT / "README.md", *(page for page in sorted(HOW_TO.glob("*.md")) if page not in LIVE_PAGES)]
+SQL_PAGES = [
+    ROOT / "README.md",
+    *(page for page in sorted(HOW_TO.glob("*.md")) if page not in (*LIVE_PAGES, S3_PAGE)),
+]
 
 
 @dataclass(frozen=True)

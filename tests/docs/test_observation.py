@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from catchment.lake.metrics import collector
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.metrics_server import WorkerCollector
 from catchment.store.depth import QueueDepth
@@ -42,8 +43,9 @@ def test_every_event_is_listed_with_its_fields_and_no_other() -> None:
 
 def test_every_metric_is_listed_with_its_type_and_no_other() -> None:
     depth = QueueDepth("mail", 0, 0, 0, 0, 0.0)
+    of_worker = WorkerCollector(Metrics(), lambda: None, lambda: [depth]).collect()
     shown = {
         f"{family.name}_total" if family.type == "counter" else family.name: family.type
-        for family in WorkerCollector(Metrics(), lambda: None, lambda: [depth]).collect()
+        for family in (*of_worker, *collector().collect())
     }
     assert {cells[0].strip("`"): cells[1] for cells in rows("metrics.md")} == shown

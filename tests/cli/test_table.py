@@ -1,0 +1,257 @@
+"""``catchment table`` as a person or a script uses it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from catchment.cli.main import run
+from catchment.cli.table_show import progress_line, size, span
+from tests.fixtures.lake import LakeCase
+from tests.fixtures.worker import wait_until
+
+Cli = Callable[..., str]
+
+TOTALS = """
+CREATE DYNAMIC TABLE totals TARGET_LAG = '5 minutes' COMMENT = 'by region'
+AS SELECT region, sum(amount) AS amount FROM orders GROUP BY region;
+CREATE DYNAMIC TABLE top TARGET_LAG = DOWNSTREAM AS SELECT region FROM totals ORDER BY amount DESC LIMIT 1;
+"""
+SETTINGS = {"LAKE_MEMORY_LIMIT": "1GB", "LAKE_THREADS": "2"}
+
+
+@pytest.fixture
+def cli(lake_case: LakeCase, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Runs ``catchment table`` in this process; returns what it printed, or its errors when it fails."""
+    lake_case.make("orders", "id BIGINT, region VARCHAR, amount DECIMAL(10,2)", [(1, "n", 5), (2, "n", 7), (3, "s", 1)])
+    for name, value in {**SETTINGS, "CATCHMENT_DSN": lake_case.dsn}.items():
+        monkeypatch.setenv(name, value)
+
+    def call(*arguments: str, code: int = 0, stdin: str = "", group: str = "table") -> str:
+        monkeypatch.setattr(sys, "argv", ["catchment", group, *arguments])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            run()
+        found = capsys.readouterr()
+        assert (ended.value.code or 0) == code, found.err
+        assert "Traceback" not in found.err
+        return found.err + found.out if code else found.out
+
+    return call
+
+
+def _json(text: str) -> Any:
+    return json.loads(text)
+
+
+def _flat(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+def test_a_table_from_its_creation_to_its_end(cli: Cli, lake_case: LakeCase, tmp_path: Path) -> None:
+    file = tmp_path / "tables.sql"
+    file.write_text(TOTALS)
+    said = _flat(cli("create", str(file)))
+    assert "main.totals: 2 rows, refreshed by delta." in said
+    assert "main.top: 1 rows, refreshed by full (LIMIT)." in said
+    rows = _json(cli("list", "--json"))
+    assert [(row["name"], row["state"], row["rows"], row["last_state"]) for row in rows] == [
+        ("main.top", "ACTIVE", 1, "SUCCEEDED"),
+        ("main.totals", "ACTIVE", 2, "SUCCEEDED"),
+    ]
+    assert rows[1]["target_lag_seconds"] == 300
+    assert "ACTIVE" in cli("list")
+
+    lake_case.add("orders", [(4, "s", 50)])
+    found = _json(cli("refresh", "top", "--json"))
+    assert [(row["name"], row["state"]) for row in found] == [("main.totals", "SUCCEEDED"), ("main.top", "SUCCEEDED")]
+    assert "main.top SUCCEEDED NO_DATA" in _flat(cli("refresh", "--all"))
+    for name in ("totals", "top"):
+        lake_case.check(name)
+    assert [row["is_equal"] for row in _json(cli("audit", "--all", "--json"))] == [True, True]
+
+    shown = _json(cli("describe", "totals", "--json"))
+    assert (shown["scheduling_state"], shown["rows"], shown["comment"], shown["refresh_mode"]) == (
+        "ACTIVE", 2, "by region", "auto",
+    )  # fmt: skip
+    assert shown["bytes"] > 0
+    assert shown["data_timestamp"]
+    assert "by region" in cli("describe", "totals")
+    explained = _json(cli("explain", "top", "--json"))
+    assert (explained["strategy"], explained["reason"]) == ("full", "LIMIT")
+    assert "Leave LIMIT to the query" in _flat(cli("explain", "top"))
+    history = _json(cli("history", "totals", "--json"))
+    assert history[-1]["reason"] == "FIRST_FILL"
+    assert all(row["action"] != "no_data" for row in history)
+    assert len(_json(cli("history", "totals", "--with-idle", "--json"))) > len(history)
+    assert _json(cli("history", "--state", "failed", "--json")) == []
+    (kept,) = _json(cli("lag", "totals", "--json"))
+    assert kept["within_target"] == 1.0
+    assert [row["name"] for row in _json(cli("graph", "--json"))] == ["main.totals", "main.top"]
+    assert "main.totals" in cli("graph")
+
+    assert _json(cli("suspend", "totals", "--json")) == [
+        {"name": "main.totals", "state": "SUSPENDED"},
+        {"name": "main.top", "state": "SUSPENDED"},
+    ]
+    assert "they are already" in cli("suspend", "totals")
+    assert "cannot be resumed while main.totals is suspended" in _flat(cli("resume", "top", code=1))
+    assert len(_json(cli("resume", "totals", "--json"))) == 2
+    altered = _json(cli("alter", "top", "--set", "TARGET_LAG='1 hour'", "--rename-to", "best", "--json"))
+    assert (altered["name"], altered["target_lag"]) == ("main.best", 3600)
+    assert "is read by main.best" in _flat(cli("drop", "totals", code=1))
+    assert _json(cli("drop", "totals", "best", "--cascade", "--json")) == [
+        {"name": "main.best"},
+        {"name": "main.totals"},
+    ]
+    assert "Nothing to drop." in cli("drop", "totals", "--if-exists")
+    assert "No dynamic tables." in cli("list")
+    assert lake_case.leftovers() == {}
+
+
+def test_statements_come_from_standard_input_and_twice_is_once(cli: Cli, lake_case: LakeCase) -> None:
+    text = TOTALS.replace("TABLE totals", "TABLE IF NOT EXISTS totals").replace("TABLE top", "TABLE IF NOT EXISTS top")
+    made = _json(cli("create", "-", "--no-wait", "--json", stdin=text))
+    assert [(row["name"], row["is_new"]) for row in made] == [("main.totals", True), ("main.top", True)]
+    head = lake_case.head()
+    again = cli("create", "-", stdin=text)
+    assert "main.totals exists; nothing was done." in again
+    assert lake_case.head() == head
+    assert "not been filled yet" in _flat(cli("describe", "totals"))
+    (explained,) = _json(
+        cli("explain", "--file", "-", "--json", stdin="CREATE DYNAMIC TABLE x TARGET_LAG='1 s' AS SELECT * FROM orders")
+    )
+    assert (explained["strategy"], explained["reason"]) == ("keys", None)
+    assert _json(cli("refresh", "totals", "--no-wait", "--json"))["round_id"] > 0
+    assert _json(cli("cancel", "totals", "--json")) == [{"name": "totals", "cancelled": 3}]
+    assert "ATTACH 'ducklake:postgres:" in cli("attach")
+
+
+REFUSED = [
+    (["describe", "nope"], "there is no dynamic table main.nope"),
+    (["refresh", "nope"], "there is no dynamic table main.nope"),
+    (["refresh"], "name tables, or say --all"),
+    (["explain"], "name a table, or a file"),
+    (["alter", "totals"], "there is nothing to change"),
+    (["alter", "totals", "--set", "colour"], "'colour' is not PROPERTY=VALUE"),
+    (["alter", "totals", "--set", "colour=red"], "'colour' is not a property of a dynamic table"),
+    (["alter", "totals", "--set", "target_lag=soon"], "TARGET_LAG = 'soon' is not valid"),
+    (["create", "/no/such/file.sql"], "/no/such/file.sql cannot be read"),
+    (["create", "-"], "there is no statement in the text"),
+    (["list", "--lake", "/somewhere/else"], "not at /somewhere/else"),
+    (["describe", "a b c"], "follows the name"),
+]
+
+
+def test_refusals_say_what_is_wrong_and_what_to_do(cli: Cli) -> None:
+    cli("create", "-", "--no-wait", stdin=TOTALS)
+    for arguments, says in REFUSED:
+        said = _flat(cli(*arguments, code=1))
+        assert says in said, arguments
+        assert "error:" in said
+    assert "hint:" in cli("describe", "nope", code=1)
+
+
+def test_a_refresh_that_fails_has_its_own_exit_code_and_its_reason(cli: Cli, lake_case: LakeCase) -> None:
+    statement = "CREATE DYNAMIC TABLE bad TARGET_LAG = '1 h' AS SELECT CAST(region AS INTEGER) AS r FROM orders"
+    said = _flat(cli("create", "-", code=1, stdin=statement))
+    assert "main.bad is created, but its first refresh is FAILED" in said
+    said = _flat(cli("refresh", "bad", code=1))
+    assert "main.bad FAILED QUERY" in said
+    assert [row["error_code"] for row in _json(cli("history", "--state", "FAILED", "--json"))] == ["QUERY", "QUERY"]
+
+
+def test_an_audit_that_finds_a_difference_fails(cli: Cli, lake_case: LakeCase) -> None:
+    cli("create", "-", stdin=TOTALS)
+    lake_case.sql(f"DELETE FROM lake.dt.\"t{lake_case.find('totals')}g1\" WHERE region = 'n'")
+    said = cli("audit", "totals", "--json", code=1)
+    (found,) = _json(said)
+    assert (found["missing"], found["is_equal"]) == (1, False)
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    program = (
+        "import sys; sys.modules['duckdb'] = None; sys.argv = ['c', 'table', 'list'];"
+        "from catchment.cli.main import run; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "pip install 'catchment[lake]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_ends_the_wait_and_the_refresh_can_be_done_by_others(cli: Cli, lake_case: LakeCase) -> None:
+    cli("create", "-", "--no-wait", stdin=TOTALS)
+    with psycopg.connect(lake_case.dsn, autocommit=True) as holder:
+        # The refresh waits for its commit as long as somebody else has the lock.
+        holder.execute("select pg_advisory_lock(lake.commit_key())")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "catchment", "table", "refresh", "totals"],
+            env={**os.environ, **SETTINGS, "CATCHMENT_DSN": lake_case.dsn},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        publishing = "select count(*) from lake.refresh where state = 'PUBLISHING'"
+        wait_until(lambda: lake_case.pg(publishing) == [(1,)], seconds=60)
+        process.send_signal(signal.SIGINT)
+        holder.execute("select pg_advisory_unlock(lake.commit_key())")
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "Stopped waiting" in said
+    assert "Traceback" not in said
+    # Whatever it got done by then: asking again finishes it, and nothing is there twice.
+    cli("refresh", "totals")
+    lake_case.check("totals")
+    assert lake_case.leftovers() == {}
+
+
+def test_times_sizes_and_progress_are_readable() -> None:
+    assert [span(value) for value in (0.0123, 2, 59.94, 61, 3600, 90061)] == [
+        "12 ms", "2 s", "59.9 s", "1 min 1 s", "1 h", "1 d 1 h",
+    ]  # fmt: skip
+    assert [size(value) for value in (0, 999, 1000, 3_200_000, 10**12)] == [
+        "0 B",
+        "999 B",
+        "1.0 kB",
+        "3.2 MB",
+        "1.0 TB",
+    ]
+    assert progress_line([], 1) == " (1 s)"
+
+
+def test_upkeep_by_hand(cli: Cli, lake_case: LakeCase) -> None:
+    cli("create", "-", stdin=TOTALS)
+    found = _json(cli("maintain", "--all", "--expire-days", "1", "--json"))
+    assert [row["name"] for row in found["tables"]] == ["main.top", "main.totals"]
+    # All of it is younger.
+    assert found["expired_snapshots"] == 0
+    assert "snapshots have expired" in cli("maintain", "totals", "--expire-days", "2")
+    lake_case.check("totals")
+
+
+def test_the_doctor_names_tables_that_are_suspended_late_or_unserved(cli: Cli, lake_case: LakeCase) -> None:
+    cli("create", "-", "--no-wait", stdin=TOTALS)
+    lake_case.pg("update lake.refresh set created_at = created_at - interval '1 minute'")
+    lake_case.pg(
+        "update lake.dt set state = 'suspended', suspended_by = 'failures', error_streak = 5 where name = 'totals'"
+    )
+    found = _json(cli("--json", group="doctor"))
+    assert [
+        (row["level"], row["subject"]) for row in found if "lake" in row["subject"] or "main" in row["subject"]
+    ] == [
+        ("warning", "main.totals"),
+        ("warning", "lake"),
+    ]
+    assert "suspended after 5 failed refreshes" in found[0]["finding"]
