@@ -12,19 +12,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin/postgres")
-# What depends on the version of the server.
+# What depends on the version of the server: SQL of every kind once. What surrounds it is not run again.
 VERSIONED = [
     "tests/sql",
-    "tests/engine",
     "tests/migrations",
     "tests/client",
-    "tests/testing",
-    "tests/register",
-    "tests/lake/foundation/test_guard.py",
-    "tests/lake/foundation/test_refresh.py",
-    "tests/lake/foundation/test_tables.py",
-    "tests/lake/schedule/test_no_data.py",
-    "tests/lake/schedule/test_rounds.py",
+    *(f"tests/engine/test_{name}.py" for name in ("commits", "last_children", "rules", "transcripts")),
+    *(f"tests/lake/foundation/test_{name}.py" for name in ("guard", "refresh", "tables")),
+    *(f"tests/lake/schedule/test_{name}.py" for name in ("no_data", "rounds")),
+    *(f"tests/register/test_{name}.py" for name in ("capture", "edit", "flush", "guard_collisions", "history")),
+    *(f"tests/register/test_{name}.py" for name in ("import_strategies", "import_units", "norway_small_history")),
+    *(f"tests/register/test_{name}.py" for name in ("oracle", "postgres_facts", "primary_rules", "propagation")),
+    *(f"tests/register/test_{name}.py" for name in ("registry", "roles", "rounds", "row_rules", "schema")),
+    *(f"tests/register/test_{name}.py" for name in ("temporal_guards", "temporal_merge", "unit_facet", "verify")),
 ]
 
 

@@ -158,3 +158,11 @@ def test_names_that_others_use_are_left_to_them(tx: psycopg.Connection[Any], tak
     tx.execute(taken)
     with pytest.raises(psycopg.Error, match=says), tx.transaction():
         tx.execute(loader.registrations()[-1])
+
+
+def test_no_handler_waits_for_the_compiler(reg: Register) -> None:
+    rows = reg.rows(
+        "select p.proname from pg_proc as p"
+        " where p.pronamespace = 'register'::regnamespace and p.prokind = 'p' and not p.proconfig @> '{jit=off}'"
+    )
+    assert rows == []

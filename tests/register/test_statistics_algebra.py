@@ -136,3 +136,23 @@ def test_counts_of_values_add_up_and_go(reg: Register) -> None:
     assert reg.value('select register.merge_counts(\'{"8": {"a": 1}}\', null, \'{"8": {"a": 1}}\')') is None
     total = "select register.total_counts(c::jsonb) from unnest(%s::text[]) as c"
     assert reg.value(total, ['{"8": {"a": 1}}', None, '{"8": {"a": 2, "b": 1}}']) == {"8": {"a": 3, "b": 1}}
+
+
+@pytest.mark.parametrize("way", ["enable_hashagg", "enable_sort"])
+def test_variables_are_in_the_order_of_their_ids_however_groups_are_found(reg: Register, way: str) -> None:
+    reg.conn.execute("select register.open_report_scratch()")
+    reg.conn.execute(f"set local {way} = off")
+    reg.conn.execute(
+        "insert into moment_merge (facet_key, period_key)"
+        " select md5(k::text)::uuid, 202601 from generate_series(1, 50) as k"
+    )
+    reg.conn.execute(
+        "insert into moment_piece (facet_key, period_key, stat_definition_id, n, total, squares)"
+        " select m.facet_key, m.period_key, v, 1, 1, 1 from moment_merge as m, generate_series(7, 1, -1) as v"
+    )
+    reg.conn.execute("select register.close_moments()")
+    orders = reg.rows(
+        "select distinct array(select m.stat_definition_id from unnest(moments) with ordinality as m order by ordinality)"
+        " as ids from moment_merged"
+    )
+    assert orders == [{"ids": [1, 2, 3, 4, 5, 6, 7]}]

@@ -43,15 +43,22 @@ def all_rows(plan: Plan, *, buckets: int, only: BucketRange | None = None) -> st
     return last_text(union_all([_part_rows(plan, part, buckets, only, None) for part in plan.parts]))
 
 
-def fresh_rows(plan: Plan, *, buckets: int, only: BucketRange | None = None) -> str:
-    """The rows of the definition now whose keys are in ``akeys_<part>``, as they are stored."""
+def fresh_rows(plan: Plan, *, buckets: int, only: BucketRange | None = None, without_null: Collection[int] = ()) -> str:
+    """The rows of the definition now whose keys are in ``akeys_<part>``, as they are stored. ``without_null``: parts
+    among whose touched keys none has a NULL."""
+    wanted = [_wanted(plan, part, part.number in without_null) for part in plan.parts]
     return last_text(
-        union_all([_part_rows(plan, part, buckets, only, _wanted(plan, part)) for part in plan.parts]),
+        union_all([_part_rows(plan, part, buckets, only, keys) for part, keys in zip(plan.parts, wanted, strict=True)]),
     )
 
 
 def stored_rows(
-    plan: Plan, *, storage: Collection[int] | None = None, only: BucketRange | None = None, by_keys: bool = True
+    plan: Plan,
+    *,
+    storage: Collection[int] | None = None,
+    only: BucketRange | None = None,
+    by_keys: bool = True,
+    without_null: Collection[int] = (),
 ) -> str:
     """The stored rows with their ``__rid``: all of them, those in some storage buckets, those with touched keys."""
     queries: list[exp.Query] = []
@@ -60,7 +67,8 @@ def stored_rows(
         pairs = tuple((f"k{i + 1}", tree) for i, (tree, _) in enumerate(keys))
         scan = table_as("dt_old", "__s")
         is_restricted = by_keys and bool(keys)
-        query = Keys(f"akeys_{part.number}", pairs).filtered(scan) if is_restricted else select([exp.Star()], scan)
+        wanted = Keys(f"akeys_{part.number}", pairs, part.number in without_null)
+        query = wanted.filtered(scan) if is_restricted else select([exp.Star()], scan)
         if len(plan.parts) > 1:
             add_where(query, exp.EQ(this=column(BRANCH, "__s"), expression=number(part.number)))
         if storage is not None:
@@ -177,7 +185,7 @@ def state_values(plan: Plan, states: States) -> dict[str, exp.Expr]:
     return values
 
 
-def _wanted(plan: Plan, part: Part) -> Keys | None:
+def _wanted(plan: Plan, part: Part, has_no_null: bool) -> Keys | None:
     """A definition without a key is one group: if it is touched, all of it is fresh."""
     table = f"akeys_{part.number}"
     if not part.block.key:
@@ -187,7 +195,7 @@ def _wanted(plan: Plan, part: Part) -> Keys | None:
         (f"k{i + 1}", key if kind == native else cast(key.copy(), kind))
         for i, (key, kind, native) in enumerate(zip(part.block.key, types, part.key_types, strict=True))
     ]
-    return Keys(table, tuple(pairs))
+    return Keys(table, tuple(pairs), has_no_null)
 
 
 def _numbered(table: str, compared: Sequence[str], is_unique: bool) -> exp.Expr:

@@ -63,8 +63,12 @@ def affected_keys(work: Work, changed: frozenset[int]) -> int:
 
 def fresh(work: Work, *, by_keys: bool, only: BucketRange | None = None) -> int:
     """Compute ``fresh``: the rows of the touched keys, or all rows, as the definition gives them now."""
-    make = compile.fresh_rows if by_keys else compile.all_rows
-    return work.make("fresh", make(work.plan, buckets=work.order.buckets, only=only))
+    buckets = work.order.buckets
+    if by_keys:
+        sql = compile.fresh_rows(work.plan, buckets=buckets, only=only, without_null=_without_null(work))
+    else:
+        sql = compile.all_rows(work.plan, buckets=buckets, only=only)
+    return work.make("fresh", sql)
 
 
 def stored(
@@ -73,8 +77,20 @@ def stored(
     """Read ``stored``: the stored rows of the touched keys, or all; of some storage buckets, if they are given."""
     if storage is None and by_keys:
         storage = _storage_of_keys(work)
-    sql = compile.stored_rows(work.plan, storage=storage, only=only, by_keys=by_keys)
+    without_null = _without_null(work) if by_keys else ()
+    sql = compile.stored_rows(work.plan, storage=storage, only=only, by_keys=by_keys, without_null=without_null)
     return work.make("stored", sql)
+
+
+def _without_null(work: Work) -> set[int]:
+    """The parts among whose touched keys none has a NULL."""
+    found: set[int] = set()
+    for part in work.plan.parts:
+        names = [quoted(f"k{place}") for place in range(1, len(part.block.key) + 1)]
+        nulls = " OR ".join(f"{name} IS NULL" for name in names)
+        if names and not work.duck.value(f"SELECT count(*) FROM {quoted(f'akeys_{part.number}')} WHERE {nulls}"):
+            found.add(part.number)
+    return found
 
 
 def _storage_of_keys(work: Work) -> set[int] | None:
@@ -115,7 +131,8 @@ def apply_states(work: Work, changed: frozenset[int], decided: Callable[[int], b
     try:
         steps = apply.delta_steps(work.plan, changed, buckets=work.order.buckets)
         for step in steps:
-            count = work.make(step.name, step.sql)
+            # By now it is known where the stored rows are, and whether a key is NULL.
+            count = stored(work, by_keys=True) if step.name == "stored" else work.make(step.name, step.sql)
             if step.name == "akeys_1" and not decided(count):
                 return None
         wrong = work.duck.value(apply.broken(work.plan))

@@ -8,7 +8,7 @@ into the WHERE of the block. The nullable side of an outer join is never restric
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlglot import exp
@@ -21,6 +21,7 @@ from catchment.lake.trees import (
     attempt,
     column,
     conjuncts,
+    equal,
     exists,
     named,
     own,
@@ -57,10 +58,15 @@ class Joined:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keys:
-    """Only rows for which a table, or a query, has a row with equal values: pairs of its column and an expression."""
+    """Only rows for which a table, or a query, has a row with equal values: pairs of its column and an expression.
+
+    ``has_no_null``: no value in the table is NULL. Plain equality then says the same, and DuckDB skips what it reads by
+    the range of a plain join's keys: half the time and less.
+    """
 
     table: str | exp.Query
     pairs: tuple[tuple[str, exp.Expr], ...]
+    has_no_null: bool = False
 
     def joined(self) -> Joined:
         """The restriction as a semi-join, to stand last in FROM.
@@ -68,7 +74,8 @@ class Keys:
         Not as an EXISTS: DuckDB makes a hash join of that too, but now and then with all distinct keys of the other
         side materialised first.
         """
-        wanted = [same(column(name, _KEYS_ALIAS), attempt(tree.copy())) for name, tree in self.pairs]
+        match = equal if self.has_no_null else same
+        wanted = [match(column(name, _KEYS_ALIAS), attempt(tree.copy())) for name, tree in self.pairs]
         if isinstance(self.table, str):
             return Joined(table_as(self.table, _KEYS_ALIAS), "semi", all_of(wanted))
         return Joined(query_as(self.table.copy(), _KEYS_ALIAS), "semi", all_of(wanted))
@@ -82,7 +89,7 @@ class Keys:
     def only(self, picked: Callable[[exp.Expr], exp.Expr | None]) -> Keys | None:
         """The pairs whose expression can be replaced; None when there is none."""
         found = [(name, new) for name, tree in self.pairs if (new := picked(tree)) is not None]
-        return Keys(self.table, tuple(found)) if found else None
+        return replace(self, pairs=tuple(found)) if found else None
 
 
 @dataclass(frozen=True, slots=True)

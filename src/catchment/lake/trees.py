@@ -124,6 +124,11 @@ def with_columns(tree: exp.Expr, change: Callable[[exp.Column], exp.Expr | None]
     return tree.copy().transform(exchange, copy=False)
 
 
+def equal(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    """``left = right``: not true where one of them is NULL."""
+    return exp.EQ(this=_operand(left), expression=_operand(right))
+
+
 def same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     """``left IS NOT DISTINCT FROM right``: equal, or both NULL. DuckDB makes a hash join of it."""
     return exp.NullSafeEQ(this=_operand(left), expression=_operand(right))

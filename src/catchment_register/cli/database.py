@@ -35,5 +35,6 @@ def open_register(dsn: str | None) -> Generator[Connection[Any]]:
         if dsn is None:
             migrate(conn)
         check_version(conn)
+        conn.execute("set jit = off")  # compiling takes longer than what the verbs ask for
         read_open_ends(conn)
         yield conn

@@ -10,6 +10,7 @@ create or replace procedure register.collect_changes(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 declare
   v_is_all  boolean := coalesce(payload ->> 'scope' = 'all', false) or register.owes_all();

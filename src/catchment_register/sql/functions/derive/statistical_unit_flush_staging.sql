@@ -8,6 +8,7 @@ create or replace procedure register.statistical_unit_flush_staging(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 declare
   v_round register.round := register.enter_stage(payload, 'statistical_unit_flush_staging');

@@ -6,6 +6,7 @@ create or replace procedure register.statistical_unit_refresh_batch(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 begin
   info := jsonb_build_object('staged_rows', register.refresh_batch(

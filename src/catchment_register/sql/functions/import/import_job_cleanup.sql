@@ -4,6 +4,7 @@ create or replace procedure register.import_job_cleanup(payload jsonb, inout inf
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 declare
   v_id      integer;

@@ -5,6 +5,7 @@ create or replace procedure register.import_settled(payload jsonb)
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 declare
   v_job_id integer := (payload ->> 'job_id')::integer;

@@ -3,6 +3,7 @@ create or replace procedure register.import_started(payload jsonb)
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 begin
   if not payload ? 'step' then

@@ -14,15 +14,10 @@ begin
   select t.facet_key, t.period_key, s.moments
     from moment_merge as t
     left join (
-      select p.facet_key, p.period_key, array_agg(p.moment) as moments
-        from (
-          select p.facet_key, p.period_key,
-                 row(p.stat_definition_id, p.n, p.total, p.squares, p.min, p.min_count, p.max, p.max_count)::register.moment
-                   as moment
-            from moment_piece as p
-           -- As in sum_moments.
-           order by p.stat_definition_id
-        ) as p
+      select p.facet_key, p.period_key,
+             array_agg(row(p.stat_definition_id, p.n, p.total, p.squares, p.min, p.min_count, p.max, p.max_count)::register.moment
+                       order by p.stat_definition_id) as moments -- as in sum_moments
+        from moment_piece as p
        group by p.facet_key, p.period_key
     ) as s using (facet_key, period_key);
 end;

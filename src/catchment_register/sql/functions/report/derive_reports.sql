@@ -9,6 +9,7 @@ create or replace procedure register.derive_reports(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 declare
   v_round register.round := register.enter_stage(payload, 'derive_reports');

@@ -10,6 +10,7 @@ create or replace procedure register.derive_statistical_history_facet(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 declare
   v_round     register.round;

@@ -6,6 +6,7 @@ create or replace procedure register.derive_statistical_history_period(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 declare
   v_names text[] := array(select jsonb_array_elements_text(payload -> 'periods'));

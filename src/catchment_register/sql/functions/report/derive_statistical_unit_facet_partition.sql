@@ -6,6 +6,7 @@ create or replace procedure register.derive_statistical_unit_facet_partition(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 declare
   v_round_id bigint := (payload ->> 'round_id')::bigint;

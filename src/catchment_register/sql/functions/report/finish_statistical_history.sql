@@ -6,6 +6,7 @@ create or replace procedure register.finish_statistical_history(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 begin
   info := register.finish_history((payload ->> 'round_id')::bigint);

@@ -6,6 +6,7 @@ create or replace procedure register.finish_statistical_history_facet(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 begin
   info := register.finish_history_facet((payload ->> 'round_id')::bigint);

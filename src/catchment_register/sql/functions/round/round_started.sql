@@ -5,6 +5,7 @@ create or replace procedure register.round_started(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 begin
   perform register.notify_status();
