@@ -23,6 +23,10 @@ from catchment.store.migrate import migrate
 PROCESS_MEMORY = "1300MB"
 
 
+class RefreshFailed(Exception):
+    """A refresh did not succeed."""
+
+
 @dataclass
 class Lab:
     """A lake, and workers that can be sent away and hired anew."""
@@ -70,7 +74,7 @@ class Lab:
         (info,) = [item for item in self.lake.refresh(name) if item.name == f"main.{name}"]
         took = time.perf_counter() - began
         if info.state != "SUCCEEDED":
-            raise SystemExit(f"the refresh of {name} is {info.state}: {info.error}")
+            raise RefreshFailed(f"the refresh of {name} is {info.state}: {info.error}")
         (row,) = self.rows("select to_jsonb(r) as r from lake.refresh as r where id = %(id)s", id=info.id)
         return took, row["r"]
 

@@ -17,6 +17,16 @@ from psycopg.sql import SQL, Identifier
 IMPORT_CHANNELS = ("import_job_progress", "worker_status")
 DERIVE_CHANNELS = ("worker_status",)
 ENDED = ("finished", "rejected", "failed", "waiting_for_review")
+# Of all that a round does, from and to what per cent a phase goes: about the time they take.
+PHASES = {"units": (0.0, 60.0), "reports": (60.0, 100.0)}
+
+GoesOn = Callable[[], bool]
+"""Whether anybody may still be at work."""
+
+
+def always() -> bool:
+    """Somebody may come and do it."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +40,25 @@ class Event:
 
 
 def follow(
-    conn: Connection[Any], read: Callable[[], Event], channels: Sequence[str], *, seconds: float = 1.0
+    conn: Connection[Any],
+    read: Callable[[], Event],
+    channels: Sequence[str],
+    *,
+    goes_on: GoesOn = always,
+    seconds: float = 1.0,
 ) -> Iterator[Event]:
-    """Look again at each notification and each second, and yield what is new, up to the event that is the last one."""
+    """Look again at each notification and each second, and yield what is new, up to the event that is the last one, or
+    until nobody is at work any more."""
     for channel in channels:
         conn.execute(SQL("listen {}").format(Identifier(channel)))
     try:
         before: Event | None = None
         while True:
+            is_last = not goes_on()  # asked first: what it did last is seen
             event = read()
             if event != before:
                 yield event
-            if event.is_over:
+            if event.is_over or is_last:
                 return
             before = event
             for _ in conn.notifies(timeout=seconds, stop_after=1):
@@ -52,14 +69,14 @@ def follow(
                 conn.execute(SQL("unlisten {}").format(Identifier(channel)))
 
 
-def watch_import(conn: Connection[Any], job_id: int) -> Iterator[Event]:
+def watch_import(conn: Connection[Any], job_id: int, goes_on: GoesOn = always) -> Iterator[Event]:
     """An import job until it has ended or waits for somebody. Analysis is the first half."""
-    return follow(conn, lambda: _import_event(conn, job_id), IMPORT_CHANNELS)
+    return follow(conn, lambda: _import_event(conn, job_id), IMPORT_CHANNELS, goes_on=goes_on)
 
 
-def watch_round(conn: Connection[Any]) -> Iterator[Event]:
+def watch_round(conn: Connection[Any], goes_on: GoesOn = always) -> Iterator[Event]:
     """What is derived, until everything that was changed is published."""
-    return follow(conn, lambda: _round_event(conn), DERIVE_CHANNELS)
+    return follow(conn, lambda: _round_event(conn), DERIVE_CHANNELS, goes_on=goes_on)
 
 
 def find_job(conn: Connection[Any], job_id: int) -> dict[str, Any] | None:
@@ -93,4 +110,6 @@ def _round_event(conn: Connection[Any]) -> Event:
     active = next((p for p in phases if p["active"]), None)
     if active is None:
         return Event("derive", 0, "waiting for a worker")
-    return Event("derive", float(active["percent"] or 0), (active["step"] or active["phase"]).replace("_", " "))
+    first, last = PHASES[active["phase"]]
+    percent = first + (last - first) * float(active["percent"] or 0) / 100
+    return Event("derive", percent, (active["step"] or active["phase"]).replace("_", " "))

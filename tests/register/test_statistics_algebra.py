@@ -152,7 +152,8 @@ def test_variables_are_in_the_order_of_their_ids_however_groups_are_found(reg: R
     )
     reg.conn.execute("select register.close_moments()")
     orders = reg.rows(
-        "select distinct array(select m.stat_definition_id from unnest(moments) with ordinality as m order by ordinality)"
-        " as ids from moment_merged"
+        "select distinct array(select v.stat_definition_id"
+        "                        from unnest(m.moments) with ordinality as v order by ordinality) as ids"
+        "  from moment_merged as m"
     )
     assert orders == [{"ids": [1, 2, 3, 4, 5, 6, 7]}]

@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 
+import pytest
+
+from catchment_register.cli.waiting import show
+from catchment_register.errors import RegisterError
 from catchment_register.watch import Event, follow, is_served, watch_import, watch_round
 from tests.fixtures.register import RegisterDatabase
 
@@ -50,6 +54,32 @@ def test_a_change_is_seen_without_any_notification(reg_db: RegisterDatabase) -> 
     looks = iter([Event("x", 0, "begun"), Event("x", 0, "begun"), Event("x", 100, "done", True)])
     told = list(follow(reg_db.connect(), lambda: next(looks), ["nothing_is_sent_here"], seconds=0.01))
     assert [e.text for e in told] == ["begun", "done"]
+
+
+def test_nobody_waits_for_a_worker_that_is_gone(reg_db: RegisterDatabase) -> None:
+    job = reg_db.upload("legal_unit", [{"tax_ident": "1", "name": "One"}], **FROM)
+    answers = iter([True, True, False])
+    events = watch_import(reg_db.connect(), job, lambda: next(answers))
+    with pytest.raises(RegisterError, match=r"the worker ended at 0 % \(upload completed\)"):
+        show(reg_db.conn, events, "import", quietly=True, works=True)
+
+
+def test_what_a_worker_did_last_is_seen(reg_db: RegisterDatabase) -> None:
+    job = reg_db.upload("legal_unit", [{"tax_ident": "1", "name": "One"}], **FROM)
+
+    def ends() -> bool:
+        reg_db.conn.execute("call worker.drain('import')")
+        return False
+
+    last = show(reg_db.conn, watch_import(reg_db.connect(), job, ends), "import", quietly=True, works=True)
+    assert last == Event("import", 100, "finished", True)
+
+
+def test_the_bar_of_a_round_never_goes_back(reg_db: RegisterDatabase) -> None:
+    for number in range(30):
+        reg_db.lu(str(number), "2020-01-01")
+    seen = followed(reg_db, watch_round(reg_db.connect()), "analytics")
+    assert [e.percent for e in seen] == sorted(e.percent for e in seen)
 
 
 def test_whether_a_worker_serves_a_queue_is_known(reg_db: RegisterDatabase) -> None:

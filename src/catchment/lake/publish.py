@@ -22,14 +22,14 @@ from psycopg import Connection
 
 from catchment.errors import CommitRefused, LakeError, LakeUnavailable
 from catchment.lake import catalog
-from catchment.lake.compute import Difference, InvariantBroken
+from catchment.lake.compute import Difference, InvariantBroken, among_keys
 from catchment.lake.control import Control
 from catchment.lake.duck import Duck
 from catchment.lake.layout import Layout
 from catchment.lake.locks import commit_lock
 from catchment.lake.names import ALIAS, BUCKET, RID, lake_name, quoted
 from catchment.lake.session import Work
-from catchment.lake.types import Order, Publication
+from catchment.lake.types import Action, Order, Publication
 
 __all__ = ["Published", "commit_lock", "publish_files", "publish_rows"]
 
@@ -58,6 +58,7 @@ class _Change:
     Rows of the ``inserts`` come, among them those that stay in ``kept`` buckets, and files are registered.
 
     ``deleted`` is how many rows of ``gone`` there have to be, None if that is unknown; ``rows_after`` what is left.
+    ``gone_keys`` is a condition that the rows of ``gone`` meet, if one is known by which much of the table is skipped.
     """
 
     order: Order
@@ -67,6 +68,7 @@ class _Change:
     rewritten: frozenset[int] = frozenset()
     kept: frozenset[int] = frozenset()
     deleted: int | None = None
+    gone_keys: str | None = None
     inserts: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
@@ -121,9 +123,10 @@ class _Change:
             whole = _listed(self.rewritten | self.kept)
             found += duck.changed(f"DELETE FROM {table} WHERE {quoted(BUCKET)} IN ({whole})")
         if self.by_row:
+            also = f" AND {self.gone_keys}" if self.gone_keys else ""
             found += duck.changed(
                 f"DELETE FROM {table} WHERE {quoted(BUCKET)} IN ({_listed(self.by_row)})"
-                f" AND rowid IN (SELECT {quoted(RID)} FROM {quoted('gone')})"
+                f" AND rowid IN (SELECT {quoted(RID)} FROM {quoted('gone')}){also}"
             )
         return found
 
@@ -165,6 +168,7 @@ def publish_rows(
         is_whole=is_whole,
         gone=difference.buckets,
         deleted=deleted if is_whole else difference.deleted,
+        gone_keys=among_keys(work) if publication.action == Action.INCREMENTAL else None,
         inserts=("added",),
     )
     with control.connection() as conn:

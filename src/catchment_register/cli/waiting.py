@@ -13,17 +13,19 @@ from psycopg import Connection
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from catchment_register.cli.output import console, errors
-from catchment_register.watch import Event, is_served
+from catchment_register.errors import RegisterError
+from catchment_register.watch import Event, GoesOn, always, is_served
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is done.")]
 Work = Annotated[bool, typer.Option("--work", help="Run a worker here until nothing is left to do, and wait.")]
 
 
 @contextmanager
-def working(dsn: str | None, *, starts: bool) -> Generator[None]:
-    """A worker of our own beside what is done here, if asked for. It ends by itself when it is idle."""
+def working(dsn: str | None, *, starts: bool) -> Generator[GoesOn]:
+    """A worker of our own beside what is done here, if asked for. It ends by itself when it is idle. Gives a question:
+    whether anybody may still be at work."""
     if not starts:
-        yield
+        yield always
         return
     command = [sys.executable, "-m", "catchment", "worker", "--queue", "import", "--queue", "analytics"]
     where = ["--dsn", dsn] if dsn else []
@@ -31,7 +33,7 @@ def working(dsn: str | None, *, starts: bool) -> Generator[None]:
         [*command, "--stop-when-idle", "--log-level", "error", *where]
     )
     try:
-        yield
+        yield lambda: process.poll() is None
     finally:
         process.wait()
 
@@ -39,23 +41,32 @@ def working(dsn: str | None, *, starts: bool) -> Generator[None]:
 def show(
     conn: Connection[Any], events: Iterator[Event], queue: str, *, quietly: bool = False, works: bool = False
 ) -> Event | None:
-    """Show events as they come, and return the last one. ``works``: a worker was started here, so one will come."""
-    if quietly:
-        return _last(events)
-    told = events if works else _warning(conn, events, queue)
-    if console.is_terminal:
-        return _bar(told)
-    last: Event | None = None
-    for event in told:
-        if last is None or event.text != last.text:
-            console.print(f"  {event.percent:5.1f} %  {event.text}", markup=False)
-        last = event
+    """Show events as they come, and return the last one. ``works``: a worker was started here, so one will come.
+
+    Raises ``RegisterError`` if that worker ends before the work is done.
+    """
+    told = events if works or quietly else _warning(conn, events, queue)
+    last = _last(told) if quietly else _bar(told) if console.is_terminal else _lines(told)
+    if last is not None and not last.is_over:
+        raise RegisterError(
+            f"the worker ended at {last.percent:.0f} % ({last.text})",
+            hint="'catchment task list --state failed' tells why; what is left is done by 'catchment worker'.",
+        )
     return last
 
 
 def _last(events: Iterator[Event]) -> Event | None:
     last: Event | None = None
     for event in events:
+        last = event
+    return last
+
+
+def _lines(events: Iterator[Event]) -> Event | None:
+    last: Event | None = None
+    for event in events:
+        if last is None or event.text != last.text:
+            console.print(f"  {event.percent:5.1f} %  {event.text}", markup=False)
         last = event
     return last
 

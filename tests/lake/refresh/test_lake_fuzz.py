@@ -10,7 +10,7 @@ from tests.lake.fuzz.lakeside import Lakeside
 ROUNDS = 7
 
 
-@pytest.mark.parametrize("seed", [11, 12, 13, 14, 15, 16])
+@pytest.mark.parametrize("seed", [11, 13, 14])
 def test_tables_of_a_lake_equal_their_definitions(seed: int, lake_case: LakeCase) -> None:
     run = Lakeside(lake_case, seed, definitions=4)
     run.play(ROUNDS)
@@ -22,6 +22,6 @@ def test_tables_of_a_lake_equal_their_definitions(seed: int, lake_case: LakeCase
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("seed", range(100, 130))
+@pytest.mark.parametrize("seed", [12, 15, 16, *range(100, 130)])
 def test_more_tables_of_a_lake_equal_their_definitions(seed: int, lake_case: LakeCase) -> None:
     Lakeside(lake_case, seed).play(ROUNDS)

@@ -11,8 +11,9 @@ create or replace function register.link_units(p_job_id integer)
   set enable_seqscan = off
   set enable_nestloop = off
   set enable_mergejoin = off
+  set enable_sort = off
   set jit = off
-  set work_mem = '128MB'
+  set work_mem = '256MB'
 as $$
 declare
   v_job     register.import_job;
@@ -35,7 +36,7 @@ begin
      where u.job_id = p_job_id
   ),
   ident as materialized (
-    select r.row_no, v_types[i.n] as type_id, i.n, i.value as ident
+    select r.row_no, v_types[i.n] as type_id, i.n, i.value collate "C" as ident
       from row as r
      cross join lateral unnest(r.ident) with ordinality as i (value, n)
      where i.value is not null

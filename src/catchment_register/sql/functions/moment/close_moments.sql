@@ -5,6 +5,7 @@ create or replace function register.close_moments()
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set enable_hashjoin = on -- callers that walk an index switch it off
   set jit = off
   set work_mem = '128MB'
 as $$

@@ -6,6 +6,7 @@ create or replace function register.fill_extremes()
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set enable_hashjoin = on -- callers that walk an index switch it off
 as $$
 begin
   update moment_piece as p
