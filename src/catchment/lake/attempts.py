@@ -29,6 +29,7 @@ from catchment.errors import (
 from catchment.lake import bucket, coordinate, merge, metrics, parallel, partition, refresh
 from catchment.lake.bucket_plan import BucketPlan
 from catchment.lake.cost import Estimate
+from catchment.lake.outcome import Done, Spread
 from catchment.lake.process import LakeProcess, this_process
 from catchment.lake.session import Work
 from catchment.lake.types import BucketRange, BucketResult, Order
@@ -87,7 +88,7 @@ def run_refresh(ctx: Context, refresh_id: int, subtask: AnyCommand) -> dict[str,
     stop, decide = TaskStop(ctx, order.deadline_at), _Decider(lake, order)
     with _failures(lake, ctx, order, stop):
         outcome = refresh.run(lake.duck, lake.control, order, lake.settings, stop, decide)
-        if isinstance(outcome, refresh.Done):
+        if isinstance(outcome, Done):
             return _finish(lake, ctx, order, outcome.figures)
         work, spread = outcome
         with work:
@@ -98,7 +99,7 @@ def _spread(
     lake: LakeProcess,
     ctx: Context,
     work: Work,
-    spread: refresh.Spread,
+    spread: Spread,
     decision: parallel.Decision,
     subtask: AnyCommand,
 ) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from catchment.lake.catalog import read_address, table_directory
 from catchment.lake.compile import bucket_of_keys
 from catchment.lake.control import Control
 from catchment.lake.names import literal, quoted
+from catchment.lake.outcome import Spread
 from catchment.lake.parallel import Decision
-from catchment.lake.refresh import Spread
 from catchment.lake.relation import Part, Plan
 from catchment.lake.session import Work
 from catchment.lake.settings import LakeSettings

@@ -15,9 +15,8 @@ handed back instead, to be spread over subtasks.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import duckdb
 
@@ -28,12 +27,13 @@ from catchment.lake.compute import Difference, InvariantBroken, StatesOverflow
 from catchment.lake.control import Control
 from catchment.lake.cost import Choice, Estimate, Sample
 from catchment.lake.duck import Duck, Stop
+from catchment.lake.outcome import Decide, Done, Spread
 from catchment.lake.publish import Published, publish_rows
 from catchment.lake.reasons import Reason
 from catchment.lake.relation import Plan
 from catchment.lake.session import Work, plan_of
 from catchment.lake.settings import LakeSettings
-from catchment.lake.types import Action, Json, Order, Publication, ReadDone
+from catchment.lake.types import Action, Order, Publication, ReadDone
 from catchment.lake.window import Loaded, SourceMoved, Verdict
 
 READS = 3
@@ -41,36 +41,6 @@ READS = 3
 
 NO_MEMORY = 2**62
 GROWTH = 4
-
-
-class SpreadDecision(Protocol):
-    """Whether to spread a refresh over subtasks."""
-
-    @property
-    def is_parallel(self) -> bool: ...
-
-
-Decide = Callable[[Estimate, int | None], SpreadDecision]
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A refresh that is published. ``figures`` are for ``Control.finish_refresh``."""
-
-    publication: Publication
-    commit_snapshot: int | None
-    figures: Json
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """A refresh to be computed by subtasks. ``keys``: so many are in ``akeys_<part>``; None: the whole table."""
-
-    action: Action
-    reason: str | None
-    keys: int | None
-    reads: tuple[ReadDone, ...]
-    figures: Json
 
 
 def run(

@@ -13,6 +13,7 @@ from datetime import timedelta
 from catchment.lake import bucket, coordinate, merge, refresh, sweep
 from catchment.lake.duck import Never
 from catchment.lake.names import DT_SCHEMA, physical_name, quoted
+from catchment.lake.outcome import Done
 from catchment.lake.parallel import Decision
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Order
@@ -94,7 +95,7 @@ def carry_out_in_buckets(case: LakeCase, order: Order) -> None:
     duck, control = case.duck, case.control
     settings: LakeSettings = case.settings.model_copy(update={**FEW_BUCKETS, "lake_small_ms": 0})
     found = refresh.run(duck, control, order, settings, Never(), lambda _estimate, _keys: SPREAD)
-    if isinstance(found, refresh.Done):
+    if isinstance(found, Done):
         control.finish_refresh(order.refresh_id, order.fence, found.figures)
         return
     work, spread = found

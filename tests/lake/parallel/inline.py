@@ -9,6 +9,7 @@ from typing import Any
 from catchment.lake import bucket, coordinate, merge, refresh, sweep
 from catchment.lake.bucket_plan import BucketPlan
 from catchment.lake.duck import Never
+from catchment.lake.outcome import Done
 from catchment.lake.parallel import Decision
 from catchment.lake.types import BucketRange, BucketResult, Order
 from tests.fixtures.lake import LakeCase
@@ -56,7 +57,7 @@ def spread(case: LakeCase, name: str, *, workers: int = 2, **settings: Any) -> P
     order = case.begin(refresh_id)
     decision = Decision(True, workers, "the test says so")
     outcome = refresh.run(case.duck, case.control, order, wanted, Never(), lambda _estimate, _keys: decision)
-    assert not isinstance(outcome, refresh.Done)
+    assert not isinstance(outcome, Done)
     work, asked = outcome
     with work:
         ranges = coordinate.spread(work, case.control, asked, decision, wanted, task_id=0)

@@ -12,8 +12,9 @@ import pytest
 from catchment.errors import LakeInterrupted, LakeMemory, TableRefused
 from catchment.lake.cost import Estimate
 from catchment.lake.duck import Never
+from catchment.lake.outcome import Spread
 from catchment.lake.parallel import Decision
-from catchment.lake.refresh import NO_MEMORY, Spread, run
+from catchment.lake.refresh import NO_MEMORY, run
 from catchment.lake.session import Work
 from tests.fixtures.lake import LakeCase
 from tests.lake.refresh.test_incremental import REGIONS, TABLE, filled, refreshed

@@ -23,14 +23,19 @@ begin
                         and register.staged_row(s) is not distinct from p);
   get diagnostics deleted = row_count;
   insert into register.statistical_unit_row
-  select (register.staged_row(s)).*
-    from register.statistical_unit_staging as s
-    join pg_temp.p_diff as d on d.unit_type = s.unit_type and d.unit_id = s.unit_id
-   where s.round_id = p_round_id
-     and not exists (select from register.statistical_unit_row as p
-                      where p.unit_type = s.unit_type
-                        and p.unit_id = s.unit_id
-                        and p.valid_from = s.valid_from);
+  -- Joined first: the planner takes what is left by "not exists" for next to nothing.
+  with wanted as materialized (
+    select s as staged
+      from register.statistical_unit_staging as s
+      join pg_temp.p_diff as d on d.unit_type = s.unit_type and d.unit_id = s.unit_id
+     where s.round_id = p_round_id
+  )
+  select (register.staged_row(w.staged)).*
+    from wanted as w
+   where not exists (select from register.statistical_unit_row as p
+                      where p.unit_type = (w.staged).unit_type
+                        and p.unit_id = (w.staged).unit_id
+                        and p.valid_from = (w.staged).valid_from);
   get diagnostics inserted = row_count;
 end;
 $$;

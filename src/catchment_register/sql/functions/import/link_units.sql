@@ -19,6 +19,7 @@ declare
   v_job     register.import_job;
   v_mode    text;
   v_makes   boolean;
+  v_scans   boolean;
   v_types   integer[] := register.ident_type_ids(p_job_id);
   v_columns text[] := register.ident_columns(p_job_id, '');
   v_owners  text[] := register.ident_columns(p_job_id, 'legal_unit_');
@@ -26,6 +27,8 @@ begin
   select j.* into v_job from register.import_job as j where j.id = p_job_id;
   v_mode := v_job.snapshot ->> 'mode';
   v_makes := v_mode <> 'generic_unit' and v_job.snapshot ->> 'strategy' in ('insert_or_replace', 'insert_or_update', 'insert_only');
+  -- Identifiers of a large file are found sooner by reading all there are, of some 80 bytes each, than by seeking each.
+  v_scans := v_job.total_rows * 8 > pg_relation_size('register.external_ident') / 80;
 
   insert into register.import_link (job_id, row_no, batch_seq, unit_id, enterprise_id, owner_id, founding_row_no, is_new,
                                     is_primary, valid_from, valid_until, problem)
@@ -41,15 +44,24 @@ begin
      cross join lateral unnest(r.ident) with ordinality as i (value, n)
      where i.value is not null
   ),
-  -- Sought by arrays and joined by hash: as quick for one row as for a million.
+  sought as (
+    select i.ident from ident as i
+    union
+    select x.value from row as r cross join lateral unnest(r.owner_ident) as x (value)
+     where v_mode = 'establishment_formal' and x.value is not null
+  ),
   holder as materialized (
     select e.type_id, e.ident, e.legal_unit_id, e.establishment_id
       from register.external_ident as e
-     where e.type_id = any (v_types)
-       and e.ident = any (array(select i.ident from ident as i
-                                union
-                                select x.value from row as r cross join lateral unnest(r.owner_ident) as x (value)
-                                 where v_mode = 'establishment_formal' and x.value is not null))
+     where not v_scans
+       and e.type_id = any (v_types)
+       and e.ident = any (array(select s.ident from sought as s))
+    union all
+    select e.type_id, e.ident, e.legal_unit_id, e.establishment_id
+      from register.external_ident as e
+      join sought as s on s.ident = e.ident
+     where v_scans
+       and e.type_id = any (v_types)
   ),
   -- A unit is a number: positive for the kind of unit that the job is about. Where that may be any, establishments are negative.
   known as materialized (
@@ -130,6 +142,9 @@ begin
        and e.legal_unit_id is null
        and e.establishment_id = any (array(select abs(k.unit) from known as k where k.unit < 0 or v_mode <> 'generic_unit'))
   ),
+  repeated as materialized (
+    select u.unit from unit as u where u.unit is not null group by u.unit having count(*) > 1
+  ),
   -- The same identifier for two units, two identifiers of a type for one unit, another one than the unit has.
   shared as (
     select n.type_id, n.ident, register.row_list(array_agg(n.row_no)) as rows
@@ -140,8 +155,9 @@ begin
   several as (
     select n.type_id, n.unit, string_agg(distinct n.ident, ', ') as idents, register.row_list(array_agg(n.row_no)) as rows
       from (select g.type_id, g.unit from named as g
-             -- A unit that has one is right where the row says the same.
-             where not exists (select from held as h where h.type_id = g.type_id and h.unit = g.unit)
+             where g.unit in (select p.unit from repeated as p)
+               -- A unit that has one is right where the row says the same.
+               and not exists (select from held as h where h.type_id = g.type_id and h.unit = g.unit)
              group by g.type_id, g.unit having min(g.ident) <> max(g.ident)) as c
       join named as n on n.type_id = c.type_id and n.unit = c.unit
      group by n.type_id, n.unit
@@ -163,6 +179,7 @@ begin
       from unit as u
      where u.unit in (select d.unit from unit as d
                        where (v_job.snapshot ->> 'unique_units')::boolean
+                         and d.unit in (select p.unit from repeated as p)
                          and not exists (select from clash as c where c.row_no = d.row_no)
                        group by d.unit having count(*) > 1)
      group by u.unit

@@ -23,8 +23,10 @@ begin
     return;
   end if;
   delete from wanted_facet;
-  insert into wanted_facet (unit_type, physical_region_path, primary_activity_category_path)
-  select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path
+  insert into wanted_facet (unit_type, physical_region_path, primary_activity_category_path, legal_form_id, physical_country_id,
+                            status_id)
+  select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path, f.legal_form_id, f.physical_country_id,
+         f.status_id
     from (select distinct p.facet_key from moment_piece as p where p.min is null or p.max is null) as u
     join register.statistical_history_facet_staging as f on f.facet_key = u.facet_key and f.round_id = p_round_id;
   perform register.want_units();

@@ -13,8 +13,10 @@ begin
     return;
   end if;
   delete from wanted_facet;
-  insert into wanted_facet (unit_type, physical_region_path, primary_activity_category_path)
-  select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path
+  insert into wanted_facet (unit_type, physical_region_path, primary_activity_category_path, legal_form_id, physical_country_id,
+                            status_id)
+  select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path, f.legal_form_id, f.physical_country_id,
+         f.status_id
     from moment_piece as p
     join unit_facet_sum as f on f.facet_key = p.facet_key
    where p.min is null
