@@ -1452,7 +1452,8 @@ CREATE TABLE register.statistical_history_facet_row (
     value_counts jsonb,
     CONSTRAINT statistical_history_facet_row_month CHECK (((month IS NULL) = (resolution = 'year'::text))),
     CONSTRAINT statistical_history_facet_row_resolution_is_known CHECK ((resolution = ANY (ARRAY['year'::text, 'year-month'::text])))
-);
+)
+WITH (fillfactor='85');
 ALTER TABLE register.statistical_history_facet_row OWNER TO register_owner;
 CREATE VIEW register.statistical_history_facet AS
  SELECT resolution,
@@ -1806,7 +1807,8 @@ CREATE TABLE register.statistical_unit_facet_row (
     moments register.moment[],
     value_counts jsonb,
     CONSTRAINT statistical_unit_facet_row_counts CHECK ((count > 0))
-);
+)
+WITH (fillfactor='85');
 ALTER TABLE register.statistical_unit_facet_row OWNER TO register_owner;
 CREATE VIEW register.statistical_unit_facet AS
  SELECT valid_from,
@@ -2348,6 +2350,7 @@ GRANT ALL ON FUNCTION register.create_import_job(p_definition text, p_slug text,
 REVOKE ALL ON FUNCTION register.create_unit_indexes() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.cut_details(p_owner text, p_ids integer[], p_valid_from date, p_valid_until date) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.cut_slices(p_table text, p_owner text, p_ids integer[], p_valid_from date, p_valid_until date, p_filter jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.dated_rows(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.delete_empty_groups(p_power_group_ids integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.delete_import_job(p_job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.delete_import_job(p_job_id integer) TO register_edit;
@@ -2524,7 +2527,6 @@ REVOKE ALL ON FUNCTION register.publish_history_facet(p_round_id bigint) FROM PU
 REVOKE ALL ON FUNCTION register.publish_unit_facet(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.publish_units(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.reach_relationships(p_legal_unit_ids int4multirange) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.read_periods(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.recount_used() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.recover_rounds() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.reduce_unit_facet(p_round_id bigint) FROM PUBLIC;

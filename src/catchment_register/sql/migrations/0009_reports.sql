@@ -116,7 +116,7 @@ create table register.statistical_unit_facet_row (
   moments                         register.moment[],
   value_counts                    jsonb,
   constraint statistical_unit_facet_row_counts check (count > 0)
-);
+) with (fillfactor = 85); -- small rounds update rows in their pages
 comment on table register.statistical_unit_facet_row is
   'Counted units by validity, type and six dimensions. facet_key is made from all of these, so that equality is one comparison.';
 -- Drill-down at a date.
@@ -161,7 +161,7 @@ create table register.statistical_history_facet_row (
   value_counts                              jsonb,
   constraint statistical_history_facet_row_resolution_is_known check (resolution in ('year', 'year-month')),
   constraint statistical_history_facet_row_month               check ((month is null) = (resolution = 'year'))
-);
+) with (fillfactor = 85); -- small rounds update rows in their pages
 comment on table register.statistical_history_facet_row is
   'The history by eight dimensions besides. facet_key is made from the type and the dimensions.';
 -- The key.

@@ -19,11 +19,8 @@ begin
   select j.* into v_job from register.import_job as j where j.id = p_job_id;
   insert into register.import_link (job_id, row_no, batch_seq, owner_id, other_id, is_new, valid_from, valid_until, problem)
   with row as materialized (
-    select u.row_no, u.owner_ident, u.other_ident, p.valid_from, p.valid_until, u.problem as read_problem,
-           p.problem as period_problem
-      from register.import_upload as u
-      join register.read_periods(p_job_id) as p on p.row_no = u.row_no
-     where u.job_id = p_job_id
+    select r.row_no, r.owner_ident, r.other_ident, r.valid_from, r.valid_until, r.read_problem, r.period_problem
+      from register.dated_rows(p_job_id) as r
   ),
   ident as materialized (
     select r.row_no, false as is_influenced, v_types[i.n] as type_id, i.value as ident

@@ -33,10 +33,8 @@ begin
   insert into register.import_link (job_id, row_no, batch_seq, unit_id, enterprise_id, owner_id, founding_row_no, is_new,
                                     is_primary, valid_from, valid_until, problem)
   with row as materialized (
-    select u.row_no, u.ident, u.owner_ident, p.valid_from, p.valid_until, u.problem as read_problem, p.problem as period_problem
-      from register.import_upload as u
-      join register.read_periods(p_job_id) as p on p.row_no = u.row_no
-     where u.job_id = p_job_id
+    select r.row_no, r.ident, r.owner_ident, r.valid_from, r.valid_until, r.read_problem, r.period_problem
+      from register.dated_rows(p_job_id) as r
   ),
   ident as materialized (
     select r.row_no, v_types[i.n] as type_id, i.n, i.value collate "C" as ident
@@ -44,11 +42,17 @@ begin
      cross join lateral unnest(r.ident) with ordinality as i (value, n)
      where i.value is not null
   ),
+  owner_ident as materialized (
+    select r.row_no, v_types[i.n] as type_id, i.value collate "C" as ident
+      from row as r
+     cross join lateral unnest(r.owner_ident) with ordinality as i (value, n)
+     where v_mode = 'establishment_formal'
+       and i.value is not null
+  ),
   sought as (
     select i.ident from ident as i
     union
-    select x.value from row as r cross join lateral unnest(r.owner_ident) as x (value)
-     where v_mode = 'establishment_formal' and x.value is not null
+    select o.ident from owner_ident as o
   ),
   holder as materialized (
     select e.type_id, e.ident, e.legal_unit_id, e.establishment_id
@@ -65,7 +69,7 @@ begin
   ),
   -- A unit is a number: positive for the kind of unit that the job is about. Where that may be any, establishments are negative.
   known as materialized (
-    select i.row_no, min(o.unit) as unit, count(distinct o.unit) as units, bool_or(o.unit is null) as is_foreign
+    select i.row_no, min(o.unit) as unit, min(o.unit) <> max(o.unit) as is_ambiguous, bool_or(o.unit is null) as is_foreign
       from ident as i
       join holder as e on e.type_id = i.type_id and e.ident = i.ident
      cross join lateral (select case v_mode when 'legal_unit' then e.legal_unit_id
@@ -104,19 +108,16 @@ begin
      order by h.unit, h.valid_from desc
   ),
   owner as materialized (
-    select r.row_no, min(e.legal_unit_id) as owner_id,
-           count(*) as given, count(e.legal_unit_id) as found, count(distinct e.legal_unit_id) as owners
-      from row as r
-     cross join lateral unnest(r.owner_ident) with ordinality as i (value, n)
-      left join holder as e on e.type_id = v_types[i.n] and e.ident = i.value
-     where v_mode = 'establishment_formal'
-       and i.value is not null
-     group by r.row_no
+    select i.row_no, min(e.legal_unit_id) as owner_id, count(*) as given, count(e.legal_unit_id) as found,
+           min(e.legal_unit_id) <> max(e.legal_unit_id) as is_disputed
+      from owner_ident as i
+      left join holder as e on e.type_id = i.type_id and e.ident = i.ident
+     group by i.row_no
   ),
   unit as materialized (
     select r.*, coalesce(k.unit, f.unit) as unit, k.unit is null as is_new, f.founding_row_no,
            coalesce(h.enterprise_id, f.enterprise_id) as enterprise_id, h.unit is not null and h.enterprise_id is null as is_formal,
-           o.owner_id, o.given, o.found, o.owners, coalesce(k.units, 0) > 1 as is_ambiguous,
+           o.owner_id, o.given, o.found, o.is_disputed, coalesce(k.is_ambiguous, false) as is_ambiguous,
            coalesce(k.is_foreign, false) as is_foreign
       from row as r
       left join known as k on k.row_no = r.row_no
@@ -203,7 +204,7 @@ begin
                 when u.given is null and (u.is_new or v_job.snapshot ->> 'strategy' not in ('insert_or_update', 'update_only'))
                   then 'the legal unit is missing'
                 when u.found < u.given then 'there is no such legal unit'
-                when u.owners > 1 then 'the identifiers belong to different legal units'
+                when u.is_disputed then 'the identifiers belong to different legal units'
            end as owner_text
       from unit as u
       left join clash as c on c.row_no = u.row_no

@@ -1,13 +1,15 @@
--- read_periods: what each row of a job is valid for: the dates of the job, or of the row. The last day of a file is inclusive; none
--- means an open end. problem: by our columns.
-create or replace function register.read_periods(p_job_id integer)
-  returns table (row_no integer, valid_from date, valid_until date, problem jsonb)
+-- dated_rows: the rows of a job with their identifiers and what each is valid for: the dates of the job, or of the row. The last day
+-- of a file is inclusive; none means an open end. Problems are by our columns: those of reading, and those of the dates.
+-- Inlined, therefore without settings of its own.
+create or replace function register.dated_rows(p_job_id integer)
+  returns table (
+    row_no integer, ident text[], owner_ident text[], other_ident text[], valid_from date, valid_until date, read_problem jsonb,
+    period_problem jsonb
+  )
   language sql
   stable
-  set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
-  select u.row_no, d.first, d.until,
+  select u.row_no, u.ident, u.owner_ident, u.other_ident, d.first, d.until, u.problem,
          case when j.valid_from is not null then null
               when u.valid_from is null then '{"valid_from": "the first day is missing"}'::jsonb
               when d.first is null or not isfinite(d.first)
