@@ -1,5 +1,5 @@
 -- look_up_history_extremes: for periods of the history whose last holder of an extreme has gone, the extreme among those that are
--- left. Every unit of that type may hold it, so all published rows are read once: seconds in a large register, and rare.
+-- left. Every unit of that type may hold it, so all published rows of the type are read once: seconds in a large register, and rare.
 create or replace function register.look_up_history_extremes(p_round_id bigint)
   returns void
   language plpgsql
@@ -22,6 +22,11 @@ begin
   if v_periods is null then
     return;
   end if;
+  delete from wanted_facet;
+  insert into wanted_facet (unit_type)
+  select t.unit_type
+    from unnest('{establishment,legal_unit,enterprise,power_group}'::text[]) as t (unit_type)
+   where md5(t.unit_type)::uuid in (select p.facet_key from moment_piece as p where p.min is null or p.max is null);
   perform register.collect_cells(p_round_id, 'history', -1, '{[0,16384)}');
   delete from moment_part;
   insert into moment_part (facet_key, period_key, sign, moments)

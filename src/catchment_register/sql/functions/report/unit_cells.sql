@@ -1,5 +1,5 @@
--- unit_cells: rows of units as reports see them. p_source: all that are published; of these, units of the scratch table
--- wanted_unit; or changes, what flushes took away (sign -1) and added (+1).
+-- unit_cells: rows of units as reports see them. p_source: all that are published; of these, the types of the scratch table
+-- wanted_facet, or the wanted units of wanted_unit; or changes, what flushes took away (sign -1) and added (+1).
 --
 -- A birth is known by its month: periods end with months, so that comparing months is exact. One from before the year in which
 -- the row begins is none in any period of the row and delays nothing: it is left out, so that more rows look the same.
@@ -36,8 +36,8 @@ as $$
              r.unit_size_id, r.status_id, r.name, r.physical_address_part1, r.physical_address_part2, r.physical_address_part3,
              r.physical_postcode, r.physical_postplace, r.moments, r.value_counts
         from register.statistical_unit_row as r
-       where p_source = 'all'
-         and p_slots @> r.hash_slot::integer
+       where (p_source = 'all' and p_slots @> r.hash_slot::integer)
+          or (p_source = 'types' and r.unit_type = any (array(select w.unit_type from wanted_facet as w)))
       union all
       select 0, 1, r.unit_type, r.unit_id, r.valid_from, r.valid_until, r.next_from,
              r.is_only, r.birth_date, r.death_date, r.used_for_counting, r.primary_activity_category_id,
