@@ -69,8 +69,8 @@ def test_batch_size_limits_the_number_of_tasks(engine: Engine) -> None:
 
 def test_runtime_limit_stops_between_tasks(engine: Engine) -> None:
     for _ in range(3):
-        engine.enqueue(sleep=0.05)
-    assert len(engine.process(p_max_runtime_ms=20)) == 1
+        engine.enqueue(sleep=0.5)
+    assert len(engine.process(p_max_runtime_ms=400)) == 1
     assert engine.process(p_max_runtime_ms=0) == []
     assert len(engine.process(p_max_runtime_ms=60_000)) == 2
 
