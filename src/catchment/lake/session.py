@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
-import duckdb
 from psycopg import Connection
 
 from catchment.errors import LakeError, SourceChanged
@@ -209,19 +208,7 @@ class Work:
     def make(self, name: str, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Make a temporary table, in the place of whatever had the name here; returns the number of its rows."""
         self._make_room(name, "TABLE")
-        text = f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS {sql}"
-        was_broken = self.duck.is_broken
-        try:
-            return self.duck.changed(text, parameters)
-        except duckdb.InternalException:
-            # One step of DuckDB's optimizer trips over some anti-joins; without it they run.
-            self.duck.run("SET disabled_optimizers = 'compressed_materialization'")
-            try:
-                count = self.duck.changed(text, parameters)
-            finally:
-                self.duck.run("RESET disabled_optimizers")
-            self.duck.is_broken = was_broken
-            return count
+        return self.duck.changed(f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS {sql}", parameters)
 
     def _make_room(self, name: str, kind: str) -> None:
         if self._names.get(name, kind) != kind:

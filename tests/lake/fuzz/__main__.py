@@ -39,7 +39,6 @@ def main() -> int:
         seed += 1
     print(f"{seed - first} cases, {tally.comparisons} comparisons, {time.monotonic() - start:.0f} s")
     print(dict(tally.refreshes), dict(tally.plans.most_common()))
-    print(f"statements that DuckDB's optimizer failed on: {memory.internal_errors}")
     return 0
 
 

@@ -29,9 +29,10 @@ T = TypeVar("T")
 
 
 def open_duckdb() -> duckdb.DuckDBPyConnection:
-    """DuckDB with the extension that has ``murmur3_32``. One thread: the tables are tiny."""
+    """DuckDB as a refresh uses it, with the extension that has ``murmur3_32``. One thread: the tables are tiny."""
     con = duckdb.connect(config={"threads": 1})
     con.execute(f"LOAD {literal(str(extension_file('ducklake')))}")
+    con.execute("SET disabled_optimizers = 'statistics_propagation'")
     return con
 
 
@@ -81,7 +82,6 @@ class Memory:
     sources: dict[str, Source] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
     last: str = ""
-    internal_errors: int = 0
 
     def make(self, name: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]] = ()) -> Source:
         """A source table with these rows."""
@@ -127,17 +127,8 @@ class Memory:
         return self._execute(sql).fetchall()
 
     def _execute(self, sql: str) -> duckdb.DuckDBPyConnection:
-        """One step of DuckDB's optimizer trips over some anti-joins, whoever wrote them; without it they run."""
         self.last = sql
-        try:
-            return self.con.execute(sql)
-        except duckdb.InternalException:
-            self.internal_errors += 1
-            self.con.execute("SET disabled_optimizers = 'compressed_materialization'")
-            try:
-                return self.con.execute(sql)
-            finally:
-                self.con.cursor().execute("RESET GLOBAL disabled_optimizers")
+        return self.con.execute(sql)
 
     # What the planner asks.
 
