@@ -24,6 +24,10 @@ _MIX = 1_000_003
 _INTEGERS = frozenset(
     {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"},
 )
+_NATIVE = frozenset(
+    {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "VARCHAR", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"},
+)
+_WIDEST_NATIVE_DECIMAL = 18
 _HASHABLE = _INTEGERS | {"VARCHAR", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID", "BOOLEAN"}
 
 
@@ -84,9 +88,18 @@ def _value(value: object, type_text: str) -> exp.Expr:
 
 
 def _hashed(key: exp.Expr, type_text: str) -> exp.Expr:
-    stored = cast(cast(key.copy(), type_text), "INTEGER") if type_text == "BOOLEAN" else cast(key.copy(), type_text)
-    murmur = cast(exp.Anonymous(this="murmur3_32", expressions=[stored]), "BIGINT")
+    murmur = cast(exp.Anonymous(this="murmur3_32", expressions=[_hash_input(key, type_text)]), "BIGINT")
     return exp.Coalesce(this=exp.BitwiseAnd(this=murmur, expression=number(_MASK)), expressions=[number(0)])
+
+
+def _hash_input(key: exp.Expr, type_text: str) -> exp.Expr:
+    """The value as it is hashed. Of types that murmur3_32 does not know itself it takes the rows that a filter has left
+    for others, or reads beyond them: those go in as text."""
+    stored = cast(key.copy(), type_text)
+    is_native = type_text in _NATIVE or (
+        type_text.startswith("DECIMAL(") and int(type_text[8:].partition(",")[0]) <= _WIDEST_NATIVE_DECIMAL
+    )
+    return stored if is_native else cast(stored, "VARCHAR")
 
 
 def _masked_integer(key: exp.Expr, type_text: str) -> exp.Expr:
