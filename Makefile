@@ -23,7 +23,9 @@ check: $(STAMP)
 	$(BIN)/pyright
 
 bench: $(STAMP)
-	$(BIN)/python -m bench.engine
+	$(BIN)/python -m bench.engine --quick
+	$(BIN)/python -m bench.worker --quick
+	$(BIN)/python -m bench.lake --quick
 	$(BIN)/python -m bench.register --quick
 
 $(STAMP): pyproject.toml

@@ -45,10 +45,6 @@ TRANSIENT = ("CONFLICT", "STORAGE", "CATALOG")
 
 OVER = ("SUCCEEDED", "FAILED", "SKIPPED", "UPSTREAM_FAILED", "CANCELLED")
 
-SHORTEST_SECONDS = 60.0
-LATE_FACTOR = 5.0
-"""A subtask may take so many times what was expected, and at least a minute."""
-
 DEATHS_SPLIT = 4
 """A subtask whose worker died is halved, until there are so many times as many as planned; then it is tried again."""
 
@@ -64,10 +60,10 @@ class Failed(GiveUp):
 class TaskStop:
     """Why the work of a task should end early: it was told to stop, or its time is up."""
 
-    def __init__(self, ctx: Context, deadline: datetime | None, seconds: float | None = None) -> None:
+    def __init__(self, ctx: Context, deadline: datetime | None) -> None:
         self._ctx = ctx
         left = math.inf if deadline is None else (deadline - datetime.now(UTC)).total_seconds()
-        self._ends = time.monotonic() + min(left, math.inf if seconds is None else seconds)
+        self._ends = time.monotonic() + left
 
     def reason(self) -> str | None:
         if self._ctx.cancelled:
@@ -75,8 +71,12 @@ class TaskStop:
         return "it is past its deadline" if self.is_late else None
 
     @property
+    def seconds_left(self) -> float:
+        return self._ends - time.monotonic()
+
+    @property
     def is_late(self) -> bool:
-        return time.monotonic() >= self._ends
+        return self.seconds_left <= 0
 
 
 def run_refresh(ctx: Context, refresh_id: int, subtask: AnyCommand) -> dict[str, Any]:
@@ -134,11 +134,22 @@ def run_join(ctx: Context, refresh_id: int, children: Sequence[Child]) -> dict[s
     with _failures(lake, ctx, order, stop):
         results = [bucket.read_result(child.result) for child in children]
         _, waited = lake.control.refresh_seconds(refresh_id)
-        published = merge.publish_buckets(lake.duck, lake.control, order, results, stop)
+        try:
+            published = merge.publish_buckets(lake.duck, lake.control, order, results, stop)
+        except SourceMoved as error:
+            return _repeat(lake, ctx, order, error)
     metrics.parallel_refreshes.inc()
     metrics.coordinator_wait_seconds.observe(waited)
     metrics.parallel_refresh_seconds.observe(lake.control.refresh_seconds(refresh_id)[0])
     return _finish(lake, ctx, order, {**published, "wait_ms": round(waited * 1000, 1)})
+
+
+def _repeat(lake: LakeProcess, ctx: Context, order: Order, error: SourceMoved) -> dict[str, Any]:
+    """Subtasks have read what is no longer true: all of it is done again, as often as one process would."""
+    with ctx.transaction() as conn:
+        if not lake.control.repeat_refresh(order.refresh_id, ctx.fence, refresh.READS - 1, conn=conn):
+            raise error
+    return {"refresh_id": order.refresh_id, "state": "EXECUTING"}
 
 
 def _begin(lake: LakeProcess, ctx: Context, refresh_id: int, *, keep_plan: bool = False) -> Order:
@@ -218,7 +229,7 @@ def _failures(lake: LakeProcess, ctx: Context, order: Order, stop: TaskStop) -> 
             raise TaskCancelled(str(error)) from error
         _fail(lake, ctx, order, "TIMEOUT", str(error), error)
     except LakeError as error:
-        # Subtasks have read what is no longer true; only a new refresh reads again.
+        # It was done again as often as it may be, and another attempt of the join would not read anew.
         is_stale = isinstance(error, SourceMoved) and ctx.is_join
         if error.code in TRANSIENT and not is_stale and not ctx.is_last_attempt:
             raise
@@ -253,7 +264,7 @@ def run_bucket(ctx: Context, refresh_id: int, keys: BucketRange, slot: str, subt
         raise Failed(f"Max retries exceeded: its worker died {ctx.attempt - 1} times", "INTERRUPTED")
     if _killed_its_worker(lake, ctx, keys, plan) and (halves := partition.halve(keys)):
         return _split(ctx, refresh_id, halves, slot, subtask)
-    stop = TaskStop(ctx, order.deadline_at, max(SHORTEST_SECONDS, LATE_FACTOR * (plan.expected_seconds or 0)))
+    stop = TaskStop(ctx, order.deadline_at)
     attempt = bucket.Attempt(ctx.task_id, ctx.fence, ctx.attempt, lambda step: ctx.progress(step, bucket.STEPS))
     try:
         result = bucket.compute_bucket(lake.duck, lake.control, order, keys, attempt, lake.settings, stop)
@@ -265,7 +276,11 @@ def run_bucket(ctx: Context, refresh_id: int, keys: BucketRange, slot: str, subt
     except LakeInterrupted as error:
         if ctx.cancelled:
             raise TaskCancelled(str(error)) from error
-        raise _failed_bucket(ctx, most, LakeInterrupted(str(error), code="TIMEOUT")) from error
+        if stop.is_late:
+            # The deadline is that of the refresh: another try would meet it at once.
+            metrics.subtasks_failed.inc()
+            raise Failed(f"the refresh took longer than PARALLEL_TIMEOUT_SECONDS: {error}", "TIMEOUT") from error
+        raise _failed_bucket(ctx, most, error) from error
     except (ClaimLost, GiveUp, TaskCancelled):
         raise
     except Exception as error:
@@ -285,7 +300,7 @@ def _split(
 ) -> dict[str, Any]:
     for half in halves:
         ctx.spawn_sibling(
-            subtask, refresh_id=refresh_id, partition=half.partition, total=half.total, spec=None, slot=slot
+            subtask, refresh_id=refresh_id, partition=half.partition, total=half.total, spec=half.spec, slot=slot
         )
     metrics.subtasks_created.inc(2)
     metrics.subtasks_completed.inc()

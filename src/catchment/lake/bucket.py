@@ -119,22 +119,35 @@ def _bytes(files: list[tuple[str, int, int]]) -> int:
 
 def _load_keys(work: Work, plan: BucketPlan, keys: BucketRange) -> None:
     """``akeys_<part>``: the touched keys of this range alone. Half of a range reads the files of the whole."""
+    place = NULL_BUCKET if keys.partition is None else keys.partition % plan.total
     for part in work.plan.parts:
-        is_half = keys.spec is None and keys.total != plan.total
-        place = NULL_BUCKET if keys.partition is None else keys.partition % plan.total if is_half else keys.partition
-        folder = f"{plan.keys_folder(part.number)}p={place}/"
-        source = f"read_parquet({literal(folder + '*.parquet')}, hive_partitioning = false)"
         name = f"akeys_{part.number}"
-        if not storage.list_files(work.duck, folder):
+        if not plan.keys_in(part.number, place):
             # A part of a UNION ALL without touched keys in this range.
             types = work.plan.layout.key_types(part.number)
             columns = ", ".join(f"CAST(NULL AS {kind}) AS k{i}" for i, kind in enumerate(types, start=1))
             work.make(name, f"SELECT {columns} WHERE false")
-        elif is_half:
-            h = bucket_of_keys(work.plan, part)
-            work.make(name, f"SELECT * FROM {source} WHERE ({h}) % {keys.total:d} = {keys.partition or 0:d}")
-        else:
-            work.make(name, f"SELECT * FROM {source}")
+            continue
+        files = _key_files(work, plan, part.number, place)
+        half = partition.half_of(keys, plan.total)
+        where = "" if half is None else f" WHERE ({bucket_of_keys(work.plan, part)}) % {half[1]:d} = {half[0]:d}"
+        work.make(name, f"SELECT * FROM read_parquet(?, hive_partitioning = false){where}", [files])
+
+
+def _key_files(work: Work, plan: BucketPlan, part: int, place: int) -> list[str]:
+    """The files with the keys of a range. Raises ``LakeError`` unless they hold all that were written: what is missing
+    would be left out of the table without a word."""
+    folder = f"{plan.keys_folder(part)}p={place}/"
+    files = storage.list_files(work.duck, folder)
+    found = work.duck.value("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [files]) if files else 0
+    expected = plan.keys_in(part, place)
+    if found != expected:
+        raise LakeError(
+            f"refresh {work.order.refresh_id} wrote {expected} keys to {folder}, and {found} are there",
+            code="STORAGE",
+            hint="Somebody has touched files below the lake's data path. Refresh the table again.",
+        )
+    return files
 
 
 def _compare(

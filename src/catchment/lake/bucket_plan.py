@@ -22,7 +22,8 @@ class BucketPlan:
 
     ``mode`` keys: only what is in the key files below ``folder`` is computed; all: every row. ``is_whole``: the table
     is written anew, whatever it holds. ``table_dir`` is where data files go, ``reads`` what was read, for the frontier.
-    ``expected_seconds`` is how long one range should take, ``no_progress_seconds`` when somebody should worry.
+    ``key_counts`` says how many keys were written, by part of the definition and by range: files that are not there any
+    more are noticed. ``no_progress_seconds`` is when somebody should worry.
     """
 
     strategy: Strategy
@@ -40,12 +41,16 @@ class BucketPlan:
     reads: tuple[ReadDone, ...]
     workers: int
     no_progress_seconds: float
-    expected_seconds: float | None = None
+    key_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     figures: Json = field(default_factory=dict[str, Any])
 
     def keys_folder(self, part: int) -> str:
         """Where the touched keys of a part of the definition are, in one folder per range."""
         return f"{self.folder}keys/{part}/"
+
+    def keys_in(self, part: int, place: int) -> int:
+        """How many touched keys of a part of the definition are in the files of a range."""
+        return self.key_counts.get(str(part), {}).get(str(place), 0)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; ``from_order`` reads it back."""
@@ -65,7 +70,7 @@ class BucketPlan:
             "reads": [_read_json(read) for read in self.reads],
             "workers": self.workers,
             "no_progress_seconds": self.no_progress_seconds,
-            "expected_seconds": self.expected_seconds,
+            "key_counts": {part: dict(counts) for part, counts in self.key_counts.items()},
             "figures": dict(self.figures),
         }
 

@@ -81,9 +81,10 @@ def stored_rows(
     return last_text(union_all(queries))
 
 
-def difference(plan: Plan) -> tuple[str, str]:
-    """Two queries over ``stored`` and ``fresh``: the rows that go (``__rid``, ``__b``), and the rows to add."""
-    compared = [item.name for item in plan.layout.columns if item.name != BUCKET]
+def difference(plan: Plan, *, with_bucket: bool = False) -> tuple[str, str]:
+    """Two queries over ``stored`` and ``fresh``: the rows that go (``__rid``, ``__b``), and the rows to add. The bucket
+    follows from the key, so it is compared only where somebody else may have written it."""
+    compared = [item.name for item in plan.layout.columns if with_bucket or item.name != BUCKET]
     columns = [item.name for item in plan.layout.columns]
     is_unique = all(part.is_unique for part in plan.parts)
     stored, fresh = _numbered("stored", compared, is_unique), _numbered("fresh", compared, is_unique)

@@ -121,11 +121,11 @@ def _storage_of_keys(work: Work) -> set[int] | None:
 
 def difference(work: Work, *, is_ours: bool = True) -> Difference:
     """Compare ``fresh`` with ``stored``: makes ``gone`` and ``added``. Not ``is_ours``: somebody else may have written
-    to the table, so that it may hold a row twice that the definition gives once."""
+    to the table, so that it may hold a row twice that the definition gives once, or in a wrong storage bucket."""
     plan = work.plan
     if not is_ours:
         plan = replace(plan, parts=tuple(replace(part, is_unique=False) for part in plan.parts))
-    gone, added = compile.difference(plan)
+    gone, added = compile.difference(plan, with_bucket=not is_ours)
     deleted = work.make("gone", gone)
     inserted = work.make("added", added)
     return Difference(inserted, deleted, _buckets_of(work, "gone") if deleted else frozenset())

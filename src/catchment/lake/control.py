@@ -144,6 +144,11 @@ class Control:
         safe = text.replace("\0", " ")
         return self._call("select lake.fail_refresh(%s, %s, %s, %s)", refresh_id, fence, code, safe, conn=conn)
 
+    def repeat_refresh(self, refresh_id: int, fence: int, most: int, *, conn: Conn) -> bool:
+        """Let a new task do a refresh from the beginning; False when that was done so many times before. Raises
+        ``ClaimLost``."""
+        return self._call("select lake.repeat_refresh(%s, %s, %s)", refresh_id, fence, most, conn=conn)
+
     def cost_samples(self, dt_id: int) -> list[tuple[str, float, float]]:
         """Action, units and milliseconds of the newest refreshes, newest first."""
         with self._pool.connection() as conn, translated():
@@ -260,6 +265,10 @@ class Control:
     def refreshes_since_audit(self, dt_id: int) -> int:
         """How many refreshes may have written to a table since it was last compared with its query."""
         return self._call("select lake.refreshes_since_audit(%s)", dt_id)
+
+    def is_crowded(self, dt_id: int) -> bool:
+        """Has a table so many files, or so many deleted rows, that it should be compacted?"""
+        return self._call("select exists (select from lake.crowded(%s))", dt_id)
 
     def pinned_snapshot(self) -> int:
         """The oldest snapshot that somebody still has to read."""

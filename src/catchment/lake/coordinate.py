@@ -7,6 +7,8 @@ becomes real when the coordinator's attempt completes, so one that dies here lea
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from catchment.lake import compute, partition, storage
@@ -38,12 +40,11 @@ def spread(
     if plan.mode == "keys":
         order = work.order
         control.note_artifacts(order.refresh_id, task_id, order.fence, "keys", [plan.folder])
-        strategy, ranges = _write_keys(work, plan)
+        plan, ranges = _write_keys(work, plan)
     else:
-        strategy = _hashing(plan.strategy)
-        ranges = partition.cut_all(plan.total, strategy)
-    kept = {**plan.to_json(), "strategy": strategy.value}
-    control.store_plan(work.order.refresh_id, work.order.fence, kept, spread.keys)
+        plan = replace(plan, strategy=_hashing(plan.strategy))
+        ranges = partition.cut_all(plan.total, plan.strategy)
+    control.store_plan(work.order.refresh_id, work.order.fence, plan.to_json(), spread.keys)
     return ranges or [BucketRange(0, plan.total)]
 
 
@@ -74,20 +75,14 @@ def _plan(work: Work, control: Control, spread: Spread, decision: Decision, sett
         reads=spread.reads,
         workers=decision.workers,
         no_progress_seconds=settings.parallel_no_progress_seconds,
-        expected_seconds=_expected(spread, total),
         figures={**spread.figures, "parallel": decision.reason},
     )
 
 
-def _expected(spread: Spread, total: int) -> float | None:
-    """Of one range, were the work of a single task spread evenly; with as much again for what every task has to do."""
-    name = "predicted_full_ms" if spread.keys is None else "predicted_ms"
-    predicted: float | None = spread.figures.get(name)
-    return None if predicted is None else 2 * predicted / 1000 / total + 1
-
-
 def _is_whole(order: Order, action: Action, settings: LakeSettings) -> bool:
-    if action == Action.REINITIALIZE or order.rows is None:
+    """Whether the table is written anew. In a repair nothing is known of what it holds: a row may be there twice, or in
+    a storage bucket that no range would look into."""
+    if action in (Action.REINITIALIZE, Action.REPAIR) or order.rows is None:
         return True
     return compute.bucket_count(order.rows, settings.lake_rows_per_bucket) >= GROWTH * order.buckets
 
@@ -103,21 +98,27 @@ def _hashing(strategy: Strategy, allowed: tuple[Strategy, ...] = (Strategy.MODUL
     return strategy if strategy in allowed else Strategy.HASH_RANGE
 
 
-def _write_keys(work: Work, plan: BucketPlan) -> tuple[Strategy, list[BucketRange]]:
+def _write_keys(work: Work, plan: BucketPlan) -> tuple[BucketPlan, list[BucketRange]]:
     """Write the key files; returns how keys were cut in the end: with too many partitions it is by hash."""
     if plan.strategy == Strategy.PARTITION:
-        ranges = _write_partitions(work, plan)
-        if ranges is not None:
-            return Strategy.PARTITION, ranges
-    counts: Counter[int] = Counter()
+        found = _write_partitions(work, plan)
+        if found is not None:
+            return found
+    counts: dict[int, Counter[int]] = {}
     for part in work.plan.parts:
         h = bucket_of_keys(work.plan, part)
         place = f"coalesce(({h}) % {plan.total:d}, {NULL_BUCKET:d})"
-        counts += _copy(work, part, f"SELECT *, {place} AS p FROM {_keys(part)}", plan)
-    return _hashing(plan.strategy), partition.cut(plan.total, counts)
+        counts[part.number] = _copy(work, part, f"SELECT *, {place} AS p FROM {_keys(part)}", plan)
+    ranges = partition.cut(plan.total, sum(counts.values(), Counter[int]()))
+    return replace(plan, strategy=_hashing(plan.strategy), key_counts=_texts(counts)), ranges
 
 
-def _write_partitions(work: Work, plan: BucketPlan) -> list[BucketRange] | None:
+def _texts(counts: Mapping[int, Mapping[int, int]]) -> dict[str, dict[str, int]]:
+    """As JSON has it: names are texts."""
+    return {str(part): {str(place): count for place, count in found.items()} for part, found in counts.items()}
+
+
+def _write_partitions(work: Work, plan: BucketPlan) -> tuple[BucketPlan, list[BucketRange]] | None:
     """One range for each combination of partition values. None: there are too many, or the sources changed."""
     names = partition.partition_parts(work.plan)
     if not names:
@@ -134,8 +135,8 @@ def _write_partitions(work: Work, plan: BucketPlan) -> list[BucketRange] | None:
     texts = ", ".join(f"CAST({quoted(name)} AS VARCHAR)" for name in names)
     found = [dict(zip(names, row, strict=True)) for row in work.duck.rows(f'SELECT {texts} FROM "specs" ORDER BY p')]
     same = " AND ".join(f"a.{quoted(name)} IS NOT DISTINCT FROM s.{quoted(name)}" for name in names)
-    _copy(work, part, f'SELECT a.*, s.p FROM {_keys(part)} AS a JOIN "specs" AS s ON {same}', plan)
-    return partition.cut_partition(found)
+    counts = _copy(work, part, f'SELECT a.*, s.p FROM {_keys(part)} AS a JOIN "specs" AS s ON {same}', plan)
+    return replace(plan, total=max(1, count), key_counts=_texts({part.number: counts})), partition.cut_partition(found)
 
 
 def _copy(work: Work, part: Part, query: str, plan: BucketPlan) -> Counter[int]:

@@ -2,7 +2,9 @@
 
 An incremental refresh has fixed costs that a full one has not (feeds, keys, a comparison of fewer rows in more
 statements), so small tables are always refreshed fully, and changes of many keys too. In between, the times of the
-table's own earlier refreshes decide, as soon as there are enough.
+table's own earlier refreshes decide, as soon as there are enough: once before the changes are read, and once more when
+the touched keys are counted. How much of a source has changed says little about keys when that source is small, so
+few changes are always counted first.
 """
 
 from __future__ import annotations
@@ -27,6 +29,10 @@ SCANNED = 0.02
 FULL_MS_PER_ROW = 0.0004
 """Before there is any sample: 2.5 million rows a second, what two cores do with a join and a group."""
 
+FEW_ROWS = 10_000
+"""Up to so many changed rows the touched keys are counted before a share of them can decide: that is soon done, and a
+third of a dimension of three rows may touch one key or all."""
+
 SLOWEST_MS_PER_UNIT = 0.05
 """No refresh is expected to do fewer than 20,000 units a second; a sample that says so was too small to tell."""
 
@@ -39,7 +45,7 @@ _ROW_BYTES = 32
 class Estimate:
     """What a refresh will have to do, as far as metadata tells.
 
-    ``key_share`` is the part of the table's keys that changes touch. ``memory_bytes`` is what the rows to be compared
+    ``key_share`` is about the part of the keys that changes touch. ``memory_bytes`` is what the rows to be compared
     take, ``predicted_ms`` the expected time of doing it in one process; None before there is a choice.
     """
 
@@ -49,6 +55,15 @@ class Estimate:
     key_share: float
     memory_bytes: int = 0
     predicted_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A source: its rows now, and how many came and went since it was read."""
+
+    rows: int
+    inserted: int = 0
+    deleted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +83,20 @@ class Choice:
     reason: str | None
     predicted_ms: float | None
     predicted_full_ms: float | None
+
+
+def changed_source(rows: int, rows_old: int, inserted: int, deleted: int) -> Changed:
+    """A source of which the catalog says so much. It knows of a file how many rows were deleted ever; what is missing
+    now is closer to the truth."""
+    return Changed(rows, inserted, min(deleted, max(0, rows_old + inserted - rows)))
+
+
+def estimate_of(sources: Sequence[Changed], dt_rows: int) -> Estimate:
+    """What the changes of all sources mean for a table of so many rows. An update is one row here, though it comes and
+    goes."""
+    share = sum(max(source.inserted, source.deleted) / max(1, source.rows) for source in sources)
+    changed = sum(source.inserted + source.deleted for source in sources)
+    return Estimate(sum(source.rows for source in sources), dt_rows, changed, min(1.0, share))
 
 
 def full_units(estimate: Estimate) -> float:
@@ -108,14 +137,15 @@ def choose(
     """How to refresh a table whose changes can be used, before they are read. ``threshold`` is the table's own share of
     keys above which it is refreshed fully."""
     full = predict_full(estimate, samples)
-    keys = estimate.key_share * estimate.dt_rows
+    is_few = estimate.changed_rows <= FEW_ROWS
+    keys = estimate.changed_rows if is_few else estimate.key_share * estimate.dt_rows
     incremental = predict(samples, [Action.INCREMENTAL.value], incremental_units(estimate, keys))
     if mode == Mode.INCREMENTAL:
         return Choice(Action.INCREMENTAL, None, incremental, full)
     if full < settings.lake_small_ms:
         return Choice(Action.FULL, Reason.SMALL_TABLE.value, full, full)
     limit = settings.lake_full_above if threshold is None else threshold
-    if estimate.key_share > limit or (incremental is not None and incremental > full):
+    if (not is_few and estimate.key_share > limit) or (incremental is not None and incremental > full):
         return Choice(Action.FULL, Reason.COST.value, full, full)
     return Choice(Action.INCREMENTAL, None, incremental, full)
 
@@ -128,17 +158,22 @@ def refine(
     samples: Sequence[Sample],
     settings: LakeSettings,
     threshold: float | None = None,
+    *,
+    spent_ms: float = 0.0,
 ) -> Choice:
-    """The choice once more, when the touched keys have been counted: one changed row can touch most keys."""
+    """The choice once more, when the touched keys have been counted: one changed row can touch most keys. ``spent_ms``
+    is what it took so far, and in vain if the refresh is full after all."""
     predicted = predict(samples, [Action.INCREMENTAL.value], incremental_units(estimate, keys))
     choice = replace(choice, predicted_ms=predicted)
-    limit = settings.lake_full_above if threshold is None else threshold
-    if mode == Mode.INCREMENTAL or keys <= limit * max(1, estimate.dt_rows):
+    if mode == Mode.INCREMENTAL:
         return choice
     full = choice.predicted_full_ms
-    if predicted is None or full is None or predicted > full:
-        return Choice(Action.FULL, Reason.COST.value, full, full)
-    return choice
+    if predicted is None or full is None:
+        limit = settings.lake_full_above if threshold is None else threshold
+        is_full = keys > limit * max(1, estimate.dt_rows)
+    else:
+        is_full = predicted > spent_ms + full
+    return Choice(Action.FULL, Reason.COST.value, full, full) if is_full else choice
 
 
 def memory_of(rows: float, columns: int) -> int:

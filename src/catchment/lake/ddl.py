@@ -256,8 +256,13 @@ def _read_word(*words: str) -> Callable[[str, str], str]:
     return read
 
 
+ADAPTIVE = "adaptive"
+"""Another word for AUTO: by changes, unless the whole is expected to be cheaper this time."""
+
+
 def _read_mode(name: str, value: str) -> Mode:
-    return Mode(_read_word(*Mode)(name, value))
+    word = _read_word(*Mode, ADAPTIVE)(name, value)
+    return Mode.AUTO if word == ADAPTIVE else Mode(word)
 
 
 def _read_strategy(name: str, value: str) -> Strategy:

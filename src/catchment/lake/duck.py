@@ -34,6 +34,7 @@ _log = logging.getLogger("catchment.lake")
 STOP_INTERVAL = 0.05
 """How often a running statement is held against the reason to stop, in seconds."""
 
+RETRIES = 60
 # DuckLake waits 100 ms, half as long again each time; with many writers that grows to minutes.
 RETRY_WAIT_MS = 30
 RETRY_BACKOFF = 1.05
@@ -213,8 +214,17 @@ class Duck:
     def set_retries(self, count: int) -> None:
         """How often DuckLake itself tries a commit again that another one has overtaken. 0: once and no more."""
         self.run(f"SET ducklake_max_retry_count = {count:d}")
-        self.run(f"SET ducklake_retry_wait_ms = {RETRY_WAIT_MS:d}")
-        self.run(f"SET ducklake_retry_backoff = {RETRY_BACKOFF}")
+
+    @contextmanager
+    def without_retries(self) -> Generator[None]:
+        """What is committed inside is tried once. The setting is that of the whole instance, so it is put back."""
+        self.set_retries(0)
+        try:
+            yield
+        finally:
+            # A broken instance has no settings to put back.
+            with self._protected(), suppress(duckdb.Error):
+                self._connection.execute(f"SET ducklake_max_retry_count = {RETRIES:d}")
 
     def drop_temporary(self, names: Iterable[str]) -> None:
         """Drop temporary tables and views of these names, if they exist; also after the work was stopped."""
@@ -262,6 +272,9 @@ def _attached(kind: type[Duck], dsn: str, address: LakeAddress, settings: LakeSe
         # The statistics of a column are those of the latest commit on this build: in an older version of a table, rows
         # outside of them would not be found.
         duck.run("SET disabled_optimizers = 'statistics_propagation'")
+        duck.set_retries(RETRIES)
+        duck.run(f"SET ducklake_retry_wait_ms = {RETRY_WAIT_MS:d}")
+        duck.run(f"SET ducklake_retry_backoff = {RETRY_BACKOFF}")
         duck.run(f"USE {quoted(ALIAS, 'main')}")
     except duckdb.Error as error:
         raised = translate(error)

@@ -24,7 +24,7 @@ from catchment.lake.layout import Layout
 from catchment.lake.locks import commit_lock
 from catchment.lake.names import DT_SCHEMA, lake_name, physical_name, quoted
 from catchment.lake.partition import check_strategy
-from catchment.lake.physical import RETRIES, create_physical, drop_physical
+from catchment.lake.physical import create_physical, drop_physical
 from catchment.lake.reasons import Reason, refused
 from catchment.lake.relation import Plan
 from catchment.lake.schema_view import LakeView
@@ -221,7 +221,6 @@ def rename(duck: Duck, control: Control, ref: TableRef, new: TableRef) -> None:
         control.rename_table(dt_id, new)
         columns = ", ".join(quoted(item.name) for item in Layout.from_json(row["layout"]).visible)
         content = quoted(DT_SCHEMA, physical_name(dt_id, row["generation"]))
-        duck.set_retries(RETRIES)
         with duck.transaction():
             duck.run(f"DROP VIEW {lake_name(ref)}")
             duck.run(f"CREATE VIEW {lake_name(new)} AS SELECT {columns} FROM {content}")

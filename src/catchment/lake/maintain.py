@@ -17,10 +17,8 @@ from catchment.lake.control import Control
 from catchment.lake.duck import Duck, Never, Stop
 from catchment.lake.locks import commit_lock
 from catchment.lake.names import ALIAS, literal
-from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Order
 
-RETRIES = 60
 REWRITE_ABOVE = 0.05
 """When a table is compacted, files with a larger share of deleted rows are written anew."""
 
@@ -36,14 +34,10 @@ class Maintained:
     after: FileHealth
 
 
-def is_crowded(health: FileHealth, buckets: int, settings: LakeSettings) -> bool:
-    """Has a table so many files, or so many deleted rows, that it should be compacted?"""
-    too_many = health.files > settings.lake_compact_files * max(1, buckets)
-    return too_many or health.deleted > settings.lake_compact_deletes * max(1, health.rows)
-
-
 def maintain_table(duck: Duck, control: Control, dt_id: int, *, stop: Stop | None = None) -> Maintained:
-    """Compact a table if it needs it. Never while it is refreshed: the lane of the table sees to that.
+    """Compact a table if it needs it. A refresh may be under way meanwhile: it reads an older version, whose files
+    stay, and publishes under the commit lock too, by row ids; compaction leaves these as they are, because rows of
+    dynamic tables are never updated in place.
 
     Raises ``CommitRefused`` when others write to it, which nobody should; then nothing has changed.
     """
@@ -53,7 +47,7 @@ def maintain_table(duck: Duck, control: Control, dt_id: int, *, stop: Stop | Non
         return Maintained(nothing, nothing)
     with control.connection() as conn:
         before = catalog.file_health(conn, order.physical_id)
-        if not is_crowded(before, order.buckets, duck.settings):
+        if not control.is_crowded(dt_id):
             return Maintained(before, before)
         with duck.turn(stop or Never()), commit_lock(control.dsn):
             _compact(duck, order)
@@ -62,7 +56,6 @@ def maintain_table(duck: Duck, control: Control, dt_id: int, *, stop: Stop | Non
 
 def _compact(duck: Duck, order: Order) -> None:
     """Merging takes files without deleted rows alone, so it is done before and after these are gone."""
-    duck.set_retries(RETRIES)
     table = [ALIAS, order.physical.name, order.physical.schema]
     duck.run("CALL ducklake_merge_adjacent_files(?, ?, schema => ?)", table)
     duck.run(

@@ -51,7 +51,12 @@ def publish_buckets(
                 is_whole=plan.is_whole,
             )
     ended = time.perf_counter()
-    return {"check_ms": round((checked - began) * 1000, 1), "publish_ms": round((ended - checked) * 1000, 1)}
+    return {
+        "check_ms": round((checked - began) * 1000, 1),
+        "publish_ms": round((ended - checked) * 1000, 1),
+        # A sample of what it would take in one task: predictions are about that.
+        "cost_ms": plan.figures["compute_ms"] + 1000 * (sum(result.seconds for result in done) + ended - began),
+    }
 
 
 def _check_rows(duck: Duck, order: Order, results: Sequence[BucketResult]) -> None:

@@ -8,6 +8,7 @@ keys is left out. There are more ranges than workers, so that one long range doe
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
@@ -70,10 +71,22 @@ def cut_partition(specs: Iterable[Mapping[str, Any]]) -> list[BucketRange]:
 
 
 def halve(keys: BucketRange) -> tuple[BucketRange, BucketRange] | None:
-    """The two halves of a range, or None when it has none: NULL is one key, a partition is not cut further."""
-    if keys.partition is None or keys.spec is not None or keys.total >= MOST_RANGES:
+    """The two halves of a range, or None when it has none: NULL is one key, and few keys with many rows stay together.
+    A partition is halved by the hash of its keys."""
+    if keys.partition is None or keys.total >= MOST_RANGES:
         return None
-    return BucketRange(keys.partition, keys.total * 2), BucketRange(keys.partition + keys.total, keys.total * 2)
+    total = keys.total * 2
+    return replace(keys, total=total), replace(keys, partition=keys.partition + keys.total, total=total)
+
+
+def half_of(keys: BucketRange, planned: int) -> tuple[int, int] | None:
+    """Which keys of the range that was planned are in what halving left of it: those whose ``h`` has this remainder by
+    this number; None for all. ``planned`` is the number of ranges at first."""
+    if keys.partition is None or keys.total == planned:
+        return None
+    if keys.spec is None:
+        return keys.partition, keys.total
+    return keys.partition // planned, keys.total // planned
 
 
 def storage_of(keys: BucketRange, buckets: int) -> frozenset[int] | None:

@@ -12,9 +12,6 @@ from catchment.lake.duck import Duck
 from catchment.lake.names import BUCKET, DT_SCHEMA, lake_name, physical_name, quoted
 from catchment.lake.types import Column, Created, NewTable, TableRef
 
-# Nothing else is in these transactions, and nothing in them is dated by its rows.
-RETRIES = 60
-
 
 def create_physical(
     duck: Duck,
@@ -35,7 +32,6 @@ def create_physical(
         return created
     physical = TableRef(DT_SCHEMA, physical_name(created.dt_id, created.generation))
     named = lake_name(table.definition.ref)
-    duck.set_retries(RETRIES)
     with duck.transaction():
         stored = ", ".join(f"{quoted(column.name)} {column.type}{_not_null(column)}" for column in columns)
         duck.run(f"CREATE TABLE {lake_name(physical)} ({stored})")
@@ -55,7 +51,6 @@ def _not_null(column: Column) -> str:
 def drop_physical(duck: Duck, control: Control, dt_id: int, ref: TableRef, physical: TableRef) -> None:
     """Drop a dynamic table, its view and its content. Raises ``TableRefused`` while another reads it."""
     control.drop_table(dt_id)
-    duck.set_retries(RETRIES)
     with duck.transaction():
         duck.run(f"DROP VIEW IF EXISTS {lake_name(ref)}")
         duck.run(f"DROP TABLE IF EXISTS {lake_name(physical)}")

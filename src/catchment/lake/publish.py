@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,7 +34,6 @@ from catchment.lake.types import Action, Order, Publication
 
 __all__ = ["Published", "commit_lock", "publish_files", "publish_rows"]
 
-RETRIES = 60
 TRIES = 5
 FIRST_PAUSE = 0.02
 FILES_PER_CALL = 256
@@ -269,8 +269,8 @@ def _publish(duck: Duck, control: Control, conn: Connection[Any], change: _Chang
 def _try(duck: Duck, control: Control, conn: Connection[Any], change: _Change, attempt: int, began: float) -> Published:
     with commit_lock(control.dsn, holder=(change.order.refresh_id, change.order.fence)):
         is_clean = not change.by_row or not catalog.files_with_deletes(conn, change.order.physical_id, change.by_row)
-        duck.set_retries(RETRIES if is_clean else 0)
-        snapshot = _commit(duck, control, change)
+        with nullcontext() if is_clean else duck.without_retries():
+            snapshot = _commit(duck, control, change)
     return Published(snapshot, _mode(change, is_clean), attempt, time.perf_counter() - began)
 
 

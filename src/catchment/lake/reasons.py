@@ -277,7 +277,7 @@ _TEXTS: dict[Reason, _Text] = {
     Reason.CONFLICT: _Text("error", "Other commits came first again and again."),
     Reason.FENCED: _Text("error", "Another attempt took the refresh over."),
     Reason.TIMEOUT: _Text("error", "The refresh took longer than PARALLEL_TIMEOUT_SECONDS."),
-    Reason.NO_PROGRESS: _Text("error", "No bucket was finished for PARALLEL_NO_PROGRESS_SECONDS."),
+    Reason.NO_PROGRESS: _Text("error", "No subtask started or ended for PARALLEL_NO_PROGRESS_SECONDS."),
     Reason.DEPENDENCY: _Text("error", "A table above has no version for this snapshot.", "Refresh that table first."),
     Reason.INTERRUPTED: _Text("error", "The refresh was stopped."),
     Reason.INTERNAL: _Text("error", "Something went wrong that should not.", "Please report it."),

@@ -55,13 +55,15 @@ def run(
     """
     if order.state != "EXECUTING":
         raise ValueError(f"refresh {order.refresh_id} is {order.state}: there is nothing to compute")
+    start = time.perf_counter()
     with duck.turn(stop), control.connection() as conn:
         plan = plan_of(duck, conn, order)
+    analysed = time.perf_counter() - start
     audited = _audited(duck, control, order, settings, stop)
     for attempt in range(1, READS + 1):
         work = Work.open(duck, order, plan, stop)
         try:
-            result = _Refresh(work, control, settings, decide, audited).run()
+            result = _Refresh(work, control, settings, decide, audited, analysed).run()
         except SourceMoved:
             work.close()
             if attempt == READS:
@@ -94,6 +96,7 @@ class _Refresh:
     settings: LakeSettings
     decide: Decide
     audited: Verdict | None = None
+    analysed: float = 0.0
     verdict: Verdict = field(default_factory=lambda: Verdict(Action.INCREMENTAL))
     reads: tuple[ReadDone, ...] = ()
     keys: int | None = None
@@ -136,6 +139,7 @@ class _Refresh:
             self.verdict = Verdict(Action.FULL, self.plan.reason)
         elif self.verdict.action == Action.INCREMENTAL and self.choice.action == Action.FULL:
             self.verdict = Verdict(Action.FULL, self.choice.reason)
+        self.figures["plan_ms"] = round((self.analysed + time.perf_counter() - self.began) * 1000, 1)
 
     def _compute(self) -> Done | Spread:
         if self.verdict.action == Action.INCREMENTAL:
@@ -221,6 +225,7 @@ class _Refresh:
             self.samples,
             self.settings,
             properties.cardinality_threshold,
+            spent_ms=(time.perf_counter() - self.began) * 1000,
         )
         if self.choice.action == Action.FULL:
             return [Verdict(Action.FULL, self.choice.reason)]
@@ -319,11 +324,13 @@ class _Refresh:
         }
         if self.verdict.action == Action.NO_DATA:
             return figures
-        is_incremental = self.verdict.action == Action.INCREMENTAL
-        units = (
-            cost.incremental_units(self.estimate, self.keys or 0) if is_incremental else cost.full_units(self.estimate)
-        )
-        return figures | {"cost_units": units, "cost_ms": (computed + published.seconds) * 1000}
+        return figures | {"cost_units": self._units(), "cost_ms": (computed + published.seconds) * 1000}
+
+    def _units(self) -> float:
+        """The work of this refresh, as predictions count it."""
+        if self.verdict.action == Action.INCREMENTAL:
+            return cost.incremental_units(self.estimate, self.keys or 0)
+        return cost.full_units(self.estimate)
 
     def _is_spread(self, estimate: Estimate) -> bool:
         return partition.is_cuttable(self.plan) and self.decide(estimate, self.keys).is_parallel
@@ -331,5 +338,5 @@ class _Refresh:
     def _spread(self) -> Spread:
         if self.keys is None and self.verdict.action == Action.INCREMENTAL:
             self.verdict = Verdict(Action.FULL, Reason.COST.value, "the touched keys did not fit into memory")
-        computed = time.perf_counter() - self.began
-        return Spread(self.verdict.action, self.verdict.reason, self.keys, self.reads, self._figures(computed))
+        figures = self._figures(time.perf_counter() - self.began) | {"cost_units": self._units()}
+        return Spread(self.verdict.action, self.verdict.reason, self.keys, self.reads, figures)

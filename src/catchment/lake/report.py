@@ -10,7 +10,7 @@ from psycopg import Connection
 from catchment.errors import TableMissing
 from catchment.lake import catalog
 from catchment.lake.control import Control
-from catchment.lake.cost import Estimate, Sample, choose
+from catchment.lake.cost import Changed, Sample, changed_source, choose, estimate_of
 from catchment.lake.duck import Duck, Never
 from catchment.lake.layout import Layout
 from catchment.lake.lifecycle import analysed
@@ -105,11 +105,12 @@ def explain(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) ->
         plan = analysed(duck, conn, definition, stored=Layout.from_json(shown["layout"]))
         found = _explained(definition, plan, _dynamic_names(conn))
         head = fetch_value(conn, "select lake.scan_changes()")
-        changes = _changes(conn, shown, head)
-    for source in found["sources"]:
-        source["changed"] = changes.get(source["name"])
+        changes = _changes(conn, shown, plan, head)
+    for source, item in zip(found["sources"], plan.tables, strict=True):
+        change = changes.get(item.table.table_id)
+        source["changed"] = None if change is None else {"inserted": change.inserted, "deleted": change.deleted}
     samples = [Sample(*sample) for sample in control.cost_samples(dt_id)]
-    found["next"] = _next(definition, plan, shown, found["sources"], samples, settings)
+    found["next"] = _next(definition, plan, shown, changes, samples, settings)
     return found
 
 
@@ -163,41 +164,41 @@ def _columns(columns: tuple[Column, ...]) -> list[Row]:
     return [{"name": item.name, "type": item.type} for item in columns]
 
 
-def _changes(conn: Conn, shown: Row, head: int) -> dict[str, Row]:
-    """About how many rows of each source came and went since the table was computed."""
-    found: dict[str, Row] = {}
+def _changes(conn: Conn, shown: Row, plan: Plan, head: int) -> dict[int, Changed]:
+    """About how many rows of each source came and went since the table was computed, by its id in the catalog."""
+    rows = {item.table.table_id: item.table.rows for item in plan.tables}
     sources: list[Row] = shown["sources"] or []
-    for source in sources:
-        if source["snapshot"] is not None:
-            inserted, deleted = catalog.window_size(conn, source["table_id"], source["snapshot"], head)
-            found[source["name"]] = {"inserted": inserted, "deleted": deleted}
-    return found
+    return {
+        table_id: changed_source(
+            rows[table_id], source["rows"], *catalog.window_size(conn, table_id, source["snapshot"], head)
+        )
+        for source in sources
+        if source["snapshot"] is not None and (table_id := source["table_id"]) in rows
+    }
 
 
 def _next(
-    definition: Definition, plan: Plan, shown: Row, sources: list[Row], samples: list[Sample], settings: LakeSettings
+    definition: Definition,
+    plan: Plan,
+    shown: Row,
+    changes: dict[int, Changed],
+    samples: list[Sample],
+    settings: LakeSettings,
 ) -> Row:
     if not shown["is_filled"]:
         return {"action": "reinitialize", "reason": Reason.FIRST_FILL.value}
-    changes: list[tuple[int, int, int]] = [
-        (source["changed"]["inserted"], source["changed"]["deleted"], source["rows"])
-        for source in sources
-        if source["changed"] is not None
-    ]
-    changed = sum(inserted + deleted for inserted, deleted, _ in changes)
-    if changed == 0 and not plan.is_always_due:
+    sources = [changes.get(item.table.table_id, Changed(item.table.rows)) for item in plan.tables]
+    estimate = estimate_of(sources, shown["rows"] or 0)
+    if estimate.changed_rows == 0 and not plan.is_always_due:
         return {"action": "no_data", "reason": None}
     if plan.reason is not None:
         return {"action": "full", "reason": plan.reason.value}
-    share = sum(max(inserted, deleted) / max(1, rows) for inserted, deleted, rows in changes)
-    source_rows = sum(item.table.rows for item in plan.tables)
-    estimate = Estimate(source_rows, shown["rows"] or 0, changed, min(1.0, share))
     properties = definition.properties
     choice = choose(properties.refresh_mode, estimate, samples, settings, properties.cardinality_threshold)
     return {
         "action": choice.action.value,
         "reason": choice.reason,
-        "changed_rows": changed,
+        "changed_rows": estimate.changed_rows,
         "predicted_ms": choice.predicted_ms,
         "predicted_full_ms": choice.predicted_full_ms,
     }

@@ -1,6 +1,7 @@
 """Settings of the lake from the environment. A value that cannot be read is refused with its name and the reason.
 
-What SQL needs (failures that suspend a table, the time that history is kept) are columns of ``lake.lake`` instead.
+What SQL needs (failures that suspend a table, the time that history is kept, when a table is compacted) are columns of
+``lake.lake`` instead; some of them get their first value from here.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class LakeSettings(BaseSettings):
     parallel_max_buckets: int = Field(256, ge=1, le=256, description="Subtasks of a spread refresh at most.")
     parallel_max_retries: int = Field(3, ge=0, description="Times that a subtask is tried again.")
     parallel_no_progress_seconds: float = Field(
-        600, gt=0, description="A spread refresh in which no subtask ends for so long is given up."
+        600, gt=0, description="A spread refresh in which no subtask starts or ends for so long is given up."
     )
 
     lake_memory_limit: str | None = Field(
@@ -69,8 +70,10 @@ class LakeSettings(BaseSettings):
         0.5, gt=0, le=1, description="Share of changed rows above which a whole table is written anew."
     )
     lake_rows_per_bucket: int = Field(500_000, ge=1, description="Rows of a storage bucket, about.")
-    lake_compact_files: int = Field(64, ge=2, description="Files from which a table is compacted.")
-    lake_compact_deletes: float = Field(0.3, gt=0, le=1, description="Share of deleted rows from which it is.")
+    lake_compact_files: int = Field(64, ge=2, description="Files from which a table is compacted, set at installation.")
+    lake_compact_deletes: float = Field(
+        0.3, gt=0, le=1, description="Share of deleted rows from which it is, set at installation."
+    )
     lake_artifact_grace_seconds: float = Field(
         60, ge=0, description="Files of an interrupted attempt are looked for again after this time."
     )

@@ -22,6 +22,7 @@ from catchment.lake.types import BucketRange, Order
 # Our entries are a day older; those of DuckLake have the date of their compaction.
 _OLDER_THAN = "1970-01-03 00:00:00"
 _SCRATCH = re.compile(r".*/catchment/r\d+/")
+_PATTERN = re.compile(r"[*?[]")
 
 
 def scratch_dir(address: LakeAddress, refresh_id: int) -> str:
@@ -30,12 +31,14 @@ def scratch_dir(address: LakeAddress, refresh_id: int) -> str:
 
 
 def bucket_path(table_dir: str, bucket: int, order: Order, keys: BucketRange, attempt: int) -> str:
-    """The data file that an attempt writes for one storage bucket; no two attempts share one.
+    """The data file that an attempt writes for one storage bucket; no two attempts share one, nor do the subtasks of a
+    refresh that is done again: the fence is that of who cut it.
 
     The directory tells the bucket: DuckLake takes the value of the partition column from it.
     """
     part = "null" if keys.partition is None else str(keys.partition)
-    return f"{table_dir}{BUCKET}={bucket}/r{order.refresh_id}-{keys.total}-{part}-a{attempt}.parquet"
+    name = f"r{order.refresh_id}-f{order.fence}-{keys.total}-{part}-a{attempt}.parquet"
+    return f"{table_dir}{BUCKET}={bucket}/{name}"
 
 
 def make_folders(paths: Iterable[str]) -> None:
@@ -76,8 +79,11 @@ def _remove_local(path: str) -> bool:
 
 
 def list_files(duck: Duck, folder: str) -> list[str]:
-    """All files below a folder, as full paths."""
-    return [row[0] for row in duck.rows("SELECT file FROM glob(?)", [f"{folder.rstrip('/')}/**"])]
+    """All files below a folder, as full paths in order. What a pattern would read otherwise stands for itself."""
+    if is_remote(folder):
+        pattern = _PATTERN.sub(r"[\g<0>]", folder.rstrip("/"))
+        return [row[0] for row in duck.rows("SELECT file FROM glob(?) ORDER BY 1", [f"{pattern}/**"])]
+    return sorted(os.path.join(found, name) for found, _, names in os.walk(folder) for name in names)
 
 
 def list_scratch(duck: Duck, address: LakeAddress) -> list[str]:

@@ -20,7 +20,7 @@ from psycopg import Connection
 
 from catchment.errors import CommitRefused
 from catchment.lake import catalog
-from catchment.lake.cost import Estimate
+from catchment.lake.cost import Changed, Estimate, changed_source, estimate_of
 from catchment.lake.names import ALIAS, RID, WEIGHT, lake_name, quoted
 from catchment.lake.reasons import Reason
 from catchment.lake.session import Bound, Work
@@ -141,19 +141,15 @@ def recount(work: Work, conn: Connection[Any], reads: tuple[ReadDone, ...]) -> N
 
 
 def estimate(conn: Connection[Any], order: Order, bound: tuple[Bound, ...]) -> Estimate:
-    """How much has changed, from metadata alone. An update is one row here, though it comes and goes."""
-    source_rows = changed_rows = 0
-    share = 0.0
-    for source in bound:
-        rows = source.table.table.rows
-        source_rows += rows
-        if source.read.old is not None and not source.is_replaced:
-            inserted, deleted = catalog.window_size(conn, source.read.table_id, source.read.old, source.read.new)
-            # The catalog knows of a file how many rows were deleted ever; what is missing now is closer to the truth.
-            deleted = min(deleted, max(0, (source.read.rows_old or 0) + inserted - rows))
-            changed_rows += inserted + deleted
-            share += max(inserted, deleted) / max(1, rows)
-    return Estimate(source_rows, order.rows or 0, changed_rows, min(1.0, share))
+    """How much has changed, from metadata alone."""
+    return estimate_of([_changed(conn, source) for source in bound], order.rows or 0)
+
+
+def _changed(conn: Connection[Any], source: Bound) -> Changed:
+    read, rows = source.read, source.table.table.rows
+    if read.old is None or source.is_replaced:
+        return Changed(rows)
+    return changed_source(rows, read.rows_old or 0, *catalog.window_size(conn, read.table_id, read.old, read.new))
 
 
 def load(work: Work, conn: Connection[Any]) -> Loaded | Verdict:

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import duckdb
+import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
@@ -31,6 +32,7 @@ from catchment.lake.settings import LakeSettings
 from catchment.lake.spill import sweep
 from tests.fixtures.lake import SETTINGS, LakeCase
 from tests.fixtures.s3 import Bucket
+from tests.fixtures.worker import wait_until
 from tests.lake.foundation.support import commit
 
 # Takes minutes if nobody stops it.
@@ -49,6 +51,25 @@ class Switch:
 
 def test_one_instance_serves_a_database_in_a_process(lake_case: LakeCase) -> None:
     assert Duck.open(lake_case.dsn, lake_case.settings) is lake_case.duck
+
+
+def test_a_limit_on_idle_transactions_does_not_end_the_catalogs_session(lake_case: LakeCase) -> None:
+    """The catalog hears nothing while data are read and written, however long that takes."""
+    lake_case.make("t", "a INTEGER", [(1,)])
+    ((name,),) = lake_case.pg("select current_database()")
+    lake_case.pg(f"alter database {name} set idle_in_transaction_session_timeout = '100ms'")
+    lake_case.duck.close()
+    duck = Duck.open(lake_case.dsn, lake_case.settings)
+    with duck.transaction():
+        duck.run("INSERT INTO t VALUES (2)")
+        # Idle from later on than the catalog's session, and ended by the server.
+        ended = pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout)
+        with ended, psycopg.connect(lake_case.dsn) as other:
+            pid = other.info.backend_pid
+            other.execute("select 1")
+            wait_until(lambda: not lake_case.pg("select 1 from pg_stat_activity where pid = %s", pid))
+            other.execute("select 1")
+    assert duck.value("SELECT count(*) FROM t") == 2
 
 
 def test_an_instance_is_opened_again_after_it_was_closed(lake_case: LakeCase) -> None:

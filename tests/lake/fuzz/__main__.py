@@ -1,18 +1,37 @@
-"""The long run: ``python -m tests.lake.fuzz --minutes 30 [--seed N] [--lake]``. Ends with the first finding, shrunk."""
+"""The long run: ``python -m tests.lake.fuzz --minutes 30 [--seed N] [--lake]``. Ends with the first finding.
+
+Without ``--lake`` the algebra alone is looked at, in memory, and what is found is made smaller. With it every seed has
+a lake of its own: feeds, windows, commits and upkeep take part, with tables by themselves and tables that read each
+other by turns.
+"""
 
 from __future__ import annotations
 
 import argparse
 import random
 import sys
+import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
-import pytest
+import psycopg
 
+from catchment.lake.address import parse
+from catchment.lake.install import install
+from catchment.lake.settings import LakeSettings
+from catchment.store import embedded
+from catchment.store.migrate import migrate
+from tests.fixtures.lake import SETTINGS, LakeCase
+from tests.fixtures.server import cloned
 from tests.lake.fuzz.case import Finding, Tally, run_case, shrink
+from tests.lake.fuzz.lakeside import Lakeside
 from tests.lake.fuzz.memory import Memory
+from tests.lake.fuzz.together import Together
 
-LAKE_TESTS = ("tests/lake/refresh/test_lake_fuzz.py", "tests/lake/refresh/test_together_fuzz.py")
+ROUNDS = 7
 
 
 def main() -> int:
@@ -20,15 +39,26 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=None, help="the first seed; a random one if it is not given")
     parser.add_argument("--cases", type=int, default=None, help="how many seeds, instead of a time")
-    parser.add_argument("--lake", action="store_true", help="on real lakes instead, with the seeds of the long tests")
+    parser.add_argument("--lake", action="store_true", help="on real lakes instead of in memory")
     options = parser.parse_args()
-    if options.lake:
-        return pytest.main(["-q", "-m", "long", *LAKE_TESTS])
-    first = options.seed if options.seed is not None else random.randrange(10**9)
+    first: int = options.seed if options.seed is not None else random.randrange(10**9)
     print(f"first seed {first}", flush=True)
-    memory, tally, start = Memory(), Tally(), time.monotonic()
-    seed = first
-    while seed - first < options.cases if options.cases else time.monotonic() - start < options.minutes * 60:
+    seeds = _seeds(first, options.minutes, options.cases)
+    return _on_lakes(seeds) if options.lake else _in_memory(seeds)
+
+
+def _seeds(first: int, minutes: float, cases: int | None) -> Iterator[int]:
+    """One seed after the other, as long as there is time, or so many."""
+    start, seed = time.monotonic(), first
+    while seed - first < cases if cases else time.monotonic() - start < minutes * 60:
+        yield seed
+        seed += 1
+    print(f"{seed - first} seeds, {time.monotonic() - start:.0f} s")
+
+
+def _in_memory(seeds: Iterator[int]) -> int:
+    memory, tally = Memory(), Tally()
+    for seed in seeds:
         try:
             run_case(seed, memory, tally)
         except Finding as finding:
@@ -36,10 +66,41 @@ def main() -> int:
             small = shrink(finding.script, Memory())
             print(small.text(), "\n", small.play(Memory()))
             return 1
-        seed += 1
-    print(f"{seed - first} cases, {tally.comparisons} comparisons, {time.monotonic() - start:.0f} s")
-    print(dict(tally.refreshes), dict(tally.plans.most_common()))
+    print(f"{tally.comparisons} comparisons", dict(tally.refreshes), dict(tally.plans.most_common()))
     return 0
+
+
+def _on_lakes(seeds: Iterator[int]) -> int:
+    done: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix="catchment-fuzz-") as folder:
+        Path(folder).chmod(0o755)
+        server = embedded.start(Path(folder) / "data")
+        for seed in seeds:
+            with _new_lake(server, Path(folder) / f"lake{seed}") as case:
+                try:
+                    run = (Together if seed % 2 else Lakeside)(case, seed)
+                    run.play(ROUNDS)
+                    assert (case.temporary(), case.leftovers()) == ([], {}), f"seed {seed} left something behind"
+                except Exception as error:
+                    print(f"{error}\n\nagain: python -m tests.lake.fuzz --lake --cases 1 --seed {seed}", flush=True)
+                    return 1
+                done.update(run.done)
+                print(f"seed {seed}: {run.comparisons} comparisons", flush=True)
+    print(f"{done.total()} comparisons", dict(done.most_common()))
+    return 0
+
+
+@contextmanager
+def _new_lake(server: str, folder: Path) -> Iterator[LakeCase]:
+    with cloned(server, "template1") as dsn:
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            migrate(conn)
+        install(dsn, parse(str(folder)), LakeSettings(**SETTINGS))
+        case = LakeCase(dsn, folder)
+        try:
+            yield case
+        finally:
+            case.close()
 
 
 if __name__ == "__main__":

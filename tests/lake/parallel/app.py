@@ -1,8 +1,8 @@
 """The app of the lake, whose subtasks do first what a test says: fail, wait for a file, or never end.
 
 ``SUBTASK_ORDERS`` is a folder; ``<table>.json`` in it has ``fail`` (how many attempts of each subtask fail), ``gate``
-(a file to wait for) and ``endless``. ``only`` limits all of it to one partition. ``<table>.pids`` gets a line with the
-process of each start.
+(a file to wait for) and ``endless``. ``only`` limits all of it to one partition. ``<table>.starts`` gets a line
+with the process of each start and the seconds that it may take.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from catchment.lake import bucket
 from catchment.lake.app import app
+from catchment.lake.attempts import TaskStop
 from catchment.lake.control import Control
 from catchment.lake.duck import Duck, Stop
 from catchment.lake.settings import LakeSettings
@@ -35,8 +36,8 @@ def _compute(
     stop: Stop,
 ) -> BucketResult:
     path = Path(os.environ["SUBTASK_ORDERS"]) / f"{order.definition.ref.name}.json"
-    with path.with_suffix(".pids").open("a") as pids:
-        pids.write(f"{os.getpid()}\n")
+    with path.with_suffix(".starts").open("a") as starts:
+        starts.write(f"{os.getpid()} {cast(TaskStop, stop).seconds_left}\n")
     told: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     if told.get("only") in (None, keys.partition):
         if attempt.number <= told.get("fail", 0):

@@ -38,10 +38,11 @@ class ToldCrew(LakeCrew):
     def tell(self, table: str, **orders: Any) -> None:
         (self.folder / f"{table}.json").write_text(json.dumps(orders))
 
-    def pids(self, table: str) -> list[int]:
-        """The processes that began subtasks of a table, in order."""
-        path = self.folder / f"{table}.pids"
-        return [int(line) for line in path.read_text().split()] if path.exists() else []
+    def starts(self, table: str) -> list[tuple[int, float]]:
+        """The processes that began subtasks of a table, in order, and the seconds that each had for it."""
+        path = self.folder / f"{table}.starts"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [(int(pid), float(seconds)) for pid, seconds in map(str.split, lines)]
 
     def gate(self, table: str) -> Path:
         """Let the subtasks of a table wait until the file exists."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from catchment.errors import LakeError
-from catchment.lake import lifecycle, sweep
+from catchment.lake import attempts, lifecycle, partition, sweep
+from catchment.lake.app import lake_bucket
+from catchment.lake.process import LakeProcess
 from catchment.lake.types import BucketRange, TableRef
-from tests.fixtures.lake import LakeCase
+from catchment.task.context import Context
+from tests.fixtures.lake import LakeCase, cloned_lake
 from tests.lake.parallel.inline import refresh_in_buckets, spread
 
 ORDERS = "id BIGINT, customer BIGINT, region VARCHAR, day DATE, amount DECIMAL(12,2)"
@@ -109,7 +113,10 @@ def test_source_partitions_become_ranges_when_the_key_has_them(shop: LakeCase) -
     assert {"k1": None} in specs
     assert {"k1": "r1"} in specs
     assert len(specs) == len({str(spec) for spec in specs})
-    one.compute_all()
+    halves = partition.halve(one.ranges[specs.index({"k1": "r1"})]) or ()
+    rest = [keys for keys in one.ranges if keys.spec != {"k1": "r1"}]
+    one.results = [one.compute(keys) for keys in (*halves, *rest)]
+    assert all(result.inserted for result in one.results[:2])
     one.publish()
     assert one.sweep() == 0
     shop.check("dt")
@@ -148,12 +155,33 @@ def test_a_subtask_is_told_ids_and_ranges_and_reads_its_own_keys(shop: LakeCase,
     assert sum(counts.values()) == shop.refreshed(one.refresh_id)["keys"]
     # Only the file of the range is read: without it the range cannot be computed, and the others can.
     (hidden := folders[one.ranges[0].partition]).rename(tmp_path / "away")
+    with pytest.raises(LakeError, match=f"wrote {counts[one.ranges[0].partition]} keys .* 0 are there") as raised:
+        one.compute(one.ranges[0])
+    assert raised.value.code == "STORAGE"
     one.results = [one.compute(keys) for keys in one.ranges[1:]]
     (tmp_path / "away").rename(hidden)
     one.results.append(one.compute(one.ranges[0]))
     one.publish()
     assert one.sweep() == 0
     shop.check("dt")
+
+
+def test_a_folder_whose_name_looks_like_a_pattern(server: str, lake_template: str, tmp_path: Path) -> None:
+    folder = tmp_path / "la[k]e *?"
+    with cloned_lake(server, lake_template, folder) as dsn, closing(LakeCase(dsn, folder)) as case:
+        case.make("source", "k BIGINT, v BIGINT")
+        case.sql("INSERT INTO source SELECT i, i FROM range(40) AS r(i)")
+        case.create(
+            "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' REFRESH_MODE = INCREMENTAL"
+            " AS SELECT k, max(v) AS m FROM source GROUP BY k"
+        )
+        case.refresh("dt")
+        case.sql("UPDATE source SET v = v + 1")
+        row = refresh_in_buckets(case, "dt", **FEW)
+        assert (row["keys"], row["inserted"]) == (40, 40)
+        case.check("dt")
+        assert case.leftovers() == {}
+        assert not list((folder / "catchment").rglob("*.parquet"))
 
 
 def test_halves_of_a_range_are_the_range(shop: LakeCase) -> None:
@@ -190,6 +218,18 @@ def test_a_plan_for_another_definition_is_not_carried_out(shop: LakeCase) -> Non
     shop.pg("update lake.refresh set plan = null where id = %s", one.refresh_id)
     with pytest.raises(LakeError, match="no plan"):
         one.compute(one.ranges[0])
+
+
+def test_a_range_past_the_deadline_of_its_refresh_is_not_tried_again(
+    shop: LakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.create("CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' AS SELECT id, max(amount) AS m FROM orders GROUP BY id")
+    one = spread(shop, "dt")
+    shop.pg("update lake.refresh set deadline_at = worker.now() - interval '1 s' where id = %s", one.refresh_id)
+    monkeypatch.setattr(attempts, "this_process", lambda: LakeProcess(shop.dsn, shop.settings, shop.control))
+    with pytest.raises(attempts.Failed, match="PARALLEL_TIMEOUT_SECONDS") as raised:
+        attempts.run_bucket(Context.local(max_attempts=9), one.refresh_id, one.ranges[0], "1/0", lake_bucket)
+    assert raised.value.code == "TIMEOUT"
 
 
 def test_an_unfinished_refresh_keeps_its_files_and_a_failed_one_does_not(shop: LakeCase) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def change(case: LakeCase, where: str) -> None:
         case.sql(f"UPDATE source SET v = v + 1 WHERE {where}")
 
 
-def finish(one: Parallel) -> dict[str, object]:
+def finish(one: Parallel) -> dict[str, Any]:
     row = one.publish()
     assert one.sweep() == 0
     assert one.case.leftovers() == {}
@@ -63,7 +64,7 @@ def buckets_with_deletes(case: LakeCase) -> set[int]:
 def test_a_first_fill_is_in_its_final_files_at_once(wide: LakeCase) -> None:
     found = live_files(wide)
     assert len(found) == 8
-    assert all(path.startswith("__b=") and "/r1-8-" in path for path in found)
+    assert all(path.startswith("__b=") and "/r1-f1-8-" in path for path in found)
     assert wide.pg("select buckets from lake.dt") == [(8,)]
     notes = wide.notes()
     assert sum('"refresh": 1,' in note for _, note in notes) == 1
@@ -78,6 +79,12 @@ def test_few_rows_are_deleted_and_added(wide: LakeCase) -> None:
     assert sum(result.rows for result in one.results) == ROWS / 100
     row = finish(one)
     assert (row["inserted"], row["deleted"], row["rows_after"]) == (ROWS / 100, ROWS / 100, ROWS)
+    # What it took, were it done in one task, for the predictions to come.
+    samples = {action: (units, ms) for action, units, ms in wide.control.cost_samples(wide.find("dt"))}
+    assert set(samples) == {"incremental", "reinitialize"}
+    units, took = samples["incremental"]
+    assert units > ROWS / 100
+    assert took > 1000 * row["figures"]["subtask_seconds"]
     assert before < live_files(wide)
     assert buckets_with_deletes(wide)
 
@@ -189,6 +196,32 @@ def test_a_source_whose_past_changed_while_it_was_read_is_noticed(wide: LakeCase
     with pytest.raises(SourceMoved, match="rows"):
         one.publish()
     assert wide.control.refresh_state(one.refresh_id).state == "EXECUTING"
+    before, fence = wide.refreshed(one.refresh_id), wide.control.refresh_state(one.refresh_id).fence
+    with wide.control.connection() as conn:
+        assert wide.control.repeat_refresh(one.refresh_id, fence, 1, conn=conn)
+        again = wide.refreshed(one.refresh_id)
+        assert (again["state"], again["plan"], again["figures"]["repeats"]) == ("EXECUTING", None, 1)
+        assert again["task_id"] > before["task_id"]
+        assert not wide.control.repeat_refresh(one.refresh_id, fence, 1, conn=conn)
+        with pytest.raises(ClaimLost):
+            wide.control.repeat_refresh(one.refresh_id, fence - 1, 1, conn=conn)
+
+
+def test_a_repair_leaves_nothing_that_somebody_else_has_written(lake_case: LakeCase) -> None:
+    """Rows that are there twice, and rows in storage buckets that are those of no range."""
+    lake_case.make("source", "k BIGINT, v BIGINT")
+    lake_case.sql("INSERT INTO source SELECT i, i FROM range(40) AS r(i)")
+    lake_case.create(
+        "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' REFRESH_MODE = INCREMENTAL"
+        " AS SELECT k, max(v) AS m FROM source GROUP BY k"
+    )
+    lake_case.refresh("dt")
+    physical = f'dt."t{lake_case.find("dt")}g1"'
+    lake_case.sql(f"INSERT INTO {physical} SELECT * FROM {physical} WHERE k < 5")
+    lake_case.sql(f"INSERT INTO {physical} SELECT * REPLACE (k + 100 AS k, 77 AS __b) FROM {physical} WHERE k < 3")
+    row = refresh_in_buckets(lake_case, "dt", parallel_min_buckets=4, parallel_buckets_per_worker=1)
+    assert (row["action"], row["reason"], row["rows_after"]) == ("repair", "FOREIGN_WRITE", 40)
+    lake_case.check("dt")
 
 
 def test_a_table_that_has_grown_gets_more_storage_buckets(lake_case: LakeCase) -> None:

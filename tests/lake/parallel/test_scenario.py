@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from tests.lake.parallel.crew import LakeCrew
 
 ORDERS = 20_000
 CUSTOMERS = 10_000
+MOST_MIB = 2048
+"""What a process may take at most, by far: DuckDB has 400 MB of it."""
 
 
 def fill(crew: LakeCrew) -> None:
@@ -28,6 +31,11 @@ def fill(crew: LakeCrew) -> None:
     )
 
 
+def peak_mib(pid: int) -> int:
+    """The most memory that a process had so far."""
+    return int(Path(f"/proc/{pid}/status").read_text().split("VmHWM:")[1].split()[0]) // 1024
+
+
 def test_a_changed_dimension_is_carried_by_several_workers(lake_crew: LakeCrew) -> None:
     fill(lake_crew)
     lake_crew.hire(2)
@@ -44,5 +52,8 @@ def test_a_changed_dimension_is_carried_by_several_workers(lake_crew: LakeCrew) 
     assert lake_crew.publications(done["id"]) == 1
     lake_crew.case.check("totals")
     lake_crew.wait_clean()
+    peaks = [peak_mib(worker.pid) for worker in lake_crew.workers]
+    assert len(peaks) == 2
+    assert max(peaks) < MOST_MIB
     overhead = took - done["figures"]["subtask_seconds"] / 2
-    print(f"{took:.2f} s, of which {overhead:.2f} s are not the work of subtasks; {done['figures']}")
+    print(f"{took:.2f} s, of which {overhead:.2f} s are not the work of subtasks; {peaks} MiB; {done['figures']}")

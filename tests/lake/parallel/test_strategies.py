@@ -59,7 +59,19 @@ def test_halving_ends_somewhere() -> None:
         keys = halves[1]
     assert keys.total == partition.MOST_RANGES
     assert partition.halve(BucketRange(None, 8)) is None
-    assert partition.halve(BucketRange(0, 2, {"k1": "2024"})) is None
+
+
+def test_a_partition_is_halved_by_the_hash_of_its_keys() -> None:
+    spec = {"k1": "2024"}
+    planned = BucketRange(1, 3, spec)
+    assert partition.half_of(planned, 3) is None
+    halves = partition.halve(planned)
+    assert halves is not None
+    first, second = halves
+    assert halves == (BucketRange(1, 6, spec), BucketRange(4, 6, spec))
+    assert [partition.half_of(half, 3) for half in (first, second)] == [(0, 2), (1, 2)]
+    assert [partition.half_of(half, 3) for half in partition.halve(second) or ()] == [(1, 4), (3, 4)]
+    assert {half.partition % 3 for half in (first, second) if half.partition is not None} == {1}
 
 
 @pytest.mark.parametrize(("total", "buckets"), [(8, 64), (8, 8), (16, 4), (1, 4), (4, 1), (256, 256)])

@@ -74,24 +74,24 @@ def test_subtasks_and_claims_are_seen_as_they_run(told_crew: ToldCrew) -> None:
     told_crew.wait_clean()
     done = told_crew.subtasks(refresh_id)
     assert {task["status"] for task in done} == {"completed"}
-    assert all(re.search(r"/__b=\d+/r\d+-\d+-\d+-a1\.parquet$", task["result_location"]) for task in done)
+    assert all(re.search(r"/__b=\d+/r\d+-f\d+-\d+-\d+-a1\.parquet$", task["result_location"]) for task in done)
     assert all(task["completed_at"] and task["error_message"] is None for task in done)
     assert claims(told_crew, "coordinator") == claims(told_crew, "subtask") == []
 
 
 def test_a_single_refresh_is_a_claim_too(told_crew: ToldCrew) -> None:
     told_crew.make("alone", rows=10, properties="ALLOW_PARALLEL_REFRESH = FALSE")
-    refresh_id = told_crew.request("alone")
-    told_crew.wait(refresh_id)
-    assert told_crew.subtasks(refresh_id) == []
-    told_crew.case.pg(
-        "update lake.refresh set state = 'EXECUTING', finished_at = null, plan = null where id = %s", refresh_id
-    )
-    (claim,) = claims(told_crew, "single")
+    # A worker that wants to commit waits here.
+    with told_crew.case.commit_lock():
+        refresh_id = told_crew.request("alone")
+        wait_until(lambda: claims(told_crew, "single") != [], seconds=40)
+        (claim,) = claims(told_crew, "single")
     assert (claim["dynamic_table"], claim["subtasks_total"]) == ("main.alone", None)
-    told_crew.case.pg(
-        "update lake.refresh set state = 'SUCCEEDED', finished_at = worker.now() where id = %s", refresh_id
-    )
+    assert claim["worker_id"]
+    assert claim["claimed_at"]
+    assert claim["heartbeat_at"]
+    assert told_crew.wait(refresh_id)["state"] == "SUCCEEDED"
+    assert told_crew.subtasks(refresh_id) == claims(told_crew, "single") == []
 
 
 def scraped(crew: ToldCrew) -> dict[str, float]:

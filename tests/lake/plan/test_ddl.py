@@ -27,6 +27,13 @@ def test_a_name_without_schema_is_in_main() -> None:
     assert one("create dynamic table t target_lag = downstream as select 1").ref == TableRef("main", "t")
 
 
+def test_adaptive_is_another_word_for_auto() -> None:
+    found = one("CREATE DYNAMIC TABLE t REFRESH_MODE = ADAPTIVE TARGET_LAG = '1 s' AS SELECT 1")
+    assert found.properties.refresh_mode == Mode.AUTO
+    changed = set_property(Properties(refresh_mode=Mode.FULL), "refresh_mode", "adaptive")
+    assert changed.refresh_mode == Mode.AUTO
+
+
 def test_every_property_is_read() -> None:
     found = one(
         """

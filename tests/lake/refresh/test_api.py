@@ -100,6 +100,14 @@ def test_explaining_says_how_and_why(lake: Lake, lake_case: LakeCase) -> None:
     found = lake.explain("totals")
     assert found["sources"][0]["changed"] == {"inserted": 1, "deleted": 0}
     assert found["next"]["changed_rows"] == 1
+    # The catalog counts what was deleted of a file ever.
+    lake_case.add("orders", [(number, "s", 1) for number in range(10, 30)])
+    lake_case.sql("DELETE FROM orders WHERE id BETWEEN 10 AND 19")
+    lake_case.refresh("totals")
+    lake_case.sql("DELETE FROM orders WHERE id = 20")
+    found = lake.explain("totals")
+    assert found["sources"][0]["changed"] == {"inserted": 0, "deleted": 1}
+    assert found["next"]["changed_rows"] == 1
     (found,) = lake.explain_sql("CREATE DYNAMIC TABLE x TARGET_LAG = '1 hour' AS SELECT * FROM top ORDER BY 1 LIMIT 2")
     assert (found["strategy"], found["reason"]) == ("full", "LIMIT")
     assert "Leave LIMIT to the query" in found["reason_text"]

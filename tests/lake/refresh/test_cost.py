@@ -6,6 +6,7 @@ import pytest
 
 from catchment.lake.cost import (
     ENOUGH,
+    FEW_ROWS,
     FIXED_MS,
     Choice,
     Estimate,
@@ -30,8 +31,8 @@ def samples(action: Action, ms: float, units: float, count: int = ENOUGH) -> lis
     return [Sample(action.value, units, ms)] * count
 
 
-def share(value: float) -> Estimate:
-    return Estimate(LARGE.source_rows, LARGE.dt_rows, LARGE.changed_rows, value)
+def share(value: float, changed: int = FEW_ROWS + 1) -> Estimate:
+    return Estimate(LARGE.source_rows, LARGE.dt_rows, changed, value)
 
 
 def test_too_few_samples_predict_nothing() -> None:
@@ -64,6 +65,39 @@ def test_first_fill_is_a_first_guess_at_a_full_refresh() -> None:
 @pytest.mark.parametrize(("value", "action"), [(0.3, Action.INCREMENTAL), (0.31, Action.FULL)])
 def test_share_of_keys_decides_before_there_are_samples(value: float, action: Action) -> None:
     assert choose(Mode.AUTO, share(value), [], DEFAULTS).action == action
+
+
+def test_few_changes_are_counted_before_a_share_decides() -> None:
+    """One of three rows of a dimension may touch one key in a million."""
+    third = share(1 / 3, 1)
+    assert choose(Mode.AUTO, third, [], DEFAULTS).action == Action.INCREMENTAL
+    assert choose(Mode.AUTO, third, [], DEFAULTS, 0.1).action == Action.INCREMENTAL
+    assert choose(Mode.AUTO, share(1 / 3, FEW_ROWS), [], DEFAULTS).action == Action.INCREMENTAL
+    full = samples(Action.FULL, FIXED_MS + 1_000, full_units(LARGE))
+    # By a third of the keys it would take longer than a full refresh; but nobody knows that yet.
+    steps = samples(Action.INCREMENTAL, FIXED_MS + 1_000, incremental_units(LARGE, 0) + 200_000)
+    chosen = choose(Mode.AUTO, third, full + steps, DEFAULTS)
+    assert chosen.action == Action.INCREMENTAL
+    assert refine(Mode.AUTO, chosen, third, LARGE.dt_rows // 3, full + steps, DEFAULTS).reason == "COST"
+
+
+def test_counted_keys_are_held_against_earlier_times_however_few_they_are() -> None:
+    full, units = (
+        samples(Action.FULL, FIXED_MS + 1_000, full_units(LARGE)),
+        incremental_units(LARGE, LARGE.dt_rows // 4),
+    )
+    chosen = choose(Mode.AUTO, LARGE, full, DEFAULTS)
+    assert chosen.action == Action.INCREMENTAL
+    slow, quick = (samples(Action.INCREMENTAL, FIXED_MS + ms, units) for ms in (1_300, 900))
+
+    def refined(times: list[Sample], spent_ms: float = 0) -> Action:
+        return refine(Mode.AUTO, chosen, LARGE, LARGE.dt_rows // 4, times, DEFAULTS, spent_ms=spent_ms).action
+
+    assert refined(full + slow) == Action.FULL
+    assert refined(full + quick) == Action.INCREMENTAL
+    # Without enough times the share decides. And to begin anew has to be worth what was done so far.
+    assert refined(full + slow[:1]) == Action.INCREMENTAL
+    assert refined(full + slow, spent_ms=400) == Action.INCREMENTAL
 
 
 def test_share_of_the_table_beats_the_global_one() -> None:
@@ -120,6 +154,21 @@ def test_table_chooses_by_itself(shop: LakeCase) -> None:
     shop.check("dt")
     actions = [row[0] for row in shop.control.cost_samples(shop.find("dt"))]
     assert sorted(actions) == ["full", "full", "incremental", "reinitialize"]
+    # What it took to choose is told of each.
+    assert shop.pg("select count(*), count(*) filter (where plan_ms > 0) from lake.refreshes") == [(4, 4)]
+
+
+def test_one_row_of_a_small_dimension_that_touches_few_keys(shop: LakeCase) -> None:
+    shop.sql("INSERT INTO orders SELECT i, i, i, NULL FROM range(100, 300) AS r(i)")
+    filled(
+        shop,
+        "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 minute' AS SELECT o.order_id, max(c.region) AS region"
+        " FROM orders o LEFT JOIN customers c USING (customer_id) GROUP BY 1",
+    )
+    shop.sql("UPDATE customers SET region = 'r9' WHERE customer_id = 42")
+    found = shop.refresh("dt", lake_small_ms=0)
+    assert (found["action"], found["keys"]) == ("incremental", 2)
+    shop.check("dt")
 
 
 def test_one_changed_row_that_touches_most_keys(shop: LakeCase) -> None:

@@ -59,9 +59,11 @@ def test_rows_written_behind_the_view_are_taken_out_again(lake: Lake, lake_case:
     physical = f"t{lake_case.find('totals')}g1"
     with foreign_client(lake_case) as client:
         client.execute(f"DELETE FROM theirs.dt.\"{physical}\" WHERE region = 'n'")
+        client.execute(f'UPDATE theirs.dt."{physical}" SET __b = 5')
     found = lake_case.refresh("totals")
     assert (found["action"], found["reason"]) == ("repair", "FOREIGN_WRITE")
     lake_case.check("totals")
+    assert lake_case.sql(f'SELECT DISTINCT __b FROM dt."{physical}"') == [(0,)]
 
 
 def test_the_printed_statement_attaches_the_lake(lake: Lake) -> None:

@@ -7,9 +7,13 @@ from datetime import timedelta
 import pytest
 
 from catchment.errors import LakeError
+from catchment.lake.catalog import file_health
+from catchment.lake.duck import Never
 from catchment.lake.maintain import expire, maintain_table
-from catchment.lake.settings import LakeSettings
-from tests.fixtures.lake import SETTINGS, LakeCase
+from catchment.lake.outcome import Done
+from catchment.lake.parallel import Decision
+from catchment.lake.refresh import run
+from tests.fixtures.lake import LakeCase, foreign_client
 from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
 
 PER_KEY = f"{TABLE} SELECT k, max(v) AS v FROM many GROUP BY k"
@@ -20,7 +24,7 @@ def many(lake_case: LakeCase) -> LakeCase:
     """A table with a hundred keys, and a dynamic table with a row for each; files are compacted from 8 on."""
     lake_case.make("many", "k BIGINT, v BIGINT")
     lake_case.sql("INSERT INTO many SELECT i, i FROM range(100) AS r(i)")
-    lake_case.duck.configure(LakeSettings(**{**SETTINGS, "lake_compact_files": 7}))
+    lake_case.pg("update lake.lake set compact_files = 7")
     filled(lake_case, PER_KEY)
     return lake_case
 
@@ -50,6 +54,51 @@ def test_table_in_order_is_left_alone(many: LakeCase) -> None:
     done = maintain_table(many.duck, many.control, many.find("dt"))
     assert done.before == done.after
     assert many.head() == head
+
+
+def test_one_place_says_when_a_table_is_compacted(many: LakeCase) -> None:
+    many.sql("UPDATE many SET v = v + 1000 WHERE k < 10")
+    many.refresh("dt")
+
+    def asked(compact_files: int) -> int:
+        many.pg(f"update lake.lake set compact_files = {compact_files}, maintained_at = null")
+        many.pg("select lake.request_upkeep()")
+        ((count,),) = many.pg("select count(*) from worker.tasks where command = 'lake_maintain'")
+        return count
+
+    assert (asked(2), many.control.is_crowded(many.find("dt"))) == (0, False)
+    done = maintain_table(many.duck, many.control, many.find("dt"))
+    assert (done.before.files, done.after.files) == (2, 2)
+    assert (asked(1), many.control.is_crowded(many.find("dt"))) == (1, True)
+    assert maintain_table(many.duck, many.control, many.find("dt")).after.files == 1
+
+
+def test_compaction_in_the_middle_of_a_refresh_leaves_it_as_it_is(many: LakeCase) -> None:
+    for k in range(2):
+        many.sql(f"UPDATE many SET v = v + 1000 WHERE k = {k}")
+        many.refresh("dt")
+    many.sql("UPDATE many SET v = v + 1 WHERE k BETWEEN 5 AND 20")
+    files: list[int] = []
+
+    def compacted(_estimate: object, _keys: object) -> Decision:
+        """Asked when the keys are known and nothing is written yet."""
+        with foreign_client(many) as client, many.commit_lock():
+            for call in ("merge_adjacent_files", "rewrite_data_files", "merge_adjacent_files"):
+                rewrite = ", delete_threshold => 0.01" if call == "rewrite_data_files" else ""
+                client.execute(f"CALL ducklake_{call}('theirs', 't1g1', schema => 'dt'{rewrite})")
+        with many.control.connection() as conn:
+            files.append(file_health(conn, order.physical_id).files)
+        return Decision(False, 1, "test")
+
+    order = many.begin(many.request("dt"))
+    done = run(many.duck, many.control, order, many.settings, Never(), compacted)
+    assert isinstance(done, Done)
+    many.control.finish_refresh(order.refresh_id, order.fence, done.figures)
+    assert files == [1]
+    found = done.publication
+    assert (found.action, found.reason, found.inserted, found.deleted) == ("incremental", None, 16, 16)
+    many.check("dt")
+    assert refreshed(many, "UPDATE many SET v = v + 1 WHERE k = 50")["action"] == "incremental"
 
 
 def test_table_below_follows_a_compacted_one(many: LakeCase) -> None:

@@ -14,7 +14,7 @@ from catchment.errors import CommitRefused, LakeError, LakeUnavailable, PublishV
 from catchment.lake import publish
 from catchment.lake.catalog import files_with_deletes
 from catchment.lake.compute import Difference, InvariantBroken
-from catchment.lake.duck import Duck, Never
+from catchment.lake.duck import RETRIES, Duck, Never
 from catchment.lake.locks import commit_lock
 from catchment.lake.names import lake_name
 from catchment.lake.session import Work, plan_of
@@ -73,6 +73,8 @@ def test_first_delete_is_clean_and_further_ones_append(shop: LakeCase) -> None:
     filled(shop, f"{TABLE} SELECT k, max(v) AS v FROM many GROUP BY k")
     found = [refreshed(shop, f"UPDATE many SET v = v + 1 WHERE k = {k}")["figures"]["publish"] for k in range(3)]
     assert found == ["clean", "append", "append"]
+    # An append is tried once; what others write on this instance afterwards is not.
+    assert shop.sql("SELECT current_setting('ducklake_max_retry_count')") == [(RETRIES,)]
 
 
 def test_many_deletes_in_a_bucket_write_it_anew(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:

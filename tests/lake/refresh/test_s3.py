@@ -19,7 +19,8 @@ from tests.fixtures.s3 import Bucket
 @pytest.fixture
 def s3_case(db: str, bucket: Bucket, tmp_path: Path) -> Iterator[LakeCase]:
     install(db, LakeAddress(bucket.url), LakeSettings(**SETTINGS, **bucket.settings))
-    case = LakeCase(db, tmp_path / "unused", {**bucket.settings, "lake_compact_files": 2})
+    case = LakeCase(db, tmp_path / "unused", bucket.settings)
+    case.pg("update lake.lake set compact_files = 2")
     case.address = LakeAddress(bucket.url)
     yield case
     case.close()

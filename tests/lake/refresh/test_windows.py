@@ -101,6 +101,21 @@ def test_row_ids_that_are_not_unique(shop: LakeCase) -> None:
     assert outcome(refreshed(shop, "DELETE FROM orders WHERE order_id = 10")) == ("full", "ROWID_NOT_UNIQUE")
 
 
+def test_first_fill_over_row_ids_that_are_not_unique(shop: LakeCase) -> None:
+    for order_id in (10, 11):
+        shop.sql("BEGIN TRANSACTION")
+        shop.sql("INSERT INTO orders VALUES (?, 42, 1, NULL)", [order_id])
+        shop.sql("UPDATE orders SET amount = 2 WHERE order_id = ?", [order_id])
+        shop.sql("COMMIT")
+    assert shop.sql("SELECT count(DISTINCT rowid) FROM orders WHERE order_id >= 10") == [(1,)]
+    filled(shop, ROWS)
+    # The two share a key, and all others are known by one of their own.
+    found = refreshed(shop, "UPDATE orders SET amount = 9 WHERE order_id = 1", "DELETE FROM orders WHERE order_id = 3")
+    assert (outcome(found), found["keys"], found["inserted"], found["deleted"]) == (("incremental", None), 2, 1, 2)
+    assert outcome(refreshed(shop, "DELETE FROM orders WHERE order_id = 10")) == ("full", "ROWID_NOT_UNIQUE")
+    assert refreshed(shop, "INSERT INTO orders VALUES (12, 42, 3, NULL)")["action"] == "incremental"
+
+
 def test_groups_do_not_need_row_ids(shop: LakeCase) -> None:
     filled(shop, f"{TABLE} SELECT customer_id, sum(amount) AS total FROM orders GROUP BY 1")
     shop.sql("BEGIN TRANSACTION")

@@ -90,7 +90,7 @@ def test_what_a_refresh_takes_makes_its_turns_come_earlier(lake_case: LakeCase) 
     assert lake_case.pg("select distinct data_at from lake.frontier") == [(START + timedelta(seconds=8),)]
 
 
-def _history(case: LakeCase, dt_id: int, entries: list[tuple[float, float]]) -> None:
+def _history(case: LakeCase, dt_id: int, entries: list[tuple[float, float]], action: str = "full") -> None:
     """Refreshes by data time and the time they became visible, in seconds after the start."""
     with case.control.connection() as conn:
         for data, seen in entries:
@@ -102,8 +102,8 @@ def _history(case: LakeCase, dt_id: int, entries: list[tuple[float, float]]) -> 
             ).fetchall()
             conn.execute(
                 "insert into lake.refresh (round_id, dt_id, state, action, created_at, started_at, finished_at)"
-                " values (%s, %s, 'SUCCEEDED', 'full', %s, %s, %s)",
-                [round_id, dt_id, data_at, data_at, seen_at],
+                " values (%s, %s, 'SUCCEEDED', %s, %s, %s, %s)",
+                [round_id, dt_id, action, data_at, data_at, seen_at],
             )
 
 
@@ -139,3 +139,23 @@ def test_a_table_that_was_never_filled_or_has_no_lag_has_no_share(lake_case: Lak
     _history(lake_case, free.dt_id, [(0, 10)])
     assert _stats(lake_case, empty.dt_id, START, START + MINUTE) == (None, None, None)
     assert _stats(lake_case, free.dt_id, START, START + MINUTE) == (35, 60, None)
+
+
+def test_lag_stays_what_it_was_when_refreshes_are_forgotten(lake_case: LakeCase) -> None:
+    lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
+    table = add(lake_case, "d", "s", lag=timedelta(hours=1))
+    hour, end = 3600, START + timedelta(days=3)
+    _history(lake_case, table.dt_id, [(0, 10)])
+    _history(lake_case, table.dt_id, [(n * hour, n * hour + n) for n in range(1, 72)], "no_data")
+    asked = "select to_jsonb(s) from lake.lag_stats(%s, %s) as s"
+    since = START + timedelta(hours=12.5)
+    before = at(lake_case, end, asked, table.dt_id, since)
+    assert (before["refreshes"], before["max_lag"]) == (59, "01:01:11")
+    for day in (2, 3):
+        at(lake_case, START + timedelta(days=day), "select lake.forget_history()")
+        assert at(lake_case, end, asked, table.dt_id, since) == before
+    assert lake_case.pg("select count(*) from lake.refresh where action = 'no_data'") == [(24,)]
+    assert lake_case.pg("select cardinality(seen_at) from lake.idle order by until") == [(23,), (24,)]
+    # In the end the times go as all history does.
+    at(lake_case, START + timedelta(days=31.5), "select lake.forget_history()")
+    assert lake_case.pg("select cardinality(seen_at) from lake.idle order by until") == [(24,), (23,)]

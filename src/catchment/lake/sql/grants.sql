@@ -17,9 +17,10 @@ grant execute on function
   lake.begin_refresh(bigint, bigint, interval, boolean), lake.store_plan(bigint, bigint, jsonb, bigint),
   lake.prepare_publish(bigint, bigint, jsonb), lake.move_frontier(bigint, bigint),
   lake.finish_refresh(bigint, bigint, jsonb), lake.fail_refresh(bigint, bigint, text, text),
+  lake.repeat_refresh(bigint, bigint, integer),
   lake.add_sample(bigint, text, double precision, double precision),
   lake.schedule_deletion(text[]), lake.note_artifacts(bigint, bigint, bigint, text, text[]), lake.forget_artifacts(text[]),
-  lake.sweepable(bigint, interval), lake.stale_holders(), lake.add_audit(bigint, bigint, bigint, bigint, double precision),
+  lake.sweepable(bigint, interval), lake.crowded(bigint), lake.stale_holders(), lake.add_audit(bigint, bigint, bigint, bigint, double precision),
   lake.create_table(jsonb), lake.drop_table(bigint), lake.remove_table(bigint), lake.suspend(bigint, text),
   lake.resume(bigint), lake.alter_table(bigint, jsonb), lake.rename_table(bigint, text, text),
   lake.cancel_refreshes(bigint, text), lake.set_components(), lake.set_tick(), lake.tick()

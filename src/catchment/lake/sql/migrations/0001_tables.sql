@@ -177,6 +177,19 @@ comment on table lake.refresh is
 create index refresh_open on lake.refresh (dt_id) where finished_at is null;
 create index refresh_history on lake.refresh (dt_id, id desc);
 
+create table lake.idle (
+  dt_id    bigint not null references lake.dt on delete cascade,
+  until    timestamptz not null,
+  seen_at  timestamptz[] not null,
+  data_at  timestamptz[] not null,
+  constraint idle_is_in_pairs check (cardinality(seen_at) = cardinality(data_at))
+);
+comment on table lake.idle is
+  'What is left of refreshes that had nothing to do, once they are forgotten: when each was over, the newest of them at until, and the '
+  'time whose data the table held from then on. In arrays, because there are far more of them than of all others.';
+-- lag_stats: those of one table.
+create index idle_table on lake.idle (dt_id);
+
 create table lake.artifact (
   path        text primary key,
   refresh_id  bigint not null,

@@ -7,7 +7,7 @@ alter table lake.lake
   add column swept_at         timestamptz,
   add column maintained_at    timestamptz,
   add column tidied_at        timestamptz;
-comment on column lake.lake.compact_files is 'So many files of a table ask for its upkeep; compact_deletes: so large a share of deleted rows.';
+comment on column lake.lake.compact_files is 'A table in more files than so many for each of its buckets is compacted; compact_deletes: or with so large a share of deleted rows.';
 comment on column lake.lake.swept_at is 'When the sweep of files was last asked for; maintained_at: upkeep of tables; tidied_at: old history was deleted.';
 
 insert into worker.command_registry (command, queue, handler_procedure, dedup, description)

@@ -1,5 +1,6 @@
--- refresh_subtasks: the subtasks of parallel refreshes, as long as their tasks are kept. retry_count: attempts that did not
--- complete. A subtask that was split is completed without files; its halves are subtasks themselves.
+-- refresh_subtasks: the subtasks of parallel refreshes, as long as their tasks are kept. retry_count: how often it was tried again,
+-- which is one less than the attempts of a subtask that has failed for good; an attempt that only found that the worker of the
+-- last one had died is not one of them. A subtask that was split is completed without files; its halves are subtasks themselves.
 create or replace view lake.refresh_subtasks as
 select t.id, r.id as parent_refresh_id, d.schema_name || '.' || d.name as dynamic_table, r.plan ->> 'strategy' as subtask_type,
        case when t.payload -> 'spec' <> 'null' then jsonb_build_object('partition_spec', t.payload -> 'spec')
@@ -12,7 +13,10 @@ select t.id, r.id as parent_refresh_id, d.schema_name || '.' || d.name as dynami
        (select string_agg(f.path, ', ' order by f.place)
           from jsonb_array_elements_text(t.result -> 'files') with ordinality as f (path, place)) as result_location,
        coalesce(w.name, 'pid ' || t.worker_pid) as claimed_by, t.process_start_at as claimed_at, w.seen_at as heartbeat_at,
-       t.completed_at, coalesce(t.error, a.message) as error_message, a.count as retry_count, t.created_at
+       t.completed_at, coalesce(t.error, a.message) as error_message,
+       case t.state when 'failed' then greatest(0, a.count - case t.error_detail ->> 'code' when 'INTERRUPTED' then 2 else 1 end)
+                    else a.count end as retry_count,
+       t.created_at
   from lake.refresh as r
   join lake.dt as d on d.id = r.dt_id
   join worker.tasks as t on t.parent_id = r.task_id and t.command = 'lake_bucket'
@@ -22,6 +26,7 @@ select t.id, r.id as parent_refresh_id, d.schema_name || '.' || d.name as dynami
     select count(*)::integer as count, (array_agg(n.error ->> 'message' order by n.attempt desc))[1] as message
       from worker.attempt as n
      where n.task_id = t.id
+       and n.state <> 'cancelled'
   ) as a;
 comment on view lake.refresh_subtasks is
   'Subtasks of parallel refreshes: the part of the keys in subtask_data, status pending, claimed, completed or failed, and the '

@@ -5,7 +5,8 @@ select r.id, r.round_id, d.schema_name, d.name, format('%s.%s', d.schema_name, d
        r.action, r.reason, o.snapshot as data_snapshot, o.data_at as data_timestamp, r.commit_snapshot,
        r.created_at, r.started_at, r.finished_at,
        lake.ms_between(r.created_at, r.started_at) as queued_ms,
-       coalesce((r.figures ->> 'plan_ms')::double precision, lake.ms_between(r.started_at, r.planned_at)) as plan_ms,
+       case when r.plan is not null then lake.ms_between(r.started_at, r.planned_at)
+            else (r.figures ->> 'plan_ms')::double precision end as plan_ms,
        lake.ms_between(r.started_at, r.finished_at) as execute_ms,
        r.inserted, r.deleted, r.rows_after, r.keys,
        (select array_agg(coalesce(u.schema_name || '.' || u.name, s.schema_name || '.' || s.table_name) order by s.table_id)

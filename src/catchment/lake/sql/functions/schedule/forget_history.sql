@@ -1,5 +1,6 @@
 -- forget_history: delete what nobody will ask for again: refreshes after the time that the lake keeps them, those that had nothing to do
--- after a day, rounds without refreshes, versions and changes older than every reader.
+-- after a day, rounds without refreshes, versions and changes older than every reader. Of those that had nothing to do the times stay in
+-- lake.idle as long as other refreshes do: how old the data were is computed from all.
 create or replace function lake.forget_history()
   returns void
   language plpgsql
@@ -11,10 +12,21 @@ declare
   v_kept interval := (select l.history from lake.lake as l);
 begin
   -- The newest of each table stays, whatever its age: it says how the table is.
-  delete from lake.refresh as r
-   where (r.finished_at < v_now - v_kept
-          or r.finished_at < v_now - c_idle and (r.action = 'no_data' or r.state = 'SKIPPED'))
-     and exists (select from lake.refresh as n where n.dt_id = r.dt_id and n.id > r.id);
+  with gone as (
+    delete from lake.refresh as r
+     where (r.finished_at < v_now - v_kept
+            or r.finished_at < v_now - c_idle and (r.action = 'no_data' or r.state = 'SKIPPED'))
+       and exists (select from lake.refresh as n where n.dt_id = r.dt_id and n.id > r.id)
+    returning r.dt_id, r.round_id, r.state, coalesce(r.published_at, r.finished_at) as seen_at
+  )
+  insert into lake.idle (dt_id, until, seen_at, data_at)
+  select g.dt_id, max(g.seen_at), array_agg(g.seen_at order by g.seen_at, o.data_at), array_agg(o.data_at order by g.seen_at, o.data_at)
+    from gone as g
+    join lake.round as o on o.id = g.round_id
+   where g.state = 'SUCCEEDED'
+     and g.seen_at >= v_now - v_kept
+   group by g.dt_id;
+  delete from lake.idle as i where i.until < v_now - v_kept;
   delete from lake.round as o
    where o.closed_at < v_now - c_idle
      and not exists (select from lake.refresh as r where r.round_id = o.id);

@@ -16,13 +16,20 @@ as $$
     select worker.now() as at
   ), target as (
     select extract(epoch from e.lag)::double precision as seconds from lake.effective_lag as e where e.dt_id = p_dt_id
-  ), visible as (
-    select coalesce(r.published_at, r.finished_at) as from_at, o.data_at,
-           lead(coalesce(r.published_at, r.finished_at)) over (order by r.id) as to_at
+  ), succeeded as (
+    select coalesce(r.published_at, r.finished_at) as from_at, o.data_at
       from lake.refresh as r
       join lake.round as o on o.id = r.round_id
      where r.dt_id = p_dt_id
        and r.state = 'SUCCEEDED'
+     union all
+    select u.from_at, u.data_at
+      from lake.idle as i
+     cross join lateral unnest(i.seen_at, i.data_at) as u (from_at, data_at)
+     where i.dt_id = p_dt_id
+  ), visible as (
+    select s.from_at, s.data_at, lead(s.from_at) over (order by s.from_at, s.data_at) as to_at
+      from succeeded as s
   ), piece as (
     select extract(epoch from greatest(v.from_at, p_since) - v.data_at)::double precision as youngest,
            extract(epoch from coalesce(v.to_at, n.at) - v.data_at)::double precision as oldest

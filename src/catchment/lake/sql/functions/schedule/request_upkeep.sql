@@ -26,14 +26,7 @@ begin
   end if;
   if coalesce(v_lake.maintained_at + c_maintain_every <= v_now, true) then
     perform worker.enqueue('lake_maintain', jsonb_build_object('dt_id', n.id), p_lane => 'table-' || n.id)
-       from (select d.id
-               from lake.dt as d
-               join lake.ducklake_data_file as f on f.table_id = d.physical_id and f.end_snapshot is null
-               left join lake.ducklake_delete_file as e on e.data_file_id = f.data_file_id and e.end_snapshot is null
-              where d.state = 'active'
-              group by d.id
-             having count(*) > v_lake.compact_files * greatest(1, max(d.buckets))
-                 or sum(e.delete_count) > v_lake.compact_deletes * sum(f.record_count)) as n;
+       from lake.crowded() as n (id);
     update lake.lake as l set maintained_at = v_now;
   end if;
   if coalesce(v_lake.tidied_at + c_tidy_every <= v_now, true) then
