@@ -23,14 +23,14 @@ QUICK = 100
 
 def main() -> None:
     quick, size, chosen = _read(sys.argv[1:])
-    seed, history = (_sized(PROFILES[name], quick, size) for name in ("seed", "history"))
+    national, history = (_sized(PROFILES[name], quick, size) for name in ("national", "history"))
     with register_server() as server:
         if not chosen or {"full", "edit"} & set(chosen):
-            _whole(server, seed, edits=not chosen or "edit" in chosen, quick=quick)
+            _whole(server, national, edits=not chosen or "edit" in chosen, quick=quick)
         if "history" in chosen:
             _whole(server, history, edits=True, quick=quick)
         if "scale" in chosen:
-            scale(server, seed if size or quick else replace(seed, legal_units=110_000), quick=quick)
+            scale(server, national if size or quick else replace(national, legal_units=110_000), quick=quick)
 
 
 def _read(arguments: list[str]) -> tuple[bool, int | None, list[str]]:

@@ -39,7 +39,7 @@ def measure(bed: Bed) -> None:
 
 def main() -> None:
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
-    with register_server() as server, server.bed(replace(PROFILES["seed"], legal_units=size)) as bed:
+    with register_server() as server, server.bed(replace(PROFILES["national"], legal_units=size)) as bed:
         measure(bed)
 
 

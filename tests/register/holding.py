@@ -1,4 +1,4 @@
-"""Holds a stage of a round where it writes, for as long as a test has a lock."""
+"""Holds a stage of a round where it writes or before it commits, for as long as a test has a lock."""
 
 from __future__ import annotations
 
@@ -15,6 +15,15 @@ def hold(reg: Register, table: str, when: str) -> None:
         f" grant execute on function public.hold() to public;"
         f" create trigger hold before insert or update on register.{table}"
         f" for each row when ({when}) execute function public.hold()"
+    )
+
+
+def hold_stage(reg: Register, stage: str) -> None:
+    """The handler does everything and does not commit while somebody has the lock."""
+    reg.conn.execute(
+        f"alter procedure register.{stage}(jsonb, jsonb) rename to {stage}_at_once;"
+        f" create procedure register.{stage}(payload jsonb, inout info jsonb) language plpgsql security definer as $$"
+        f" begin call register.{stage}_at_once(payload, info); perform pg_advisory_xact_lock_shared({KEY}); end $$"
     )
 
 

@@ -15,12 +15,21 @@ import psycopg
 from hypothesis import strategies as st
 from psycopg import sql
 
-from tests.fixtures.register import Register, Row
+from tests.fixtures.register import TODAY, Register, Row
+from tests.register.breaking import break_once
 
 START = date(2022, 1, 1)
 REFUSALS = {"RG001", "RG002", "RG003", "RG005", "RG006", "23505", "23514"}
 ACTIVITIES = ("A.01.1", "G.47.5.2", "J.62.0.1")
 REGIONS = ("03.01", "11.03", "46.26")
+STAGES = (
+    "derive_statistical_unit",
+    "statistical_unit_refresh_batch",
+    "statistical_unit_flush_staging",
+    "derive_statistical_history_period",
+    "statistical_unit_facet_reduce",
+    "derive_statistical_history_facet",
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,9 @@ class Editor:
     def __init__(self, reg: Register) -> None:
         self.reg = reg
         self.made = 0
+        self.breaks: str | None = None
+        reg.insert("stat_definition", code="motto", type="string", name="Motto", priority=8)
+        reg.insert("stat_definition", code="listed", type="bool", name="Listed", priority=9)
 
     def apply(self, edit: Edit) -> bool:
         """Whether the edit changed something; refused ones do not."""
@@ -58,6 +70,17 @@ class Editor:
                 raise
             return False
         return True
+
+    def break_round(self, edit: Edit) -> None:
+        """The next round breaks in a stage, if it comes to it."""
+        self.breaks = STAGES[edit.value]
+
+    def let_break(self) -> None:
+        """What waits is derived, if a round is to break; the tasks that failed are forgotten."""
+        stage, self.breaks = self.breaks, None
+        if stage is not None:
+            break_once(self.reg, stage)
+            self.reg.value("select worker.delete_settled('infinity', 'infinity', 100000)")
 
     def slices(self, table: str) -> list[Row]:
         return self.reg.rows(f"select * from register.{table} order by id, valid_from")
@@ -105,8 +128,11 @@ class Editor:
             ("death_date", edit.at),
             ("unit_size_id", self.reg.code("unit_size", ("tny", "lrg")[edit.day % 2])),
             ("data_source_id", self.reg.code("data_source", ("nlr", "survey")[edit.day % 2])),
+            ("sector_id", self.reg.code("sector", ("2100", "8200")[edit.day % 2])),
         ]
-        column, value = columns[edit.value % len(columns)]
+        if table == "legal_unit":
+            columns.append(("legal_form_id", self.reg.code("legal_form", ("AS", "ENK")[edit.day % 2])))
+        column, value = columns[(edit.value + edit.a) % len(columns)]
         self.reg.conn.execute(
             f"update register.{table} set {column} = %s, edit_at = clock_timestamp() where id = %s and valid_from = %s",
             [value, slice_["id"], slice_["valid_from"]],
@@ -181,11 +207,12 @@ class Editor:
                     "stat_for_unit", **slot, stat_definition_id=reg.code("stat_definition", "employees"), value_int=n
                 )
             case 4:
-                turnover = reg.code("stat_definition", "turnover")
-                source = reg.code("data_source", "skatt")
-                reg.insert(
-                    "stat_for_unit", **slot, stat_definition_id=turnover, value_float=n * 1.1, data_source_id=source
-                )
+                code, value = (
+                    ("turnover", {"value_float": n * 1.1, "data_source_id": reg.code("data_source", "skatt")}),
+                    ("motto", {"value_string": ("Onward", "Inward")[n % 2]}),
+                    ("listed", {"value_bool": edit.day % 2 == 0}),
+                )[edit.a % 3]
+                reg.insert("stat_for_unit", **slot, stat_definition_id=reg.code("stat_definition", code), **value)
             case _:
                 reg.insert("person_for_unit", **slot, person_id=reg.insert("person", family_name="P")["id"])
 
@@ -202,7 +229,15 @@ class Editor:
         slice_ = edit.pick(self.slices(table))
         if slice_ is None:
             return
-        for detail in ("activity", "location", "contact", "stat_for_unit", "person_for_unit", "external_ident"):
+        for detail in (
+            "activity",
+            "location",
+            "contact",
+            "stat_for_unit",
+            "person_for_unit",
+            "external_ident",
+            "tag_for_unit",
+        ):
             self.reg.conn.execute(f"delete from register.{detail} where {table}_id = %s", [slice_["id"]])
         self.reg.conn.execute(f"delete from register.{table} where id = %s", [slice_["id"]])
         self.reg.conn.execute(
@@ -240,13 +275,43 @@ class Editor:
             [f"Short {edit.value}" if edit.value else None, edit.a],
         )
 
+    def label(self, edit: Edit) -> None:
+        """A unit gets a tag or a second identifier, or loses both."""
+        table = ("legal_unit", "establishment", "enterprise", "power_group")[edit.b % 4]
+        unit = edit.pick(self.reg.rows(f"select distinct id from register.{table} order by id"))
+        if unit is None:
+            return
+        owner = {f"{table}_id": unit["id"]}
+        match edit.value % 3:
+            case 0:
+                self.reg.insert("tag_for_unit", **owner, tag_id=self.reg.code("tag", "watch"))
+            case 1:
+                kind = self.reg.code("external_ident_type", "stat_ident")
+                self.reg.insert("external_ident", **owner, type_id=kind, ident=f"S{edit.day}")
+            case _:
+                for named in ("tag_for_unit", "external_ident"):
+                    self.reg.conn.execute(f"delete from register.{named} where {table}_id = %s", [unit["id"]])
+
     def choose_root(self, edit: Edit) -> None:
-        unit = edit.pick(self.slices("legal_unit"))
-        if unit is not None:
-            self.reg.conn.execute(
-                "update register.power_root set custom_root_legal_unit_id = %s",
-                [unit["id"] if edit.value % 2 else None],
+        """A group gets a root of somebody's choice, or loses it."""
+        member = edit.pick(
+            self.reg.rows(
+                "select distinct r.derived_power_group_id as power_group_id, e.id from register.legal_relationship as r"
+                " cross join lateral (values (r.influencing_id), (r.influenced_id)) as e (id)"
+                " where r.derived_power_group_id is not null order by 1, 2"
             )
+        )
+        if member is not None:
+            self.reg.conn.execute(
+                "delete from register.power_root where power_group_id = %s", [member["power_group_id"]]
+            )
+            if edit.value % 3:
+                root = {"power_group_id": member["power_group_id"], "custom_root_legal_unit_id": member["id"]}
+                self.reg.insert("power_root", **root, valid_from=edit.at if edit.b else START)
+
+    def move_today(self, edit: Edit) -> None:
+        self.reg.today(TODAY + timedelta(days=edit.day * 7))
+        self.reg.value("select worker.enqueue_collect_changes()")
 
     def count_passive(self, edit: Edit) -> None:
         counts = edit.value % 2 == 0
@@ -254,27 +319,10 @@ class Editor:
 
 
 VERBS = (
-    *(
-        "new_legal_unit",
-        "new_establishment",
-        "new_informal",
-        "change",
-        "split",
-        "move_legal_unit",
-        "move_establishment",
-    ),
-    *(
-        "add_detail",
-        "add_detail",
-        "add_detail",
-        "drop_details",
-        "drop_unit",
-        "relate",
-        "relate",
-        "unrelate",
-        "name_group",
-    ),
-    *("choose_root", "count_passive"),
+    *("new_legal_unit", "new_establishment", "new_informal", "change", "change", "split"),
+    *("move_legal_unit", "move_establishment", "add_detail", "add_detail", "add_detail", "drop_details", "drop_unit"),
+    *("relate", "relate", "unrelate", "name_group", "label", "choose_root", "count_passive", "move_today"),
+    "break_round",
 )
 small = st.integers(0, 7)
 edits = st.builds(Edit, st.sampled_from(VERBS), small, small, st.integers(0, 36), st.integers(0, 5))

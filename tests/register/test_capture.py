@@ -159,8 +159,13 @@ def test_a_relationship_notes_both_ends_and_its_group(reg: Register, units: dict
 def test_a_power_group_and_its_root_note_the_group(reg: Register, units: dict[str, int]) -> None:
     (made,) = noted(reg, "insert into register.power_group (id, ident) values (1000000, 'PG0001')")
     assert made == {"power_group_ids": ids(1000000)}
+    reg.relate("1", "2", "2020-01-01")
+    reg.conn.execute("update register.legal_relationship set derived_power_group_id = 1000000")
+    reg.forget_log()
     root = "insert into register.power_root (power_group_id, valid_from, custom_root_legal_unit_id) values (%s, %s, %s)"
-    assert noted(reg, root, 1000000, "2020-01-01", units["1"]) == [made | {"valid_ranges": SINCE_2020}]
+    assert noted(reg, root, 1000000, "2020-01-01", units["1"]) == [
+        made | {"relationship_legal_unit_ids": ids(units["1"], units["2"]), "valid_ranges": SINCE_2020}
+    ]
 
 
 @pytest.mark.parametrize(

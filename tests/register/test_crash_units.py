@@ -13,19 +13,8 @@ from catchment_register.dates import read_open_ends
 from tests.fixtures.register import Register, RegisterDatabase
 from tests.fixtures.restart import restart
 from tests.fixtures.worker import wait_until
+from tests.register.holding import KEY, hold_stage, is_held
 from tests.register.unit_support import ENDS_ROUNDS, assert_right
-
-HOLD = 4711
-# A handler that has done everything but commit.
-HOLDS = """
-alter procedure register.{stage}(jsonb, jsonb) rename to {stage}_at_once;
-create procedure register.{stage}(payload jsonb, inout info jsonb) language plpgsql security definer as $$
-begin
-  call register.{stage}_at_once(payload, info);
-  perform pg_advisory_xact_lock({hold});
-end;
-$$;
-"""
 
 
 def fill(reg: Register) -> None:
@@ -42,20 +31,26 @@ def is_over(reg: Register) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "stage",
-    ["collect_changes", "statistical_unit_refresh_batch", "statistical_unit_flush_staging"],
+    [
+        "collect_changes",
+        pytest.param("derive_statistical_unit", marks=pytest.mark.long),
+        "statistical_unit_refresh_batch",
+        pytest.param("derive_statistical_unit_continue", marks=pytest.mark.long),
+        "statistical_unit_flush_staging",
+    ],
 )
 def test_a_killed_worker_leaves_the_stage_to_another(reg_db: RegisterDatabase, stage: str) -> None:
     reg_db.conn.execute(ENDS_ROUNDS)
-    reg_db.conn.execute(HOLDS.format(stage=stage, hold=HOLD))
+    hold_stage(reg_db, stage)
     reg_db.conn.execute("update register.settings set batch_enterprises = 2")
     fill(reg_db)
-    reg_db.conn.execute("select pg_advisory_lock(%s)", [HOLD])
+    holder = reg_db.connect()
+    holder.execute("select pg_advisory_lock(%s)", [KEY])
     worker = reg_db.start_worker("--queue", "analytics")
-    waiting = "select count(*) from pg_locks where locktype = 'advisory' and objid = %s and not granted"
-    wait_until(lambda: reg_db.value(waiting, HOLD), seconds=60)
+    wait_until(lambda: is_held(reg_db), seconds=60)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    reg_db.conn.execute("select pg_advisory_unlock(%s)", [HOLD])
+    holder.execute("select pg_advisory_unlock(%s)", [KEY])
     reg_db.start_worker("--queue", "analytics")
     wait_until(lambda: is_over(reg_db), seconds=60)
     assert_right(reg_db)

@@ -250,7 +250,7 @@ def test_every_choice_has_a_place_in_its_table() -> None:
 
 
 def test_years_end_when_the_profile_ends() -> None:
-    plan = choose_plan("seed", years=3)
+    plan = choose_plan("national", years=3)
     assert (plan.valid_from, plan.end, plan.today) == (date(2023, 1, 1), date(2026, 1, 1), date(2026, 2, 13))
 
 

@@ -272,6 +272,16 @@ def test_relationships_are_judged_by_both_units(reg: Register) -> None:
     reg.check()
 
 
+def test_a_hierarchical_identifier_has_to_be_a_path(reg: Register) -> None:
+    reg.insert("external_ident_type", code="census", name="Census", shape="hierarchical", priority=3)
+    cells = (("1", "north.17.3"), ("2", "..not a path!!"), ("3", ""))
+    rows = [{"tax_ident": ident, "census": path, "name": "n"} for ident, path in cells]
+    job = reg.import_rows("legal_unit", rows, **FROM)
+    told = "..not a path!! is no path: labels with dots between them"
+    assert reg.import_errors(job) == {2: {"census": told}}
+    assert reg.value("select count(*) from register.legal_unit") == 2
+
+
 def test_what_analysis_did_not_foresee_fails_the_unit_alone(reg: Register) -> None:
     """A rule that only the database knows: the batch is taken apart until the unit is found."""
     reg.conn.execute("alter table register.legal_unit add constraint lucky check (name <> 'unlucky')")

@@ -15,7 +15,8 @@ from tests.fixtures.worker import wait_until
 
 Row = dict[str, Any]
 UNITS = 60
-ADVISORY = 4711
+# What an import writes when it prepares a file, analyses a batch and processes one.
+WRITTEN = ("import_link", "import_data", "stat_for_unit")
 
 
 def files() -> list[tuple[str, list[Row]]]:
@@ -112,7 +113,7 @@ def test_the_number_of_fibers_does_not_show_in_the_result(server: str, register_
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_in_the_middle_of_a_batch_leaves_no_trace(
+def test_workers_that_die_in_the_middle_of_each_step_leave_no_trace(
     server: str, register_template: str, tmp_path: Path
 ) -> None:
     with cloned(server, register_template) as dsn, opened(dsn, tmp_path) as reg:
@@ -124,19 +125,23 @@ def test_a_worker_that_dies_in_the_middle_of_a_batch_leaves_no_trace(
     with cloned(server, register_template) as dsn, opened(dsn, tmp_path / "killed") as reg:
         reg.conn.execute(
             "create function public.hold() returns trigger language plpgsql as"
-            f" $$ begin perform pg_advisory_xact_lock_shared({ADVISORY}); return null; end $$;"
-            " create trigger zz_hold after insert on register.stat_for_unit"
-            " for each statement execute function public.hold()"
+            " $$ begin perform pg_advisory_xact_lock_shared(tg_argv[0]::bigint); return null; end $$"
         )
+        for key, table in enumerate(WRITTEN):
+            reg.conn.execute(
+                f"create trigger zz_hold after insert on register.{table}"
+                f" for each statement execute function public.hold({key})"
+            )
+            reg.conn.execute("select pg_advisory_lock(%s)", [key])
         jobs = upload_all(reg)
-        reg.conn.execute(f"select pg_advisory_lock({ADVISORY})")
-        first = reg.start_worker("--queue", "import", "--concurrency", "import=2")
         held = "select exists (select from pg_locks where locktype = 'advisory' and objid = %s and not granted)"
-        wait_until(lambda: reg.value(held, ADVISORY), seconds=60)
-        first.send_signal(signal.SIGKILL)
-        first.wait()
-        assert reg.value("select count(*) from register.stat_for_unit") == 0
-        reg.conn.execute(f"select pg_advisory_unlock({ADVISORY})")
+        for key, table in enumerate(WRITTEN):
+            worker = reg.start_worker("--queue", "import", "--concurrency", "import=2")
+            wait_until(lambda key=key: reg.value(held, key), seconds=60)
+            worker.send_signal(signal.SIGKILL)
+            worker.wait()
+            assert reg.value(f"select count(*) from register.{table}") == 0
+            reg.conn.execute("select pg_advisory_unlock(%s)", [key])
         reg.start_worker("--queue", "import")
         wait_until(lambda: are_finished(reg, jobs), seconds=90)
         assert content(reg) == expected

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from catchment_register.upload.mapping import Mapping
 from tests.fixtures.register import Register
 
 Row = dict[str, Any]
@@ -72,6 +73,28 @@ def test_an_update_does_not_move_an_address_home(reg: Register) -> None:
         {"postcode": None, "country_id": sweden},
         {"postcode": "12345", "country_id": sweden},
     ]
+
+
+@pytest.mark.parametrize("strategy", ["update_only", "insert_or_update"])
+def test_an_update_of_an_address_keeps_its_country_where_there_is_no_home(reg: Register, strategy: str) -> None:
+    reg.conn.execute("update register.settings set country_id = null")
+    for ident in "123":
+        reg.lu(ident, "2020-01-01")
+    reg.details("1", "2020-01-01", region="03.01", postal="Box 1")
+    reg.details("2", "2020-01-01", "2021-01-01", region="03.01")
+    reg.es("11", "1", "2020-01-01", region="03.01")
+    cells = {"physical_postcode": "0150", "postal_postcode": "0151"}
+    rows = [{"tax_ident": ident, **cells} for ident in "123"]
+    job = reg.import_rows("legal_unit", rows, strategy=strategy, valid_from=date(2021, 1, 1))
+    needed = dict.fromkeys(("physical_country_iso_2", "postal_country_iso_2"), "an address needs a country")
+    assert reg.import_errors(job) == {2: needed, 3: needed}
+    rows = [{"tax_ident": "11", "physical_postcode": "0150"}]
+    job = reg.import_rows("establishment_formal", rows, strategy=strategy, valid_from=date(2021, 1, 1))
+    assert reg.import_errors(job) == {}
+    home = reg.code("country", "NO", column="iso_2")
+    assert reg.rows(
+        "select postcode, country_id from register.location where valid_from > '2020-01-01' order by 1"
+    ) == [{"postcode": postcode, "country_id": home} for postcode in ("0150", "0150", "0151")]
 
 
 def test_an_update_needs_no_name_and_keeps_the_status(reg: Register) -> None:
@@ -143,14 +166,25 @@ def test_dates_of_a_row_are_judged(reg: Register, first: str, last: str, errors:
     assert reg.value("select count(*) from register.legal_unit") == (1 if errors else 2)
 
 
-def test_of_rows_that_overlap_the_later_one_wins(reg: Register) -> None:
-    rows = [
-        {"tax_ident": "1", "name": "first", "valid_from": "2020-01-01", "valid_to": ""},
-        {"tax_ident": "1", "name": "second", "valid_from": "2021-01-01", "valid_to": "2021-12-31"},
+def test_of_rows_that_overlap_the_later_one_wins_and_the_earlier_one_says_so(reg: Register) -> None:
+    cells = [
+        ("1", "first", "2020-01-01", ""),
+        ("1", "second", "2021-01-01", "2021-12-31"),
+        ("2", "follows", "2021-01-01", ""),
+        ("2", "first", "2020-01-01", "2020-12-31"),
+        ("1", "third", "2023-01-01", "2023-12-31"),
+        ("1", "", "2024-01-01", "2024-12-31"),
     ]
-    job = reg.import_rows("legal_unit", rows)
-    assert reg.import_errors(job) == {}
-    assert names(reg) == [(2020, "first", None), (2021, "second", None), (2022, "first", None)]
+    reg.lu("1", "2019-01-01")
+    mapping = Mapping("m", {"tax_ident": "id", "name": "name", "valid_from": "since", "valid_to": "till"})
+    rows = [dict(zip(("id", "name", "since", "till"), row, strict=True)) for row in cells]
+    job = reg.import_rows("legal_unit", rows, mapping=mapping)
+    assert set(reg.import_errors(job)) == {6}
+    told = "another row is about the same unit in that time, and the later one wins (rows 2, 5)"
+    assert reg.import_warnings(job) == {1: {"since": told, "till": told}}
+    assert reg.value("select warning_count from register.import_job where id = %s", job) == 1
+    found = reg.rows("select name from register.legal_unit where id = %s order by valid_from", reg.unit_id("1"))
+    assert [row["name"] for row in found] == ["Unit 1", "first", "second", "first", "third", "first"]
 
 
 def test_statistics_go_to_legal_units_and_to_establishments(reg: Register) -> None:
@@ -195,3 +229,8 @@ def test_relationships_are_replaced_for_their_time(reg: Register) -> None:
     found = reg.rows("select percentage, id from register.legal_relationship order by valid_from")
     assert [float(r["percentage"]) for r in found] == [50, 75.5]
     assert len({r["id"] for r in found}) == 1
+    rows += [row | {"percentage": "80"} for row in rows]
+    job = reg.import_rows("legal_relationship", rows, valid_from=date(2021, 1, 1))
+    told = "another row is about the same relationship in that time, and the later one wins (rows 2)"
+    assert reg.import_warnings(job) == {1: {"*": told}}
+    assert float(reg.value("select percentage from register.legal_relationship where valid_from = '2021-01-01'")) == 80

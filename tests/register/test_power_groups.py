@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.fixtures.register import Register
+from tests.register.breaking import break_once, drain
+from tests.register.support import message, refused
 from tests.register.unit_support import assert_right, derive, rows_of, without_reports
 
 
@@ -48,6 +50,10 @@ def root(reg: Register) -> str | None:
     (row,) = rows_of(reg, "power_group", group)
     name = row["name"]
     return None if name is None else name.removeprefix("Unit ")
+
+
+def choose_root(reg: Register, ident: str) -> None:
+    reg.conn.execute("update register.power_root set custom_root_legal_unit_id = %s", [reg.unit_id(ident)])
 
 
 def only_group(reg: Register) -> int:
@@ -108,13 +114,61 @@ def test_of_several_tops_the_one_with_most_below_it_is_the_root(units: Register)
 def test_a_root_that_somebody_chose_stays(units: Register) -> None:
     relate(units, "ac", "bc", "bd")
     derive(units)
-    units.conn.execute("update register.power_root set custom_root_legal_unit_id = %s", [units.unit_id("a")])
+    choose_root(units, "a")
     derive(units)
     assert root(units) == "a"
     relate(units, "ae")
     derive(units)
     assert root(units) == "a"
     units.conn.execute("update register.power_root set custom_root_legal_unit_id = null")
+    derive(units)
+    assert root(units) == "a"
+    assert_right(units)
+
+
+def test_only_a_unit_of_the_group_can_be_chosen_as_its_root(units: Register) -> None:
+    relate(units, "ab", "ba")
+    derive(units)
+    with refused(units, "RG002") as caught:
+        choose_root(units, "c")
+    c, group = units.unit_id("c"), only_group(units)
+    assert message(caught) == f"legal unit {c} cannot be the root of power group {group}: it is not in the group"
+    choose_root(units, "b")
+    derive(units)
+    units.conn.execute("update register.legal_unit set name = 'Unit renamed' where id = %s", [units.unit_id("b")])
+    derive(units)
+    assert root(units) == "renamed"
+
+
+def test_a_chosen_root_that_leaves_its_group_is_forgotten(units: Register) -> None:
+    relate(units, "ab", "ba", "bc", "cd")
+    derive(units)
+    choose_root(units, "d")
+    derive(units)
+    assert root(units) == "d"
+    units.value("select register.delete_unit('legal_unit', %s)", units.unit_id("d"))
+    derive(units)
+    assert root(units) == "a"
+    assert_right(units)
+
+
+def test_a_chosen_root_goes_with_its_group(units: Register) -> None:
+    relate(units, "ab", "ba")
+    derive(units)
+    choose_root(units, "b")
+    units.conn.execute("delete from register.legal_relationship")
+    derive(units)
+    assert units.value("select count(*) from register.power_root") == 0
+    assert units.value("select count(*) from register.power_group") == 0
+    assert_right(units)
+
+
+def test_a_root_that_left_while_it_was_chosen_is_forgotten(units: Register) -> None:
+    relate(units, "ab", "ba", "bc", "cd")
+    derive(units)
+    # As if somebody chose it in a transaction that saw the group before it was split, and committed after that.
+    units.conn.execute("alter table register.power_root disable trigger guard_5_root_update")
+    choose_root(units, "e")
     derive(units)
     assert root(units) == "a"
     assert_right(units)
@@ -143,6 +197,19 @@ def test_groups_that_are_joined_go_on_as_the_larger_one(units: Register) -> None
     assert groups(units) == {larger: {"ab", "bc", "cd", "de"}}
     assert rows_of(units, "power_group", smaller) == []
     assert units.value("select count(*) from register.power_group") == 1
+    assert_right(units)
+
+
+def test_a_group_that_was_joined_to_another_goes_though_its_round_broke(units: Register) -> None:
+    relate(units, "ab", "cd", "de")
+    derive(units)
+    smaller = next(g for g, pairs in groups(units).items() if len(pairs) == 1)
+    relate(units, "bc")
+    break_once(units, "statistical_unit_flush_staging")
+    drain(units)
+    states = [r["state"] for r in units.rows("select state from register.round order by id desc limit 2")]
+    assert states == ["done", "broken"]
+    assert rows_of(units, "power_group", smaller) == []
     assert_right(units)
 
 

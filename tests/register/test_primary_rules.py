@@ -100,6 +100,34 @@ def test_the_establishment_that_was_primary_stays_so_wherever_it_is_in_the_file(
     assert primaries(reg, "1") == [("11", 2010, True), ("11", 2011, True), ("12", 2011, False)]
 
 
+def test_another_row_takes_the_place_of_a_primary_one_that_failed(reg: Register) -> None:
+    """In the analysis (a birth that is no day), or when the database refuses the unit (a name it does not take)."""
+    reg.conn.execute("alter table register.establishment add constraint taken check (name <> 'E21')")
+    for ident in "123":
+        reg.lu(ident, "2010-01-01")
+    reg.es("31", "3", "2010-01-01")
+    reg.es("39", "3", "2010-01-01", primary=False)
+    reg.conn.execute("update register.settings set import_batch_rows = 1")
+    rows = [
+        es("11", "1", "2011-01-01", "2012-12-31") | {"birth_date": "nonsense"},
+        es("12", "1", "2012-01-01", "2012-12-31"),
+        es("13", "1", "2012-06-01", "2013-12-31"),
+        es("12", "1", "2014-01-01"),
+        es("14", "1", "2020-01-01"),
+        es("21", "2", "2011-01-01"),
+        es("22", "2", "2011-01-01"),
+        es("31", "3", "2011-01-01") | {"birth_date": "nonsense"},
+        es("32", "3", "2011-01-01"),
+    ]
+    job = reg.import_rows("establishment_formal", [{"birth_date": "", **row} for row in rows])
+    assert set(reg.import_errors(job)) == {1, 6, 8}
+    assert primaries(reg, "1") == [("12", 2012, True), ("12", 2014, True), ("13", 2012, False), ("14", 2020, False)]
+    assert primaries(reg, "2") == [("22", 2011, True)]
+    # Nobody is missing where the one that was primary before still is, and what no row speaks of stays as it is.
+    assert primaries(reg, "3") == [("31", 2010, True), ("32", 2011, False), ("39", 2010, False)]
+    reg.check()
+
+
 def test_an_establishment_that_moves_away_leaves_its_place(reg: Register) -> None:
     for ident in "12":
         reg.lu(ident, "2010-01-01")

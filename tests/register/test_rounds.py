@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from tests.fixtures.register import Register, RegisterDatabase
+from tests.register.breaking import break_stage, drain, mend_stage, wait_for_retry
 from tests.register.support import refused
 from tests.register.unit_support import ENDS_ROUNDS, assert_right, derive, rows_of, without_reports
 
@@ -17,32 +18,6 @@ STAGES = [
     "statistical_unit_flush_staging",
     "derive_reports",
 ]
-
-
-def drain(reg: Register) -> None:
-    reg.conn.execute("call worker.drain('analytics')")
-    reg.conn.execute("select set_config('register.collect_requested', '', true)")
-
-
-def break_stage(reg: Register, stage: str) -> None:
-    """Its handler raises until it is mended."""
-    reg.conn.execute(f"alter procedure register.{stage}(jsonb, jsonb) rename to {stage}_mended")
-    reg.conn.execute(
-        f"create procedure register.{stage}(payload jsonb, inout info jsonb) language plpgsql as"
-        " $$ begin raise exception 'broken on purpose'; end $$"
-    )
-
-
-def mend_stage(reg: Register, stage: str) -> None:
-    reg.conn.execute(f"drop procedure register.{stage}(jsonb, jsonb)")
-    reg.conn.execute(f"alter procedure register.{stage}_mended(jsonb, jsonb) rename to {stage}")
-
-
-def wait_for_retry(reg: Register) -> None:
-    """The clock moves to when the next collection is due."""
-    reg.conn.execute(
-        "select set_config('worker.now', (select max(due_at) + interval '1 s' from worker.tasks)::text, true)"
-    )
 
 
 def states(reg: Register) -> list[str]:
@@ -210,6 +185,8 @@ def test_a_flush_asked_for_by_hand_has_nothing_to_do(units: Register) -> None:
 def test_units_asked_for_without_naming_any_are_all(units: Register) -> None:
     units.conn.execute("select worker.cancel(id) from worker.tasks where state = 'pending'")
     units.conn.execute("select worker.enqueue('derive_statistical_unit')")
+    # Whoever names some is merged with it, and takes nothing away.
+    units.conn.execute("""select worker.enqueue('derive_statistical_unit', '{"legal_unit_ids": "{[1,2)}"}')""")
     drain(units)
     assert units.value("select kind from register.round order by id limit 1") == "all"
     assert len(rows_of(units, "legal_unit", units.unit_id("1"))) == 1

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.fixtures.register import Register, RegisterDatabase
+from tests.register.breaking import break_stage, mend_stage, wait_for_retry
 
 STEP = "call worker.process_tasks(p_queue => 'analytics', p_batch_size => 1)"
 
@@ -98,17 +99,67 @@ def test_a_round_tells_how_many_units_it_derives(reg_db: RegisterDatabase) -> No
     assert progress(reg_db)["reports"]["pending"] is True
 
 
-def test_a_round_that_broke_leaves_it_busy_until_its_changes_are_published(reg_db: RegisterDatabase) -> None:
-    with reg_db.conn.transaction():
-        fill(reg_db)
-    reg_db.conn.execute("alter table register.report_state add constraint broken check (applied_flush_id is null)")
-    reg_db.derive()
-    assert reg_db.value("select state from register.round order by id desc limit 1") == "broken"
-    assert flags(reg_db)[0] is True, "its changes wait for another round"
-    reg_db.conn.execute("alter table register.report_state drop constraint broken")
-    reg_db.value("select worker.enqueue_collect_changes()")
-    reg_db.derive()
-    assert flags(reg_db) == (False, False)
+def end_collections(reg: Register) -> None:
+    """No collection is asked for any more, as between two tries of a round."""
+    reg.conn.execute(
+        "select worker.cancel(id) from worker.tasks where command = 'collect_changes' and state = 'pending'"
+    )
+
+
+def retry(reg: Register) -> None:
+    wait_for_retry(reg)
+    reg.value("select worker.enqueue_collect_changes()")
+    reg.derive()
+
+
+def test_a_round_that_broke_leaves_it_busy_until_its_changes_are_published(reg: Register) -> None:
+    fill(reg)
+    break_stage(reg, "statistical_unit_facet_reduce")
+    reg.derive()
+    assert reg.value("select state from register.round order by id desc limit 1") == "broken"
+    assert flags(reg) == (True, True), "its changes wait for another round, and its units for the reports"
+    mend_stage(reg, "statistical_unit_facet_reduce")
+    retry(reg)
+    assert flags(reg) == (False, False)
+
+
+def test_a_derivation_of_everything_that_broke_leaves_it_busy(reg: Register) -> None:
+    fill(reg)
+    reg.derive()
+    break_stage(reg, "statistical_unit_flush_staging")
+    reg.value("select worker.enqueue_collect_changes('all')")
+    reg.derive()
+    assert reg.log() == []
+    assert flags(reg) == (True, False)
+    mend_stage(reg, "statistical_unit_flush_staging")
+    retry(reg)
+    assert flags(reg) == (False, False)
+
+
+def test_reports_of_a_new_month_that_broke_leave_it_busy(reg: Register) -> None:
+    fill(reg)
+    reg.derive()
+    reg.today("2026-03-01")
+    assert flags(reg) == (False, False), "nobody has asked for them"
+    break_stage(reg, "derive_statistical_unit_facet")
+    reg.value("select worker.enqueue_collect_changes()")
+    reg.derive()
+    assert flags(reg) == (False, True)
+    mend_stage(reg, "derive_statistical_unit_facet")
+    retry(reg)
+    assert flags(reg) == (False, False)
+
+
+def test_an_open_round_whose_tasks_are_gone_leaves_it_busy(reg: Register) -> None:
+    fill(reg)
+    reg.value("select (register.take_changes(false)).id")
+    end_collections(reg)
+    assert flags(reg) == (True, False)
+    reg.conn.execute("update register.round set flushed_at = now()")
+    assert flags(reg) == (False, True)
+    reg.conn.execute("delete from register.base_change_log")
+    reg.conn.execute("update register.round set kind = 'roll', flushed_at = null")
+    assert flags(reg) == (False, True)
 
 
 @pytest.mark.parametrize(

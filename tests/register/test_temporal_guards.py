@@ -90,6 +90,8 @@ def test_relationships_of_one_pair_and_type_do_not_overlap(reg: Register, units:
 
 def test_roots_of_a_group_do_not_overlap(reg: Register, units: dict[str, int]) -> None:
     group = reg.insert("power_group", ident="PG0001")["id"]
+    reg.relate("1", "2", "2020-01-01")
+    reg.conn.execute("update register.legal_relationship set derived_power_group_id = %s", [group])
     root = {"power_group_id": group, "custom_root_legal_unit_id": units["legal_unit_id"]}
     reg.insert("power_root", **root, valid_from="2020-01-01", valid_until="2021-01-01")
     with refused(reg, "RG001"):

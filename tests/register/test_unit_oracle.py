@@ -4,7 +4,7 @@ of everything would."""
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.fixtures.register import Register
@@ -12,6 +12,11 @@ from tests.register.random_edits import BEGINNING, Edit, Editor, edits
 from tests.register.unit_support import assert_right, derive, versions, without_reports
 
 STEPS = st.lists(st.lists(edits, min_size=1, max_size=6), min_size=1, max_size=4)
+# Two power groups are joined in a round that breaks in its flush.
+JOINED = [
+    [Edit("new_legal_unit", 0, 1, 0, 0), Edit("new_legal_unit", 0, 1, 0, 1), Edit("relate", 2, 3, 8, 0)],
+    [Edit("relate", 1, 2, 8, 0), Edit("break_round", 0, 0, 0, 2)],
+]
 QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
@@ -31,6 +36,7 @@ def follow(reg: Register, steps: list[list[Edit]], batch_enterprises: int, rebui
             derive(reg)
             for edit in step:
                 editor.apply(edit)
+            editor.let_break()
         derive(reg)
         assert_right(reg)
         before = versions(reg)
@@ -42,6 +48,7 @@ def follow(reg: Register, steps: list[list[Edit]], batch_enterprises: int, rebui
 
 @settings(max_examples=5, deadline=None, suppress_health_check=QUIET)
 @given(steps=STEPS, size=st.sampled_from([1, 2, 1000]), share=st.sampled_from([0, 0.2, 1]))
+@example(steps=JOINED, size=1000, share=0.2)
 def test_rounds_over_changes_publish_what_the_base_data_say(
     reg: Register, steps: list[list[Edit]], size: int, share: float
 ) -> None:

@@ -33,6 +33,37 @@ def test_a_register_without_units_is_in_order(reg: Register) -> None:
     assert broken(reg, deep=True) == set()
 
 
+def test_no_two_rows_of_a_key_are_valid_at_once(filled: Register) -> None:
+    """Also for keys that hardly anybody has two of."""
+    filled.conn.execute("set local session_replication_role = replica")
+    enterprise = filled.enterprise_of("3")
+    for ident in ("5", "6"):
+        filled.es(ident, enterprise, "2020-01-01")
+    person = filled.insert("person", family_name="Berg")["id"]
+    role = filled.code("person_role", "director")
+    unit = filled.unit_id("4")
+    for day in ("2024-01-01", "2025-01-01"):
+        filled.insert("person_for_unit", legal_unit_id=unit, person_id=person, person_role_id=role, valid_from=day)
+        filled.insert("power_root", power_group_id=777, derived_root_legal_unit_id=unit, valid_from=day)
+    found = filled.rows("select detail from register.check_base() where rule = %s", RULES[0])
+    assert {row["detail"] for row in found} == {
+        f"primary establishment for enterprise {enterprise} from 2020-01-01",
+        f"person_for_unit {unit}/{person}/{role} from 2024-01-01",
+        "power_root 777 from 2024-01-01",
+    }
+
+
+def test_a_period_that_no_history_has_is_found(filled: Register) -> None:
+    for table in ("statistical_history_row", "statistical_history_facet_row"):
+        filled.conn.execute(
+            f"delete from register.{table} where year = 2025 and month = 8 and unit_type = 'enterprise'"
+        )
+    found = filled.rows("select * from register.check_register(false)")
+    assert [row["detail"] for row in found] == [
+        "year-month 2025 8 enterprise: 0 existing, 0 countable; in stock 3 and 3"
+    ]
+
+
 BREAKS = {
     "rows of one key are never valid on the same day": (
         "update register.legal_unit set valid_until = '2026-01-01' where valid_until = '2025-06-01'"
@@ -97,6 +128,9 @@ def test_a_deep_check_finds_what_no_rule_does(filled: Register) -> None:
     filled.conn.execute("update register.statistical_unit_row set name = 'Wrong' where unit_type = 'enterprise'")
     assert broken(filled) == set()
     assert broken(filled, deep=True) == {DEEP}
+    # What is published is behind as long as nobody has taken a change.
+    filled.lu("5", "2024-01-01")
+    assert broken(filled, deep=True) == set()
 
 
 def test_a_deep_check_leaves_no_trace(filled: Register) -> None:

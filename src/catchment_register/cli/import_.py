@@ -40,7 +40,10 @@ def last_day(text: str | None, option: str) -> date | None:
 
 def import_file(
     file: Annotated[Path, typer.Argument(help="CSV or Excel, with a header.")],
-    kind: Annotated[str, typer.Option(help=f"What its rows are: {', '.join(KINDS)}.")],
+    kind: Annotated[str | None, typer.Option(help=f"What its rows are: {', '.join(KINDS)}.")] = None,
+    definition: Annotated[
+        str | None, typer.Option(metavar="SLUG", help="An import definition of the register, instead of a kind.")
+    ] = None,
     valid_from: Annotated[str | None, typer.Option(metavar="DAY", help="First day, if the rows do not say.")] = None,
     valid_to: Annotated[str | None, typer.Option(metavar="DAY", help="Last day; none is an open end.")] = None,
     mapping: Annotated[str | None, typer.Option(metavar="FILE", help="Which column is which; or a known name.")] = None,
@@ -61,6 +64,8 @@ def import_file(
     as_json: Json = False,
 ) -> None:
     """Import a file. Rows that cannot be used are told with the column to mend; the others come in."""
+    if (kind is None) == (definition is None):
+        raise JobRefused("a file has a kind or a definition", hint="Give either --kind or --definition.")
     request = Request(
         kind,
         valid_from=read_day(valid_from, "--valid-from"),
@@ -70,6 +75,7 @@ def import_file(
         mapping=find_mapping(mapping) if mapping else None,
         slug=slug,
         note=note,
+        definition=definition,
     )
     with open_register(dsn) as conn:
         with open_source(file, encoding=encoding, sheet=sheet) as source:

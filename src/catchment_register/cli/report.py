@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -147,8 +147,8 @@ def _print_dimension(name: str, rows: Sequence[Row], *, shown: int = 15) -> None
     largest = max(row["count"] for row in rows)
     for row in rows[:shown]:
         mark = "+" if row["has_children"] else " "
-        drawn = chart.bar(row["count"], largest, 30)
-        text = f"  {row['key']:<18.18} {mark} {row['name'] or '':<34.34} {row['count']:>9}  {drawn}"
+        drawn = chart.bar(row["count"], largest, 16)
+        text = f"  {row['key']:<16.16} {mark} {row['name'] or '':<30.30} {row['count']:>9}  {drawn}"
         console.print(text, markup=False)
     if len(rows) > shown:
         console.print(f"  and {len(rows) - shown} more")
@@ -163,24 +163,27 @@ def unit(
     """One unit in time, as it is published."""
     with open_register(dsn) as conn:
         rows = read_unit(conn, which)
-    columns = (
-        "unit_type",
-        "unit_id",
-        "valid_from",
-        "valid_to",
-        "name",
-        "status_code",
-        "legal_form_code",
-        "sector_code",
-    )
-    places = ("physical_region_path", "primary_activity_category_code", "employees")
-    shown = [row | {"employees": _sum(row, "employees")} for row in rows]
+    if rows and not as_json:
+        console.print(f"{rows[0]['unit_type']}/{rows[0]['unit_id']}")
     print_rows(
-        rows if as_json else shown,
-        [*columns, *places],
+        rows if as_json else [_unit_row(row) for row in rows],
+        ("valid_from", "valid_to", "name", "status", "region", "activity", "employees"),
         as_json=as_json,
         empty=f"{which} is not published yet: its changes wait for a round.",
+        extra=("legal_form", "sector"),
     )
+
+
+def _unit_row(row: Row) -> Row:
+    """A row of a unit with the short titles of a table."""
+    return row | {
+        "status": row["status_code"],
+        "region": row["physical_region_path"],
+        "activity": row["primary_activity_category_code"],
+        "employees": row["stats_summary"].get("employees", {}).get("sum"),
+        "legal_form": row["legal_form_code"],
+        "sector": row["sector_code"],
+    }
 
 
 @app.command()
@@ -193,10 +196,6 @@ def codes(
     with open_register(dsn) as conn:
         rows = read_used_codes(conn, name)
     print_rows(rows, list(rows[0]) if rows else [], as_json=as_json, empty="No unit has any.")
-
-
-def _sum(row: Row, code: str) -> Any:
-    return row["stats_summary"].get(code, {}).get("sum")
 
 
 def _write_csv(file: Path, rows: Sequence[Row]) -> None:

@@ -1,4 +1,4 @@
-"""``catchment register search``: units by identifier or by words of their names."""
+"""``catchment register search``: units by identifier, by words of their names, or by what they are."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from psycopg.rows import dict_row
 from catchment_register.cli.database import Dsn, open_register
 from catchment_register.cli.output import Json, print_rows
 from catchment_register.cli.report import read_day
+from catchment_register.errors import ReportRefused
 from catchment_register.report.figures import UNIT_TYPES, check_choice
 from catchment_register.schema import loader
 
-COLUMNS = ("unit_type", "unit_id", "ident", "name", "region", "activity", "employees", "status", "enterprise_id")
+COLUMNS = ("unit", "ident", "name", "region", "activity", "employees")
+EXTRA = ("status", "sector", "enterprise_id", "valid_from", "valid_to")
 
 
 def word_query(text: str) -> str:
@@ -24,7 +26,7 @@ def word_query(text: str) -> str:
 
 
 def search(
-    text: Annotated[str, typer.Argument(help="An identifier, or words of a name; the last may be its beginning.")],
+    text: Annotated[str, typer.Argument(help="An identifier, or words of a name; the last may be its beginning.")] = "",
     unit_type: Annotated[str | None, typer.Option(help=f"One of {', '.join(UNIT_TYPES)}.")] = None,
     region: Annotated[str | None, typer.Option(metavar="PATH", help="In this region.")] = None,
     activity: Annotated[str | None, typer.Option(metavar="PATH", help="With this activity.")] = None,
@@ -34,11 +36,14 @@ def search(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Find published units: an identifier exactly first, then names with all the words."""
+    """Find published units: an identifier exactly first, then names with all the words. Options alone list units."""
+    if not text.strip() and not (unit_type or region or activity or sector):
+        raise ReportRefused("there is nothing to search for", hint="Give a text, or --unit-type, --region, --activity.")
     if unit_type is not None:
         check_choice("unit type", unit_type, UNIT_TYPES)
     asked = {"text": text.strip(), "words": word_query(text), "unit_type": unit_type, "region": region}
     asked |= {"activity": activity, "sector": sector, "at": read_day(at), "limit": limit}
     with open_register(dsn) as conn, conn.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(loader.query("search"), asked).fetchall()
-    print_rows(rows, COLUMNS, as_json=as_json, empty="No unit is found.")
+    shown = rows if as_json else [row | {"unit": f"{row['unit_type']}/{row['unit_id']}"} for row in rows]
+    print_rows(shown, COLUMNS, as_json=as_json, empty="No unit is found.", extra=EXTRA)

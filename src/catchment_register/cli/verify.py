@@ -52,7 +52,8 @@ def verify(
         bool, typer.Option("--deep", help="Derive everything anew and compare; nothing is changed.")
     ] = False,
     reference: Annotated[
-        bool, typer.Option("--reference", help=f"Compare with the plain reference, up to {REFERENCE_LIMIT} units.")
+        bool,
+        typer.Option("--reference", help=f"Compare with the plain reference, up to {REFERENCE_LIMIT} rows of units."),
     ] = False,
     dsn: Dsn = None,
     as_json: Json = False,
@@ -102,6 +103,9 @@ def _is_under_way(conn: Connection[Any]) -> bool:
 def _print(rules: list[str], found: list[Violation], *, under_way: bool, shown: int = 5) -> None:
     counted = Counter(v.rule for v in found)
     for rule in [*rules, *(r for r in counted if r not in rules)]:
+        if rule == DEEP and under_way and not counted[rule]:
+            console.print(f"[yellow]-[/yellow] {escape(rule)}: not compared")
+            continue
         if not counted[rule]:
             console.print(f"[green]✓[/green] {escape(rule)}")
             continue
@@ -109,5 +113,5 @@ def _print(rules: list[str], found: list[Violation], *, under_way: bool, shown: 
         for violation in [v for v in found if v.rule == rule][:shown]:
             console.print(f"    {escape(violation.detail)}")
     if under_way:
-        console.print("Derivation is under way: reports are compared when it is done.")
+        console.print("Changes are on their way: what is published is compared when they are derived.")
     console.print("All rules hold." if not found else f"{len(found)} violations.")

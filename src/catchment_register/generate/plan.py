@@ -47,7 +47,7 @@ class Plan:
 
 
 PROFILES: Mapping[str, Plan] = {
-    "seed": Plan(legal_units=1_100_000, establishments=0.751),
+    "national": Plan(legal_units=1_100_000, establishments=0.751),
     "history": Plan(legal_units=110_000, years=10, valid_from=date(2016, 1, 1)),
     "demo": Plan(legal_units=2_000, relationships=0.03, years=5, valid_from=date(2021, 1, 1)),
 }

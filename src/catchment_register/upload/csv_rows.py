@@ -1,8 +1,8 @@
 """Reads CSV row by row, in constant memory.
 
-A row that cannot be decoded, has the wrong number of fields or a quote that never ends is a row with a problem, and the
-next line begins a row again: one broken row does not take the rest of the file with it. Therefore lines are put
-together here and not by the ``csv`` module, which reads an open quote to the end of the file.
+A row that cannot be decoded, is too long, has the wrong number of fields or a quote that never ends is a row with a
+problem, and the next line begins a row again: one broken row does not take the rest of the file with it. Therefore
+lines are put together here and not by the ``csv`` module, which reads an open quote to the end of the file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from catchment_register.upload.source import Source, SourceRow, refuse
 DELIMITERS = (",", ";", "\t")
 # How far a quoted field with line breaks may reach.
 MAX_LINES = 200
-MAX_FIELD = 1 << 20
+# How many bytes of a line are held; a longer one is a problem, and the rest of it is passed over.
+MAX_LINE = 1 << 20
 
 
 @contextmanager
@@ -41,6 +42,8 @@ def open_csv(path: Path, *, encoding: str = "utf-8", delimiter: str | None = Non
         first = next(lines, None)
         if first is None:
             raise refuse(path, "it is empty", "Its first row must name the columns.")
+        if is_too_long(first):
+            raise refuse(path, f"its header is longer than {MAX_LINE} bytes", "Its first row must name the columns.")
         try:
             text = first.decode(encoding)
         except UnicodeDecodeError as error:
@@ -58,22 +61,32 @@ def _skip_mark(path: Path, file: IO[bytes]) -> None:
     file.seek(3 if start == codecs.BOM_UTF8 else 0)
 
 
+def is_too_long(line: bytes) -> bool:
+    """Whether this is the beginning of a line that was not read to its end."""
+    return len(line) > MAX_LINE
+
+
 class _Lines(Iterator[bytes]):
-    """Lines of a file that are not blank; lines can be given back."""
+    """Lines of a file that are not blank; lines can be given back. Of one that is too long there is its beginning."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._back: deque[bytes] = deque()
 
     def __next__(self) -> bytes:
-        while line := self._back.popleft() if self._back else self._file.readline(MAX_FIELD):
-            if line.strip():
+        while line := self.follow():
+            if is_too_long(line) or line.strip():
                 return line
         raise StopIteration
 
     def follow(self) -> bytes:
         """The next line, blank or not; empty at the end of the file."""
-        return self._back.popleft() if self._back else self._file.readline(MAX_FIELD)
+        if self._back:
+            return self._back.popleft()
+        line = rest = self._file.readline(MAX_LINE + 1)
+        while len(rest) > MAX_LINE and not rest.endswith(b"\n"):
+            rest = self._file.readline(MAX_LINE + 1)
+        return line
 
     def give_back(self, lines: list[bytes]) -> None:
         self._back.extendleft(reversed(lines))
@@ -88,7 +101,12 @@ def read_rows(lines: _Lines, width: int, encoding: str, delimiter: str) -> Itera
     """Rows with as many fields as the header has; others with the reason."""
     mark = delimiter.encode()
     for number, line in enumerate(lines, 1):
-        read = _row(line, lines, width, encoding, delimiter) if b'"' in line else _plain(line, encoding, mark)
+        if is_too_long(line):
+            read = _Broken(f"the row is longer than {MAX_LINE} bytes")
+        elif b'"' in line:
+            read = _row(line, lines, width, encoding, delimiter)
+        else:
+            read = _plain(line, encoding, mark)
         if isinstance(read, _Broken):
             yield SourceRow(number, (), read.problem)
         elif len(read) != width:
@@ -115,9 +133,9 @@ def _row(line: bytes, lines: _Lines, width: int, encoding: str, delimiter: str) 
             fields = _fields(text, delimiter, strict=True)
         except csv.Error as error:
             is_open = str(error) == "unexpected end of data"
-            more = lines.follow() if is_open and len(taken) < MAX_LINES and len(text) < MAX_FIELD else b""
-            if not more:
-                lines.give_back(taken)
+            more = lines.follow() if is_open and len(taken) < MAX_LINES and len(text) < MAX_LINE else b""
+            if not more or is_too_long(more):
+                lines.give_back([*taken, more] if more else taken)
                 return _Broken("a quote is not closed" if is_open or taken else f"a quote is out of place: {error}")
             taken.append(more)
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import selectors
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from psycopg.types.json import Jsonb
 from catchment_register.errors import translated
 from catchment_register.upload.columns import find_kind, read_layout
 from catchment_register.upload.csv_rows import open_csv
+from catchment_register.upload.definition import check_dates, read_definition
 from catchment_register.upload.excel_rows import SUFFIXES, open_excel
 from catchment_register.upload.mapping import Choice, Mapping, choose_mapping
 from catchment_register.upload.permute import Permuter
@@ -29,9 +31,12 @@ _STEP = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a file is, and how it meets what is there. ``valid_until`` is exclusive; none means an open end."""
+    """What a file is, and how it meets what is there. ``valid_until`` is exclusive; none means an open end.
 
-    kind: str
+    ``definition`` names an import definition of the register, instead of the kind.
+    """
+
+    kind: str | None
     valid_from: date | None = None
     valid_until: date | None = None
     strategy: str | None = None
@@ -39,6 +44,7 @@ class Request:
     mapping: Mapping | None = None
     slug: str | None = None
     note: str | None = None
+    definition: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +77,13 @@ def import_source(
 
     The job is committed before the upload; if that breaks, it stays without rows and waits for an upload.
     """
-    layout = read_layout(conn, find_kind(request.kind))
-    choice = choose_mapping(source.headers, layout, given=request.mapping, strategy=request.strategy)
+    definition = read_definition(conn, request.definition) if request.definition is not None else None
+    layout = read_layout(conn, find_kind(definition.kind if definition else request.kind or ""))
+    given = request.mapping or (definition.mapping if definition else None)
+    strategy = request.strategy or (definition.strategy if definition else None)
+    choice = choose_mapping(source.headers, layout, given=given, strategy=strategy)
+    if definition is not None:
+        check_dates(definition, choice)
     with translated():
         job_id = create_job(conn, request, source.headers, choice)
         permuter = Permuter(job_id, source.headers, choice.mapping, layout)
@@ -81,8 +92,8 @@ def import_source(
 
 
 def create_job(conn: Connection[Any], request: Request, headers: list[str], choice: Choice) -> int:
-    """A job with the definition for its kind, with dates in the file if the file has them."""
-    definition = f"{request.kind}_{'source' if choice.has_dates else 'job'}_dates"
+    """A job with the definition that was named, or else with that for its kind and for the dates that the file has."""
+    definition = request.definition or f"{request.kind}_{'source' if choice.has_dates else 'job'}_dates"
     row = conn.execute(
         "select register.create_import_job(p_definition => %s, p_slug => %s, p_valid_from => %s, p_valid_until => %s,"
         " p_review => %s, p_headers => %s, p_mapping => %s, p_strategy => %s, p_note => %s)",
@@ -117,8 +128,21 @@ def upload(
         with conn.cursor() as cursor, cursor.copy(text) as copy:
             for piece in _pieces(permuter, rows, on_rows):
                 copy.write(piece)
+                _send(conn)
         row = conn.execute("select register.finish_upload(%s)", [job_id]).fetchone()
     return row[0] if row else 0
+
+
+def _send(conn: Connection[Any]) -> None:
+    """Wait until all that was written is on its way: otherwise it is held here, without limit, for a slow server."""
+    if not conn.pgconn.flush():
+        return
+    with selectors.DefaultSelector() as selector:
+        selector.register(conn.pgconn.socket, selectors.EVENT_READ | selectors.EVENT_WRITE)
+        while conn.pgconn.flush():
+            for _, events in selector.select():
+                if events & selectors.EVENT_READ:
+                    conn.pgconn.consume_input()
 
 
 def _pieces(permuter: Permuter, rows: Iterable[SourceRow], on_rows: Callable[[int], None]) -> Iterable[str]:

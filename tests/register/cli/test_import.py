@@ -47,6 +47,33 @@ def test_a_file_is_uploaded_and_worked_on_later(reg_db: RegisterDatabase, file: 
     assert [(j["slug"], j["state"], j["imported_rows"]) for j in jobs] == [("first", "finished", 2)]
 
 
+def test_a_definition_of_ones_own_is_named_instead_of_a_kind(reg_db: RegisterDatabase, file: Path) -> None:
+    """It brings its mapping, its strategy and the columns that its files must have."""
+    reg_db.conn.execute(
+        "insert into register.import_definition (slug, name, mode, strategy, valid_time_from, unique_units, custom)"
+        " values ('yearly', 'Yearly list', 'legal_unit', 'insert_only', 'job_provided', true, true)"
+    )
+    definition = reg_db.value("select id from register.import_definition where slug = 'yearly'")
+    for ours, theirs in (("tax_ident", "nr"), ("name", "title"), ("employees", "staff")):
+        reg_db.insert("import_mapping", definition_id=definition, column_name=ours, input_column=theirs)
+    reg_db.insert("import_mapping", definition_id=definition, column_name="status_code", value="passive")
+    reg_db.insert("import_source_column", definition_id=definition, column_name="employees")
+    file.write_text("nr,title,staff\n1,One,5\n")
+    arguments = ("import", str(file), "--definition", "yearly", "--valid-from", "2020-01-01")
+    assert "1 rows uploaded, read by yearly" in run(reg_db, *arguments)
+    drain(reg_db)
+    found = reg_db.rows(
+        "select l.name, s.code from register.legal_unit as l join register.status as s on s.id = l.status_id"
+    )
+    assert found == [{"name": "One", "code": "passive"}]
+    job = reg_db.rows("select definition, strategy from register.import_job_progress")
+    assert job == [{"definition": "yearly", "strategy": "insert_only"}]
+    reg_db.conn.execute("delete from register.import_mapping where column_name = 'employees'")
+    with pytest.raises(JobRefused, match="yearly needs the columns employees, and the file lacks them"):
+        run(reg_db, *arguments)
+    assert reg_db.value("select count(*) from register.import_job") == 1
+
+
 @pytest.mark.slow
 def test_with_a_worker_of_its_own_it_waits_and_tells_what_came_of_it(
     reg_cli: Cli, reg_db: RegisterDatabase, tmp_path: Path
@@ -116,6 +143,13 @@ def test_what_cannot_be_is_refused_with_a_reason(reg_db: RegisterDatabase, file:
         (MappingRefused, ["import", str(file), "--kind", "legal_relationship"], "the file lacks rel_type_code"),
         (MappingRefused, ["import", str(file), *unit, "--mapping", "nowhere"], "the mapping nowhere cannot be read"),
         (JobRefused, ["import", str(file), "--kind", "legal_unit"], "takes its dates from the job"),
+        (JobRefused, ["import", str(file)], "a file has a kind or a definition"),
+        (MappingRefused, ["import", str(file), "--definition", "mine"], "there is no import definition 'mine'"),
+        (
+            MappingRefused,
+            ["import", str(file), "--definition", "legal_unit_source_dates"],
+            "takes dates from the rows, and the file has no column valid_from",
+        ),
         (
             JobRefused,
             ["import", str(file), "--kind", "legal_unit", "--valid-from", "soon"],

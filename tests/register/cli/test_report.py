@@ -41,6 +41,10 @@ def _fill(reg_db: RegisterDatabase) -> None:
             "910000003", "2023-01-01", name="[bold]Odd[/bold] name", birth_date="2023-01-01", death_date="2025-03-03"
         )
         reg_db.es("910000004", "910000001", "2024-01-01", name="Nordic Fish, Oslo", employees=5)
+        reg_db.conn.execute(
+            "update register.enterprise set short_name = 'Holding' where id = %s", [reg_db.enterprise_of("910000003")]
+        )
+        reg_db.relate("910000002", "910000001", "2024-06-01")
     reg_db.derive()
 
 
@@ -54,6 +58,10 @@ def run(reg: RegisterDatabase, *arguments: str) -> str:
 
 def read(reg: RegisterDatabase, *arguments: str) -> Any:
     return json.loads(run(reg, *arguments, "--json"))
+
+
+def found(reg: RegisterDatabase, *arguments: str) -> list[tuple[str, str]]:
+    return [(r["unit_type"], r["name"]) for r in read(reg, "search", *arguments)]
 
 
 def test_history_as_a_table_and_as_json(told: RegisterDatabase) -> None:
@@ -110,6 +118,18 @@ def test_one_unit_in_time(told: RegisterDatabase) -> None:
     assert "[bold]Odd[/bold] name" in run(told, "report", "unit", "910000003"), "a name is not markup"
 
 
+def test_what_is_printed_fits_a_narrow_terminal(told: RegisterDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output.console, "_width", 80)
+    shown = (["search", "fish"], ["report", "history"], ["report", "demography"], ["report", "unit", "910000001"])
+    for arguments in (*shown, ["report", "facets"]):
+        text = run(told, *arguments)
+        assert "…" not in text, text
+        assert max(map(len, text.splitlines())) <= 80, text
+    lines = (run(told, "search", "fish") + run(told, "report", "facets")).splitlines()
+    assert any(line.startswith("legal_unit/1 ") and "Nordic Fish AS" in line for line in lines)
+    assert any("Rogaland" in line and "██" in line for line in lines), "bars stand beside what they are of"
+
+
 def test_codes_in_use(told: RegisterDatabase) -> None:
     assert [r["path"] for r in read(told, "report", "codes", "region")] == ["03", "03.01", "11", "11.03"]
     assert [r["code"] for r in read(told, "report", "codes", "legal_form")] == ["AS"]
@@ -129,6 +149,7 @@ def test_codes_in_use(told: RegisterDatabase) -> None:
         (["report", "codes", "colour"], "there is no code list 'colour'"),
         (["report", "unit", "12345"], "12345"),
         (["search", "x", "--unit-type", "person"], "there is no unit type 'person'"),
+        (["search", " ", "--at", "2025-01-01"], "there is nothing to search for"),
     ],
 )
 def test_what_cannot_be_reported_is_refused(told: RegisterDatabase, arguments: list[str], says: str) -> None:
@@ -145,20 +166,44 @@ def test_an_empty_register_says_so(reg_db: RegisterDatabase) -> None:
 
 
 def test_search_finds_identifiers_first_and_words_by_their_beginning(told: RegisterDatabase) -> None:
-    assert [r["name"] for r in read(told, "search", "910000002")] == ["Fishing Tools AS"]
-    assert {r["name"] for r in read(told, "search", "fish")} == {
-        "Nordic Fish AS",
-        "Nordic Fish, Oslo",
-        "Fishing Tools AS",
+    assert found(told, "910000002") == [("legal_unit", "Fishing Tools AS"), ("enterprise", "Fishing Tools AS")]
+    assert found(told, "910000004") == [("establishment", "Nordic Fish, Oslo")]
+    assert set(found(told, "fish")) == {
+        ("legal_unit", "Nordic Fish AS"),
+        ("enterprise", "Nordic Fish AS"),
+        ("establishment", "Nordic Fish, Oslo"),
+        ("legal_unit", "Fishing Tools AS"),
+        ("enterprise", "Fishing Tools AS"),
+        ("power_group", "Fishing Tools AS"),
     }
     assert [r["name"] for r in read(told, "search", "NORDIC fish", "--unit-type", "legal_unit")] == ["Nordic Fish AS"]
     assert read(told, "search", "ordic") == [], "words, not letters within them"
-    found = read(told, "search", "fish", "--region", "03")
-    assert [r["name"] for r in found] == ["Nordic Fish AS"]
-    assert found[0]["employees"] == "17"
+    rows = read(told, "search", "fish", "--region", "03", "--unit-type", "legal_unit")
+    assert [(r["name"], r["employees"]) for r in rows] == [("Nordic Fish AS", "17")]
     assert read(told, "search", "fishing", "--at", "2024-01-01") == []
     assert len(read(told, "search", "fish", "--limit", "1")) == 1
     assert "Nordic Fish AS" in run(told, "search", "nordic", "--activity", "A.01")
+
+
+def test_search_finds_enterprises_and_groups_by_what_they_are_called(told: RegisterDatabase) -> None:
+    holding, group = ("enterprise", "Holding"), ("power_group", "Fishing Tools AS")
+    assert found(told, "hold") == [holding], "a name of its own"
+    assert found(told, "910000003")[1:] == [holding], "the identifier of the unit that describes it"
+    assert found(told, "odd", "--unit-type", "enterprise") == [], "it is not called that"
+    assert found(told, "pg0001") == [group]
+    assert read(told, "search", "PG0001")[0]["ident"] == "PG0001"
+    assert found(told, "fish", "--unit-type", "power_group") == [group]
+    assert found(told, "nordic", "--unit-type", "power_group") == [], "called as its root, not as its parts"
+
+
+def test_search_lists_units_by_what_they_are(told: RegisterDatabase) -> None:
+    both = [("enterprise", "Nordic Fish AS"), ("legal_unit", "Nordic Fish AS")]
+    assert found(told, "--region", "03") == both
+    assert found(told, "--activity", "A.01") == both
+    assert found(told, "--region", "11", "--activity", "A") == []
+    assert found(told, "--region", "03", "--at", "2023-12-31") == []
+    assert found(told, "--unit-type", "power_group") == [("power_group", "Fishing Tools AS")]
+    assert len(found(told, "--unit-type", "legal_unit", "--limit", "2")) == 2
 
 
 @pytest.mark.parametrize(

@@ -55,4 +55,6 @@ def test_verify_ends_well_and_not_so_well(reg_db: RegisterDatabase, reg_cli: Cli
 
 def test_verify_says_when_derivation_is_under_way(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
     reg_db.lu("1", "2025-01-01")
-    assert "Derivation is under way" in reg_cli("verify").stdout
+    told = reg_cli("verify", "--deep").stdout
+    assert "- what is published is what a derivation from scratch gives: not compared" in told
+    assert "Changes are on their way" in told

@@ -59,4 +59,5 @@ create table register.power_root (
   constraint power_root_valid check (valid_from < valid_until and isfinite(valid_from))
 );
 comment on table register.power_root is
-  'The root of a group whose relationships do not tell it: a cycle, or several units that nobody influences. A custom root wins.';
+  'The root of a group whose relationships do not tell it: a cycle, or several units that nobody influences. A custom root wins '
+  'while it is in the group.';

@@ -62,52 +62,13 @@ select k.slug || d.suffix, k.name || d.name, k.mode, k.strategy, d.valid_time_fr
                     ('_source_dates', ', dates in the file', 'source_columns', false))
        as d (suffix, name, valid_time_from, unique_units);
 
-create table register.import_step (
-  code         text primary key,
-  priority     integer not null,
-  modes        text[] not null,
-  is_holistic  boolean not null,
-  description  text not null
-);
-comment on table register.import_step is 'What an import looks at, in order. holistic: over all rows of the job, not by batch.';
-insert into register.import_step (code, priority, modes, is_holistic, description)
-select s.code, s.priority,
-       case s.modes
-         when 'all'   then '{legal_unit,establishment_formal,establishment_informal,generic_unit,legal_relationship}'
-         when 'units' then '{legal_unit,establishment_formal,establishment_informal}'
-         else '{' || s.modes || '}'
-       end::text[],
-       s.is_holistic, s.description
-  from (values
-    ('valid_time', 10, 'all', true, 'The period a row is valid for, of the job or of its columns.'),
-    ('length_limits', 11, 'all', false, 'Texts that are longer than their column.'),
-    ('external_idents', 15, 'all', true, 'Which unit a row is about, by its identifiers.'),
-    ('data_source', 16, 'all', false, 'Where the row came from.'),
-    ('status', 17, 'units', false, 'Status of the unit; the default where none is given.'),
-    ('enterprise_link_for_legal_unit', 18, 'legal_unit', true, 'A new legal unit gets an enterprise and is primary in it.'),
-    ('enterprise_link_for_establishment', 19, 'establishment_informal', true, 'A new informal establishment gets an enterprise.'),
-    ('link_establishment_to_legal_unit', 19, 'establishment_formal', true, 'The owner of an establishment; which one is primary.'),
-    ('unit', 20, 'units', false, 'Name, dates, codes of the unit itself.'),
-    ('legal_relationship', 20, 'legal_relationship', false, 'Both units, the type and the percentage.'),
-    ('physical_location', 30, 'units', false, 'Where the unit is.'),
-    ('postal_location', 40, 'units', false, 'Where it gets its mail.'),
-    ('primary_activity', 50, 'units', false, 'What it does first of all.'),
-    ('secondary_activity', 60, 'units', false, 'What it does besides.'),
-    ('contact', 70, 'units', false, 'How it is reached.'),
-    ('statistical_variables', 80, 'legal_unit,establishment_formal,establishment_informal,generic_unit', false,
-     'Values of statistics.'),
-    ('tags', 90, 'units', false, 'Tags.'),
-    ('edit_info', 100, 'all', false, 'Who imported it, and why.'))
-       as s (code, priority, modes, is_holistic, description);
-
 create table register.import_source_column (
   definition_id  integer not null references register.import_definition on delete cascade,
   column_name    text not null,
-  required       boolean not null,
   primary key (definition_id, column_name)
 );
 comment on table register.import_source_column is
-  'Columns that a definition reads beyond those every definition of its mode reads.';
+  'Columns of ours that a file of this definition must have, beyond those that every file of its mode must have.';
 
 create table register.import_mapping (
   definition_id  integer not null references register.import_definition on delete cascade,

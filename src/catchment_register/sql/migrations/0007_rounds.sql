@@ -13,8 +13,9 @@ create table register.base_change_log (
   logged_at                    timestamptz not null default clock_timestamp()
 );
 comment on table register.base_change_log is
-  'One row for each statement that changed base data and each image of its rows, old and new: which units it touched. A row '
-  'belongs to the round that took it, and goes when that round has published everything; a broken round gives its rows back. '
+  'One row for each statement that changed base data and each image of its rows, old and new: which units it touched, and in '
+  'valid_ranges for what time, which is for people who look into it: derivation does not read it. A row belongs to the round that '
+  'took it, and goes when that round has published everything; a broken round gives its rows back. '
   'rebuilds_reports: units are grouped by something that changed its place, so differences of units do not tell.';
 -- Rows that no round has taken; rows of a round.
 create index base_change_log_round on register.base_change_log (round_id, id);
@@ -67,7 +68,7 @@ create table register.round_batch (
   constraint round_batch_stage_is_known check (stage in ('units', 'history', 'facet', 'history_facet'))
 );
 comment on table register.round_batch is
-  'What each child of a stage has staged. Staging tables are emptied by a crash of the server; this table is not, so that the loss '
+  'What each batch of units has staged. Staging tables are emptied by a crash of the server; this table is not, so that the loss '
   'is seen. *_ids: units that the batch derived, also those that came to have no row.';
 
 create table register.pipeline_step_weight (

@@ -164,9 +164,9 @@ create table register.statistical_history_facet_row (
 ) with (fillfactor = 85); -- small rounds update rows in their pages
 comment on table register.statistical_history_facet_row is
   'The history by eight dimensions besides. facet_key is made from the type and the dimensions.';
--- The key.
+-- The key. A period is one number, so that an index finds the single row: a month that may be null cannot be looked up.
 create unique index statistical_history_facet_key
-  on register.statistical_history_facet_row (facet_key, resolution, year, month) nulls not distinct;
+  on register.statistical_history_facet_row (facet_key, (year * 100 + coalesce(month, 0)));
 -- One period of all facets.
 create index statistical_history_facet_period on register.statistical_history_facet_row (resolution, year, month);
 

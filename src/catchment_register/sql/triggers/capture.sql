@@ -129,4 +129,4 @@ create or replace trigger capture_status after update on register.status referen
 
 drop trigger if exists request_collect on register.base_change_log;
 create constraint trigger request_collect after insert on register.base_change_log
-  deferrable initially deferred for each row execute function register.request_collect();
+  deferrable initially deferred for each row when (new.round_id is null) execute function register.request_collect();

@@ -99,6 +99,10 @@ create or replace trigger guard_4_codes_insert after insert on register.external
   for each statement execute function register.guard_codes('type_id', 'external_ident_type');
 create or replace trigger guard_4_codes_update after update on register.external_ident referencing new table as changed
   for each statement execute function register.guard_codes('type_id', 'external_ident_type');
+create or replace trigger guard_5_ident_insert after insert on register.external_ident referencing new table as changed
+  for each statement execute function register.guard_ident();
+create or replace trigger guard_5_ident_update after update on register.external_ident referencing new table as changed
+  for each statement execute function register.guard_ident();
 create or replace trigger refuse_truncate before truncate on register.external_ident
   for each statement execute function register.refuse_truncate();
 

@@ -102,6 +102,10 @@ create or replace trigger guard_4_owner_insert after insert on register.power_ro
 create or replace trigger guard_4_owner_update after update on register.power_root referencing new table as changed
   for each statement execute function register.guard_owner('derived_root_legal_unit_id', 'legal_unit', 'custom_root_legal_unit_id',
     'legal_unit');
+create or replace trigger guard_5_root_insert after insert on register.power_root referencing new table as changed
+  for each statement execute function register.guard_root();
+create or replace trigger guard_5_root_update after update on register.power_root referencing new table as changed
+  for each statement execute function register.guard_root();
 create or replace trigger refuse_truncate before truncate on register.power_root
   for each statement execute function register.refuse_truncate();
 

@@ -27,6 +27,12 @@ as $$
            s.valid_until
       from register.stat_for_unit as s
     union all
+    select 'person_for_unit', concat_ws('/', p.legal_unit_id, 'e' || p.establishment_id, p.person_id, p.person_role_id),
+           p.valid_from, p.valid_until
+      from register.person_for_unit as p
+    union all
+    select 'power_root', p.power_group_id::text, p.valid_from, p.valid_until from register.power_root as p
+    union all
     select 'legal_relationship', concat_ws('/', r.influencing_id, r.influenced_id, r.type_id), r.valid_from, r.valid_until
       from register.legal_relationship as r
     union all
@@ -35,6 +41,9 @@ as $$
     union all
     select 'primary for enterprise', l.enterprise_id::text, l.valid_from, l.valid_until
       from register.legal_unit as l where l.primary_for_enterprise
+    union all
+    select 'primary establishment for enterprise', e.enterprise_id::text, e.valid_from, e.valid_until
+      from register.establishment as e where e.primary_for_enterprise
     union all
     select 'primary for legal unit', e.legal_unit_id::text, e.valid_from, e.valid_until
       from register.establishment as e where e.primary_for_legal_unit

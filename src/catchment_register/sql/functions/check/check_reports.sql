@@ -24,30 +24,42 @@ as $$
      where exists (select from settled)
        and greatest(x.valid_from, x.birth_date) < least(x.valid_until, x.death_date)
   ),
-  period as (
-    select h.*, case h.resolution when 'year' then make_date(h.year, 12, 31)
-                                  else (make_date(h.year, h.month, 1) + interval '1 month - 1 day')::date end as last_day
-      from register.statistical_history_row as h
-     where exists (select from settled)
-  ),
-  moved as (
+  moved as materialized (
     select s.unit_type, s.first_day as day, count(*) as change, count(*) filter (where s.used_for_counting) as counting
       from stock as s group by s.unit_type, s.first_day
     union all
     select s.unit_type, s.end_day, -count(*), -count(*) filter (where s.used_for_counting)
       from stock as s group by s.unit_type, s.end_day
+  ),
+  -- Periods that have a row, and those that ought to have one.
+  period as (
+    select h.unit_type, h.resolution, h.year, coalesce(h.month, 0) as month,
+           case h.resolution when 'year' then make_date(h.year, 12, 31)
+                             else (make_date(h.year, h.month, 1) + interval '1 month - 1 day')::date end as last_day
+      from register.statistical_history_row as h
+     where exists (select from settled)
+    union
+    select t.unit_type, p.resolution, p.year, coalesce(p.month, 0), p.last_day
+      from register.report_state as s
+     cross join (select m.unit_type, min(m.day) as first_day from moved as m group by m.unit_type) as t
+     cross join lateral register.periods(greatest(t.first_day, (s.through - interval '100 years')::date), s.through) as p
+     where s.report = 'statistical_history'
+  ),
+  level as (
+    select e.*, sum(e.change) over w as existing, sum(e.counting) over w as countable
+      from (select p.*, 0 as change, 0 as counting from period as p
+            union all
+            select m.unit_type, null, null, null, m.day, m.change, m.counting from moved as m) as e
+    window w as (partition by e.unit_type order by e.last_day)
   )
   select 'units at the end of a period are those in stock on that day',
-         format('%s %s %s %s: %s existing, %s countable; in stock %s and %s', p.resolution, p.year, p.month, p.unit_type,
-                p.exists_count, p.countable_count, m.existing, m.countable)
-    from period as p
-   cross join lateral (
-     select coalesce(sum(v.change), 0) as existing, coalesce(sum(v.counting), 0) as countable
-       from moved as v
-      where v.unit_type = p.unit_type
-        and v.day <= p.last_day
-   ) as m
-   where (p.exists_count, p.countable_count) <> (m.existing, m.countable)
+         format('%s %s %s %s: %s existing, %s countable; in stock %s and %s', l.resolution, l.year, nullif(l.month, 0), l.unit_type,
+                coalesce(h.exists_count, 0), coalesce(h.countable_count, 0), l.existing, l.countable)
+    from level as l
+    left join register.statistical_history_row as h
+      on h.resolution = l.resolution and h.year = l.year and coalesce(h.month, 0) = l.month and h.unit_type = l.unit_type
+   where l.resolution is not null
+     and (coalesce(h.exists_count, 0), coalesce(h.countable_count, 0)) <> (l.existing, l.countable)
   union all
   select 'facets of units count every counted row once',
          format('%s from %s until %s: %s, should be %s', coalesce(f.unit_type, u.unit_type), coalesce(f.valid_from, u.valid_from),

@@ -1,5 +1,5 @@
 -- enqueue_derive_statistical_history: ask for the history, and what follows it.
--- Of two that are pending the wider period is left; null is no limit.
+-- Always for all time: the period is kept with the task, of two that are pending the wider one, and limits nothing.
 create or replace function worker.enqueue_derive_statistical_history(
   p_valid_from   date default null,
   p_valid_until  date default null

@@ -25,6 +25,7 @@ declare
   v_ids     integer[];
   v_codes   text[];
   v_types   text[];
+  v_paths   jsonb;
   v_rows    integer[];
   v_first   integer;
   v_last    integer;
@@ -39,6 +40,10 @@ begin
          array_agg(d.value ->> 'type' order by d.n)
     into v_ids, v_codes, v_types
     from jsonb_array_elements(v_job.snapshot -> 'stat_definitions') with ordinality as d (value, n);
+
+  select jsonb_object_agg(t.n, t.value ->> 'code') into v_paths
+    from jsonb_array_elements(v_job.snapshot -> 'ident_types') with ordinality as t (value, n)
+   where t.value ->> 'shape' = 'hierarchical';
 
   -- Rows of the batch are sought by their numbers: the file may be a thousand times as long. Mostly they stand together.
   select array_agg(l.row_no), min(l.row_no), max(l.row_no) into v_rows, v_first, v_last
@@ -61,6 +66,26 @@ begin
        and e.id = any (array(select k.unit_id from register.import_link as k
                               where k.job_id = p_job_id and k.batch_seq = p_batch_seq))
      group by e.id
+  ),
+  -- Where an update may leave out the country of an address: the unit has one there.
+  placed as materialized (
+    select o.legal_unit_id as id, range_agg(daterange(o.valid_from, o.valid_until)) filter (where o.type = 'physical') as physical,
+           range_agg(daterange(o.valid_from, o.valid_until)) filter (where o.type = 'postal') as postal
+      from register.location as o
+     where v_updates and v_home is null and v_mode = 'legal_unit'
+       and o.establishment_id is null
+       and o.legal_unit_id = any (array(select k.unit_id from register.import_link as k
+                                         where k.job_id = p_job_id and k.batch_seq = p_batch_seq and not k.is_new))
+     group by o.legal_unit_id
+    union all
+    select o.establishment_id, range_agg(daterange(o.valid_from, o.valid_until)) filter (where o.type = 'physical'),
+           range_agg(daterange(o.valid_from, o.valid_until)) filter (where o.type = 'postal')
+      from register.location as o
+     where v_updates and v_home is null and v_mode <> 'legal_unit'
+       and o.legal_unit_id is null
+       and o.establishment_id = any (array(select k.unit_id from register.import_link as k
+                                            where k.job_id = p_job_id and k.batch_seq = p_batch_seq and not k.is_new))
+     group by o.establishment_id
   ),
   stat as materialized (
     select v.row_no, jsonb_object_agg(v.id, v.value) filter (where v.value is not null) as values,
@@ -100,6 +125,11 @@ begin
            tag.id as tag_id, u.edit_comment,
            -- Errors.
            st.wrong as stat_error,
+           case when v_paths is not null
+                then (select jsonb_object_agg(p.value, format('%s is no path: labels with dots between them',
+                                                              u.ident[p.key::integer]))
+                        from jsonb_each_text(v_paths) as p
+                       where not register.is_path(u.ident[p.key::integer])) end as path_error,
            case when not v_units then null
                 when u.name is null and h.is_whole then 'a name is needed'
                 when length(u.name) > 256 then 'is longer than 256 characters' end as name_error,
@@ -112,10 +142,13 @@ begin
                 then format('the death %s is before the birth %s', u.death_date, u.birth_date) end as order_error,
            case when u.physical_country_iso_2 is not null and cou.id is null
                 then format('%s is no country', u.physical_country_iso_2)
-                when h.has_physical and cou.id is null and v_home is null then 'an address needs a country' end as country_error,
+                when h.has_physical and cou.id is null and v_home is null
+                     and (pl.physical && daterange(l.valid_from, l.valid_until)) is not true
+                then 'an address needs a country' end as country_error,
            case when u.postal_country_iso_2 is not null and pco.id is null
                 then format('%s is no country', u.postal_country_iso_2)
                 when h.has_postal and pco.id is null and v_home is null
+                     and (pl.postal && daterange(l.valid_from, l.valid_until)) is not true
                 then 'an address needs a country' end as postal_country_error,
            case when u.physical_region_code is not null and cou.id <> v_home
                 then format('the region %s is given for the foreign country %s', u.physical_region_code, u.physical_country_iso_2)
@@ -190,6 +223,7 @@ begin
       left join stat as st on st.row_no = l.row_no
       left join cover as c on c.kind = 'legal_unit' and c.id = l.owner_id
       left join cover as ce on ce.kind = 'establishment' and ce.id = l.unit_id and l.owner_id is null
+      left join placed as pl on pl.id = l.unit_id and not l.is_new
      where l.job_id = p_job_id
        and l.batch_seq = p_batch_seq
   ),
@@ -199,9 +233,10 @@ begin
            case when r.problem ? '*' then r.problem
                 when num_nonnulls(r.problem, r.name_error, r.short_name_error, r.birth_error, r.death_error, r.order_error,
                                   r.country_error,
-                                  r.postal_country_error, r.region_error, r.postal_region_error, r.cover_error, r.stat_error) > 0
+                                  r.postal_country_error, r.region_error, r.postal_region_error, r.cover_error, r.stat_error,
+                                  r.path_error) > 0
                 then register.input_keys(
-                       jsonb_strip_nulls(coalesce(r.stat_error, '{}') || jsonb_build_object(
+                       jsonb_strip_nulls(coalesce(r.stat_error, '{}') || coalesce(r.path_error, '{}') || jsonb_build_object(
                          'name', r.name_error, 'short_name', r.short_name_error,
                          'birth_date', coalesce(r.birth_error, r.order_error), 'death_date', coalesce(r.death_error, r.order_error),
                          'physical_country_iso_2', coalesce(r.country_error, r.region_error),

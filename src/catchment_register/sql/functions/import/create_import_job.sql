@@ -3,7 +3,7 @@
 -- constant}; null takes the mapping of the definition. p_strategy: another one than the definition's.
 --
 --   absent -> waiting_for_upload
---   raises  RG008 when the definition is unknown or not to be used, or the dates do not fit it
+--   raises  RG008 when the definition is unknown or not to be used, or the dates or the columns do not fit it
 create or replace function register.create_import_job(
   p_definition   text,
   p_slug         text default null,
@@ -22,12 +22,25 @@ create or replace function register.create_import_job(
 as $$
 declare
   v_definition register.import_definition;
+  v_columns    jsonb;
+  v_missing    text;
   v_id         integer;
   v_wrong      text;
   v_hint       text;
 begin
   select d.* into v_definition from register.import_definition as d where d.slug = p_definition;
-  if not found then
+  v_columns := coalesce(p_mapping,
+                        (select jsonb_object_agg(m.column_name,
+                                                 jsonb_strip_nulls(jsonb_build_object('input', m.input_column, 'value', m.value)))
+                           from register.import_mapping as m
+                          where m.definition_id = v_definition.id), '{}');
+  -- Without a mapping nothing is known of the columns.
+  select string_agg(c.column_name, ', ' order by c.column_name) into v_missing
+    from register.import_source_column as c
+   where c.definition_id = v_definition.id
+     and v_columns <> '{}'
+     and not v_columns ? c.column_name;
+  if v_definition.id is null then
     v_wrong := format('there is no import definition %s', p_definition);
     v_hint := (select 'Known are ' || string_agg(d.slug, ', ' order by d.slug) || '.' from register.import_definition as d);
   elsif not v_definition.is_valid then
@@ -44,6 +57,9 @@ begin
   elsif p_valid_from >= p_valid_until or not isfinite(p_valid_from) then
     v_wrong := format('nothing is valid from %s until %s', p_valid_from, p_valid_until);
     v_hint := 'The last day must not be before the first one.';
+  elsif v_missing is not null then
+    v_wrong := format('%s needs the columns %s, and the file lacks them', p_definition, v_missing);
+    v_hint := 'Add them to the file, or to the mapping.';
   elsif exists (select from register.import_job as j where j.slug = p_slug) then
     v_wrong := format('there is an import job %s already', p_slug);
   end if;
@@ -58,11 +74,7 @@ begin
            'definition', v_definition.slug, 'mode', v_definition.mode,
            'strategy', coalesce(p_strategy, v_definition.strategy), 'valid_time_from', v_definition.valid_time_from,
            'unique_units', v_definition.unique_units, 'headers', p_headers,
-           'columns', coalesce(p_mapping,
-                               (select jsonb_object_agg(m.column_name, jsonb_strip_nulls(
-                                         jsonb_build_object('input', m.input_column, 'value', m.value)))
-                                  from register.import_mapping as m
-                                 where m.definition_id = v_definition.id), '{}'),
+           'columns', v_columns,
            'ident_types', (select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'code', t.code, 'shape', t.shape)
                                                      order by t.priority), '[]')
                              from register.external_ident_type as t where t.enabled),

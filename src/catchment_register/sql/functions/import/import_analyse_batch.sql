@@ -12,10 +12,14 @@ create or replace function register.import_analyse_batch(
 as $$
 declare
   v_mode     text;
+  v_repeats  boolean;
   v_errors   integer;
   v_warnings integer;
 begin
-  select j.snapshot ->> 'mode' into v_mode from register.import_job as j where j.id = p_job_id;
+  select j.snapshot ->> 'mode', j.snapshot ->> 'mode' = 'legal_relationship' or not (j.snapshot ->> 'unique_units')::boolean
+    into v_mode, v_repeats
+    from register.import_job as j
+   where j.id = p_job_id;
   delete from register.import_data as d where d.job_id = p_job_id and d.batch_seq = p_batch_seq;
   case v_mode
     when 'legal_unit', 'establishment_formal', 'establishment_informal', 'generic_unit' then
@@ -23,6 +27,9 @@ begin
     when 'legal_relationship' then
       perform register.analyse_relationships(p_job_id, p_batch_seq);
   end case;
+  if v_repeats then
+    perform register.warn_overlaps(p_job_id, p_batch_seq);
+  end if;
 
   select count(*) filter (where d.has_error), count(*) filter (where d.warnings is not null) into v_errors, v_warnings
     from register.import_data as d

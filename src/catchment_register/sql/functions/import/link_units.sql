@@ -63,7 +63,6 @@ begin
     union all
     select e.type_id, e.ident, e.legal_unit_id, e.establishment_id
       from register.external_ident as e
-      join sought as s on s.ident = e.ident
      where v_scans
        and e.type_id = any (v_types)
   ),
@@ -210,18 +209,28 @@ begin
       left join clash as c on c.row_no = u.row_no
       left join twice as t on t.unit = u.unit
   ),
-  grouped as (
-    select j.*, coalesce(case when v_mode = 'establishment_formal' then min(j.owner_id) over (partition by j.unit)
-                              else j.enterprise_id end,
-                         -abs(j.unit), -j.row_no) as family
-      from judged as j
+  -- Few columns and numbers alone: all rows are sorted here.
+  family as materialized (
+    select u.row_no, coalesce(case when v_mode = 'establishment_formal' then coalesce(o.owner_id, u.owner_id)
+                                   else u.enterprise_id end,
+                              -abs(u.unit), -u.row_no) as id
+      from unit as u
+      left join (select m.unit, min(m.owner_id) as owner_id
+                   from unit as m
+                  where m.unit in (select p.unit from repeated as p)
+                  group by m.unit) as o on o.unit = u.unit
   ),
   numbered as (
-    select g.*, row_number() over (order by g.first_row_no, g.row_no) as number
-      from (select g.*, min(g.row_no) over (partition by g.family) as first_row_no from grouped as g) as g
+    select f.row_no, h.first_row_no, row_number() over (order by h.first_row_no, f.row_no) as number
+      from family as f
+      join (select g.id, min(g.row_no) as first_row_no from family as g group by g.id) as h on h.id = f.id
+  ),
+  placed as (
+    select n.row_no, 1 + (min(n.number) over (partition by n.first_row_no order by n.row_no) - 1)
+                       / (v_job.snapshot ->> 'batch_rows')::integer as batch_seq
+      from numbered as n
   )
-  select p_job_id, n.row_no,
-         1 + (min(n.number) over (partition by n.family) - 1) / (v_job.snapshot ->> 'batch_rows')::integer,
+  select p_job_id, n.row_no, p.batch_seq,
          case when v_mode = 'generic_unit' and n.unit > 0 then null else abs(n.unit) end, n.enterprise_id,
          case when v_mode <> 'generic_unit' then n.owner_id when n.unit > 0 then n.unit end,
          n.founding_row_no, n.is_new,
@@ -232,6 +241,7 @@ begin
               then coalesce(n.period_problem, '{}')
                    || coalesce(register.ident_problem(v_columns, n.ident, n.ident_text), '{}')
                    || coalesce(register.ident_problem(v_owners, n.owner_ident, n.owner_text), '{}') end
-    from numbered as n;
+    from judged as n
+    join placed as p on p.row_no = n.row_no;
 end;
 $$;

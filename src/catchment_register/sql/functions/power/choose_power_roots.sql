@@ -1,6 +1,6 @@
 -- choose_power_roots: the root of each group of g_component whose relationships do not tell it, because all its units are
--- influenced or several are not: the one that influences most others, directly or through them. A root that somebody chose stays;
--- a group with one top needs no row.
+-- influenced or several are not: the one that influences most others, directly or through them. A root that somebody chose stays
+-- while it is in the group; a group with one top needs no row.
 create or replace function register.choose_power_roots()
   returns void
   language plpgsql
@@ -35,11 +35,15 @@ begin
   delete from register.power_root as p
    using pg_temp.g_component as c
    where p.power_group_id = c.power_group_id
-     and p.custom_root_legal_unit_id is null
-     and not exists (select from pg_temp.g_root as g
-                      where g.power_group_id = p.power_group_id
-                        and g.root_id = p.derived_root_legal_unit_id
-                        and g.valid_from = p.valid_from);
+     and case
+           when p.custom_root_legal_unit_id is null then
+             not exists (select from pg_temp.g_root as g
+                          where g.power_group_id = p.power_group_id
+                            and g.root_id = p.derived_root_legal_unit_id
+                            and g.valid_from = p.valid_from)
+           else
+             not exists (select from pg_temp.g_unit as u where u.unit_id = p.custom_root_legal_unit_id and u.label = c.label)
+         end;
   update register.power_root as p
      set derived_root_legal_unit_id = g.root_id
     from pg_temp.g_component as c

@@ -1,5 +1,5 @@
--- delete_empty_groups: power groups that no relationship names any more, with the roots that were derived for them. One that
--- somebody gave an identifier, a tag, a note or a root stays, without units.
+-- delete_empty_groups: power groups that no relationship names any more, with their roots. One that somebody gave an identifier, a
+-- tag or a note stays, without units.
 create or replace function register.delete_empty_groups(
   p_power_group_ids  integer[]
 )
@@ -13,10 +13,9 @@ declare
   v_empty integer[] := array(select g from unnest(p_power_group_ids) as g
                               where not exists (select from register.legal_relationship as r where r.derived_power_group_id = g));
 begin
-  delete from register.power_root as p where p.power_group_id = any (v_empty) and p.custom_root_legal_unit_id is null;
+  delete from register.power_root as p where p.power_group_id = any (v_empty);
   delete from register.power_group as g
    where g.id = any (v_empty)
-     and not exists (select from register.power_root as p where p.power_group_id = g.id)
      and not exists (select from register.external_ident as i
                       where i.legal_unit_id is null and i.establishment_id is null and i.power_group_id = g.id)
      and not exists (select from register.tag_for_unit as t

@@ -23,10 +23,8 @@ begin
   if exists (
     select from register.statistical_history_facet_staging as s
       left join register.statistical_history_facet_row as p
-        on p.resolution = s.resolution
-       and p.year = s.year
-       and p.month is not distinct from s.month
-       and p.facet_key = s.facet_key
+        on p.facet_key = s.facet_key
+       and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0)
      where s.round_id = p_round_id
        and (p.unit_count + s.unit_count < 0 or p.facet_key is null and s.unit_count <= 0)
   ) then
@@ -40,10 +38,8 @@ begin
   select s.facet_key, s.year * 100 + coalesce(s.month, 0), p.moments, s.moments, s.removed
     from register.statistical_history_facet_staging as s
     left join register.statistical_history_facet_row as p
-      on p.resolution = s.resolution
-     and p.year = s.year
-     and p.month is not distinct from s.month
-     and p.facet_key = s.facet_key
+      on p.facet_key = s.facet_key
+     and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0)
    where s.round_id = p_round_id
      and s.moments is distinct from s.removed;
   perform register.merge_moments(p_is_part => p_is_one_flush);
@@ -53,10 +49,9 @@ begin
   delete from register.statistical_history_facet_row as p
    using register.statistical_history_facet_staging as s
    where s.round_id = p_round_id
-     and p.resolution = s.resolution
-     and p.year = s.year
-     and p.month is not distinct from s.month
      and p.facet_key = s.facet_key
+     and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0)
+     and s.unit_count < 0
      and p.unit_count + s.unit_count = 0;
   get diagnostics v_deleted = row_count;
   update register.statistical_history_facet_row as p
@@ -84,10 +79,8 @@ begin
       on m.facet_key = s.facet_key
      and m.period_key = s.year * 100 + coalesce(s.month, 0)
    where s.round_id = p_round_id
-     and p.resolution = s.resolution
-     and p.year = s.year
-     and p.month is not distinct from s.month
-     and p.facet_key = s.facet_key;
+     and p.facet_key = s.facet_key
+     and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0);
   get diagnostics v_updated = row_count;
 
   insert into register.statistical_history_facet_row
@@ -115,10 +108,8 @@ begin
      and s.unit_count > 0
      and not exists (
        select from register.statistical_history_facet_row as p
-        where p.resolution = s.resolution
-          and p.year = s.year
-          and p.month is not distinct from s.month
-          and p.facet_key = s.facet_key);
+        where p.facet_key = s.facet_key
+          and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0));
   get diagnostics v_inserted = row_count;
 
   return jsonb_build_object('inserted', v_inserted, 'updated', v_updated, 'deleted', v_deleted);

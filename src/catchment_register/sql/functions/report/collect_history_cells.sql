@@ -1,6 +1,7 @@
 -- collect_history_cells: unit rows as cells of the history, see collect_cells. Cells are few and large: values are summed variable
--- by variable. The smallest value of many is nearly always 0 or 1: how many rows hold it is counted on the way, other extremes are
--- left uncounted. Units with values that are no numbers stay on their own.
+-- by variable. The smallest value of many is nearly always 0, 1 or what it was before: how many rows hold it is counted on the way,
+-- so that the next one of them that goes need not be looked up. Other extremes are left uncounted. Units with values that are no
+-- numbers stay on their own.
 create or replace function register.collect_history_cells(
   p_round_id       bigint,
   p_partition_seq  integer,
@@ -19,6 +20,14 @@ as $$
 declare
   v_count integer;
 begin
+  delete from known_min;
+  insert into known_min (unit_type, stat_definition_id, value)
+  select h.unit_type, m.stat_definition_id, mode() within group (order by m.min)
+    from register.statistical_history_row as h
+   cross join lateral unnest(h.moments) as m
+   where p_source <> 'changes'
+   group by h.unit_type, m.stat_definition_id;
+
   insert into register.report_cell (round_id, report, partition_seq, flush_id, sign, weight, facet_key, unit_type, unit_id,
                                     valid_from, valid_until, next_from, birth_key, death_key, used_for_counting,
                                     primary_activity_category_path, secondary_activity_category_path, sector_path, legal_form_id,
@@ -50,6 +59,7 @@ begin
                                  case when min(m.min) = max(m.min) then count(*)
                                       when min(m.min) = 0 then count(*) filter (where m.min = 0)
                                       when min(m.min) = 1 then count(*) filter (where m.min = 1)
+                                      when min(m.min) = min(k.value) then count(*) filter (where m.min = k.value)
                                       else 0 end,
                                  max(m.max),
                                  case when min(m.max) = max(m.max) then count(*) else 0 end)::register.moment] end as moments,
@@ -59,6 +69,7 @@ begin
          select case when p_source = 'changes' or not u.is_only or u.value_counts is not null then u.unit_id end as unit_id
        ) as g
         left join lateral unnest(case when g.unit_id is null then u.moments end) with ordinality as m on true
+        left join known_min as k on k.unit_type = u.unit_type and k.stat_definition_id = m.stat_definition_id
        group by u.flush_id, u.sign, u.unit_type, g.unit_id, u.valid_from, u.valid_until, u.next_from, u.birth_key, u.death_key,
                 u.used_for_counting, m.stat_definition_id
     ) as c

@@ -35,7 +35,7 @@ begin
    where s.round_id = p_round_id;
   get diagnostics v_inserted = row_count;
   create unique index statistical_history_facet_key
-    on register.statistical_history_facet_row (facet_key, resolution, year, month) nulls not distinct;
+    on register.statistical_history_facet_row (facet_key, (year * 100 + coalesce(month, 0)));
   create index statistical_history_facet_period on register.statistical_history_facet_row (resolution, year, month);
   return jsonb_build_object('inserted', v_inserted, 'updated', 0, 'deleted', 0);
 end;

@@ -24,13 +24,19 @@ begin
   end if;
   delete from wanted_facet;
   insert into wanted_facet (unit_type, physical_region_path, primary_activity_category_path, legal_form_id, physical_country_id,
-                            status_id)
+                            status_id, unit_size_id)
   select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path, f.legal_form_id, f.physical_country_id,
-         f.status_id
+         f.status_id, f.unit_size_id
     from (select distinct p.facet_key from moment_piece as p where p.min is null or p.max is null) as u
     join register.statistical_history_facet_staging as f on f.facet_key = u.facet_key and f.round_id = p_round_id;
   perform register.want_units();
   perform register.collect_cells(p_round_id, 'facet', -1, '{[0,16384)}');
+  -- Each cell is weighed against each period: most of those that stand for many units belong to facets that differ in what is left.
+  delete from register.report_cell as c
+   where c.round_id = p_round_id
+     and c.partition_seq < 0
+     and c.unit_id is null
+     and c.facet_key not in (select p.facet_key from moment_piece as p where p.min is null or p.max is null);
   delete from moment_sum;
   insert into moment_sum (facet_key, period_key, added)
   select f.facet_key, f.period_key, register.total_moments(f.moments)

@@ -14,9 +14,9 @@ begin
   end if;
   delete from wanted_facet;
   insert into wanted_facet (unit_type, physical_region_path, primary_activity_category_path, legal_form_id, physical_country_id,
-                            status_id)
+                            status_id, is_any_size)
   select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path, f.legal_form_id, f.physical_country_id,
-         f.status_id
+         f.status_id, true
     from moment_piece as p
     join unit_facet_sum as f on f.facet_key = p.facet_key
    where p.min is null

@@ -13,7 +13,11 @@ begin
   -- Facets with an extreme to look up, and the units that may hold it.
   create temporary table wanted_facet (unit_type text collate "C" not null, physical_region_path text collate "C",
                                        primary_activity_category_path text collate "C", legal_form_id integer,
-                                       physical_country_id integer, status_id integer) on commit delete rows;
+                                       physical_country_id integer, status_id integer, unit_size_id integer,
+                                       is_any_size boolean not null default false) on commit delete rows;
+  -- The smallest values that are published, whose holders are counted.
+  create temporary table known_min (unit_type text collate "C" not null, stat_definition_id integer not null, value numeric not null)
+    on commit delete rows;
   create temporary table wanted_unit (unit_type text collate "C" not null, unit_id integer not null) on commit delete rows;
   -- Values that come together under a key: facet and period.
   create temporary table moment_part (facet_key uuid not null, period_key integer not null, sign smallint not null,

@@ -20,10 +20,8 @@ begin
    where not exists (
      select from register.statistical_history_facet_staging as s
       where s.round_id = p_round_id
-        and p.resolution = s.resolution
-        and p.year = s.year
-        and p.month is not distinct from s.month
-        and p.facet_key = s.facet_key);
+        and p.facet_key = s.facet_key
+        and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0));
   get diagnostics v_deleted = row_count;
   update register.statistical_history_facet_row as p
      set (unit_count, exists_count, exists_change, exists_added_count, exists_removed_count, countable_count,
@@ -38,10 +36,8 @@ begin
           s.physical_address_change_count, s.unit_size_change_count, s.status_change_count, s.moments, s.value_counts)
     from register.statistical_history_facet_staging as s
    where s.round_id = p_round_id
-     and p.resolution = s.resolution
-     and p.year = s.year
-     and p.month is not distinct from s.month
      and p.facet_key = s.facet_key
+     and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0)
      and (p.unit_count, p.exists_count, p.exists_change, p.exists_added_count, p.exists_removed_count, p.countable_count,
           p.countable_change, p.countable_added_count, p.countable_removed_count, p.births, p.deaths, p.name_change_count,
           p.primary_activity_category_change_count, p.secondary_activity_category_change_count, p.sector_change_count,
@@ -72,7 +68,7 @@ begin
          s.unit_size_change_count, s.status_change_count, s.moments, s.value_counts
     from register.statistical_history_facet_staging as s
    where s.round_id = p_round_id
-  on conflict (facet_key, resolution, year, month) do nothing;
+  on conflict (facet_key, (year * 100 + coalesce(month, 0))) do nothing;
   get diagnostics v_inserted = row_count;
   return jsonb_build_object('inserted', v_inserted, 'updated', v_updated, 'deleted', v_deleted);
 end;

@@ -20,6 +20,7 @@ begin
      and r.legal_form_id is not distinct from w.legal_form_id
      and r.physical_country_id is not distinct from w.physical_country_id
      and r.status_id is not distinct from w.status_id
+     and (w.is_any_size or r.unit_size_id is not distinct from w.unit_size_id)
   union
   select r.unit_type, r.unit_id
     from wanted_facet as w
@@ -29,6 +30,7 @@ begin
      and r.legal_form_id is not distinct from w.legal_form_id
      and r.physical_country_id is not distinct from w.physical_country_id
      and r.status_id is not distinct from w.status_id
+     and (w.is_any_size or r.unit_size_id is not distinct from w.unit_size_id)
    where w.physical_region_path is null
   union
   select r.unit_type, r.unit_id
@@ -39,6 +41,7 @@ begin
      and r.legal_form_id is not distinct from w.legal_form_id
      and r.physical_country_id is not distinct from w.physical_country_id
      and r.status_id is not distinct from w.status_id
+     and (w.is_any_size or r.unit_size_id is not distinct from w.unit_size_id)
    where w.primary_activity_category_path is null
   union
   select r.unit_type, r.unit_id
@@ -48,6 +51,7 @@ begin
      and r.legal_form_id is not distinct from w.legal_form_id
      and r.physical_country_id is not distinct from w.physical_country_id
      and r.status_id is not distinct from w.status_id
+     and (w.is_any_size or r.unit_size_id is not distinct from w.unit_size_id)
    where w.physical_region_path is null
      and w.primary_activity_category_path is null;
 end;

@@ -1,5 +1,5 @@
--- begin_stage: the round of a stage that was asked for by hand: of the units it names, of all units, or of the reports alone. A
--- flush, a reduce and planner statistics have nothing to do outside a round: null.
+-- begin_stage: the round of a stage that was asked for by hand: of all units, with scope some of those it names, or of the reports
+-- alone. A flush, a reduce and planner statistics have nothing to do outside a round: null.
 --
 --   raises  RG009 while another round is open
 create or replace function register.begin_stage(
@@ -23,9 +23,8 @@ begin
     update register.round as r set rebuild = true where r.id = v_round.id returning r.* into v_round;
     return v_round;
   end if;
-  -- Absence of every key is what people type who want everything; within a round it would mean nothing.
-  if p_payload ->> 'scope' = 'all'
-     or not p_payload ?| array['establishment_ids', 'legal_unit_ids', 'enterprise_ids', 'power_group_ids'] then
+  -- No scope is what people type who want everything. Ids beside it may come from a request that was merged into theirs.
+  if p_payload ->> 'scope' is distinct from 'some' then
     return register.open_round('all');
   end if;
   return register.open_round('direct',

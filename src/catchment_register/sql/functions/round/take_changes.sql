@@ -1,6 +1,7 @@
 -- take_changes: open a round with all logged changes that no round has, and find the power groups anew that they touch. The log
--- rows stay, marked with the round, until it has published everything. Where most units changed, as after a first import, the
--- round is about all of them: they need not be looked for.
+-- rows stay, marked with the round, until it has published everything; groups that were found only now are logged with it, for
+-- nothing else would tell the next round of one that has gone. Where most units changed, as after a first import, the round is
+-- about all of them: they need not be looked for.
 --
 --   raises  RG009 while another round is open
 create or replace function register.take_changes(
@@ -43,9 +44,13 @@ begin
             select influenced_id from register.legal_relationship) as x;
   end if;
   if not isempty(v_relationships) then
-    update register.round as r
-       set power_group_ids = r.power_group_ids + register.assign_power_groups(v_relationships, v_groups)
-     where r.id = v_round.id;
+    v_groups := register.assign_power_groups(v_relationships, v_groups);
+    insert into register.base_change_log (round_id, power_group_ids)
+    select r.id, v_groups - r.power_group_ids
+      from register.round as r
+     where r.id = v_round.id
+       and not v_groups <@ r.power_group_ids;
+    update register.round as r set power_group_ids = r.power_group_ids + v_groups where r.id = v_round.id;
   end if;
   select r.* into v_round from register.round as r where r.id = v_round.id;
   return v_round;
