@@ -54,3 +54,4 @@ def derive(bed: Bed) -> None:
     for name, count in rows.items():
         report(f"  rows of {name}", f"{count:,}")
     report("peak memory of the workers", f"{bed.memory.peak / 2**20:,.0f} MiB", bar="must be < 4,096")
+    report("  of all sessions of the server", f"{bed.memory.sessions / 2**20:,.0f} MiB", bar="without shared buffers")

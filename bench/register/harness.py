@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +52,13 @@ class Server:
     folder: Path
     _made: int = 0
 
+    @property
+    def pid(self) -> int:
+        return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+
     def cpu_seconds(self) -> float:
         """What all processes of the server have computed so far; steadier than the clock on a machine in use."""
-        postmaster = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
-        ticks = 0
+        postmaster, ticks = self.pid, 0
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
                 fields = stat.read_text().rpartition(")")[2].split()
@@ -79,7 +82,8 @@ class Server:
             try:
                 with ExitStack() as stack:
                     conn = stack.enter_context(catchment.connect(make_conninfo(self.dsn, dbname=name)))
-                    made = Bed(conn, plan, files, stack, self.cpu_seconds)
+                    memory = stack.enter_context(Memory(self.pid))
+                    made = Bed(conn, plan, files, stack, self.cpu_seconds, memory)
                     made.install()
                     yield made
             finally:
@@ -96,10 +100,7 @@ class Bed:
     files: Path
     stack: ExitStack
     cpu_seconds: Callable[[], float]
-    memory: Memory = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.memory = self.stack.enter_context(Memory())
+    memory: Memory
 
     def value(self, sql: str, *parameters: Any) -> Any:
         row = self.conn.execute(sql, parameters).fetchone()
@@ -162,11 +163,15 @@ class Bed:
 
 
 class Memory(threading.Thread):
-    """Peak of the memory that watched processes use together, sampled; the kernel's high-water marks do not add up."""
+    """Peak of the memory that watched processes use together, sampled; the kernel's high-water marks do not add up.
 
-    def __init__(self) -> None:
+    ``sessions`` is the peak of what the processes of the server have for themselves, without its shared buffers.
+    """
+
+    def __init__(self, postmaster: int) -> None:
         super().__init__(daemon=True)
-        self.peak = 0
+        self.peak = self.sessions = 0
+        self._postmaster = postmaster
         self._pids: list[int] = []
         self._ended = threading.Event()
 
@@ -183,16 +188,26 @@ class Memory(threading.Thread):
 
     def run(self) -> None:
         while not self._ended.wait(0.2):
-            self.peak = max(self.peak, sum(_resident(pid) for pid in self._pids))
+            self.peak = max(self.peak, sum(_resident(pid)[0] for pid in self._pids))
+            held = [_resident(pid) for pid in _children(self._postmaster)]
+            self.sessions = max(self.sessions, sum(resident - shared for resident, shared in held))
 
 
-def _resident(pid: int) -> int:
-    """Bytes that a process holds in memory; 0 when it has ended."""
+def _resident(pid: int) -> tuple[int, int]:
+    """Bytes that a process holds in memory, and those of them that it shares; 0 when it has ended."""
     try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
+    except (OSError, ValueError):
+        return 0, 0
+    page = os.sysconf("SC_PAGE_SIZE")
+    return int(resident) * page, int(shared) * page
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
 
 
 def end(worker: subprocess.Popen[bytes]) -> None:

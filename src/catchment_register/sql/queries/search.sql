@@ -9,6 +9,8 @@ with named as materialized (
    where %(words)s <> ''
      and register.name_words(r.name) @@ to_tsquery('pg_catalog.simple', %(words)s)
      and r.unit_type in ('establishment', 'legal_unit')
+   -- A word of nearly every name: nobody reads them all, and some are found at once.
+   limit 10000
 ),
 holder as materialized (
   select case when e.legal_unit_id is not null then 'legal_unit' when e.establishment_id is not null then 'establishment'
