@@ -151,10 +151,12 @@ class Duck:
     def turn(self, stop: Stop) -> Generator[None]:
         """Have the instance alone, for one piece of work. When ``stop`` has a reason, the running statement ends within
         about 80 ms, and it and every later one raise ``LakeInterrupted``. A COMMIT is never interrupted."""
-        while not self._turn.acquire(timeout=STOP_INTERVAL):
+        while True:
             reason = stop.reason()
             if reason is not None:
                 raise LakeInterrupted(f"stopped while waiting for the lake: {reason}")
+            if self._turn.acquire(timeout=STOP_INTERVAL):
+                break
         done = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(stop, done), name="lake stop", daemon=True)
         try:
