@@ -212,7 +212,9 @@ def publish_files(
     """
     _check_files(catalog_conn, order, files)
     control.prepare_publish(order.refresh_id, order.fence, publication)
-    if not (files or deletes or rewritten or is_whole):
+    # An empty table that stays empty: a commit of nothing leaves no snapshot, and nothing would move the frontier.
+    has_rows_to_go = is_whole and publication.deleted > 0
+    if not (files or deletes or rewritten or has_rows_to_go):
         control.move_frontier(order.refresh_id, order.fence)
         return order.commit_snapshot or order.stored_snapshot
     try:

@@ -224,6 +224,23 @@ def test_a_repair_leaves_nothing_that_somebody_else_has_written(lake_case: LakeC
     lake_case.check("dt")
 
 
+def test_an_empty_table_that_stays_empty_is_published_too(lake_case: LakeCase) -> None:
+    """First filled, then repaired: both are written whole, and there is nothing to write."""
+    lake_case.make("source", "k BIGINT, v BIGINT", [(1, 1)])
+    lake_case.create(
+        "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' AS SELECT k, max(v) AS m FROM source WHERE v > 5 GROUP BY k"
+    )
+    few = {"parallel_min_buckets": 2, "parallel_buckets_per_worker": 1}
+    row = refresh_in_buckets(lake_case, "dt", **few)
+    assert (row["state"], row["action"], row["rows_after"]) == ("SUCCEEDED", "reinitialize", 0)
+    physical = f'dt."t{lake_case.find("dt")}g1"'
+    lake_case.sql(f"INSERT INTO {physical} (k, m, __b) VALUES (9, 9, 0)")
+    lake_case.sql(f"DELETE FROM {physical}")
+    row = refresh_in_buckets(lake_case, "dt", **few)
+    assert (row["state"], row["action"], row["rows_after"]) == ("SUCCEEDED", "repair", 0)
+    lake_case.check("dt")
+
+
 def test_a_table_that_has_grown_gets_more_storage_buckets(lake_case: LakeCase) -> None:
     lake_case.make("source", "k BIGINT, v BIGINT", [(1, 1)])
     lake_case.create("CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' REFRESH_MODE = FULL AS SELECT k, v FROM source")
