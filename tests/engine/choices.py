@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -22,6 +22,7 @@ LATE_VERBS = {
 UPKEEP = {
     "promote_due": "select worker.promote_due()",
     "admit_arrivals": "select worker.admit_arrivals()",
+    "admit_to_gates": "select worker.admit_to_gates()",
     "age_ready": "select worker.age_ready()",
     "sweep_cancelled": "select worker.sweep_cancelled()",
     "skip_halted": "select worker.skip_halted(queue, lane) from worker.lanes where halted_at is not null",
@@ -64,18 +65,25 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "careless": {"queue": "flow", "on_failure": "continue"},
     "brittle": {"queue": "flow", "on_failure": "cancel_rest"},
     "line_halt": {"queue": "line", "on_failure": "halt"},
+    "limited": {"queue": "flow", "max_attempts": 2, "limit_key": ["key"], "max_running": 1},
+    "narrow": {"queue": "flow", "max_attempts": 2, "limit_key": [], "max_running": 2},
 }
+# A parent keeps its place while it waits: one whose descendants need the same place would wait for ever. So "limited" is
+# never a child, and "narrow" never a parent.
+LIMITED = ("limited", "narrow")
 
 index = st.integers(0, 10_000)
-command = st.sampled_from(sorted(COMMANDS))
+root_command = st.sampled_from(sorted(COMMANDS))
+child_command = st.sampled_from(sorted(COMMANDS.keys() - {"limited"}))
 queue = st.sampled_from(["flow", "flow", "line"])
 lane = st.sampled_from([None, None, "a", "b"])
 key = st.integers(0, 1)
 minutes = st.sampled_from([0, 0, 0, 5])
 worker = st.integers(0, WORKERS - 1)
 
-request = st.builds(Request, command, lane, key, st.sampled_from([None, None, 10]), minutes)
-spawn = st.builds(Spawn, command, key, minutes, st.sampled_from([False, False, True]))
+asked = st.builds(Request, root_command, lane, key, st.sampled_from([None, None, 10]), minutes)
+request = asked.map(lambda r: replace(r, lane=None) if r.command in LIMITED else r)  # limits per key and lanes exclude
+spawn = st.builds(Spawn, child_command, key, minutes, st.sampled_from([False, False, True]))
 offspring = st.builds(
     Offspring,
     st.lists(spawn, max_size=4),

@@ -14,13 +14,14 @@ SETTLED = frozenset({"completed", "failed", "cancelled"})
 # Everything a run can write; the registries stay.
 DATA = [
     *("task", "ready", "running", "blocked", "scope", "outcome", "attempt", "pending_key", "cancel_request"),
-    *("after_call", "warning", "lane", "arrival", "worker", "sleeper"),
+    *("after_call", "warning", "lane", "arrival", "gate", "gate_arrival", "worker", "sleeper"),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     id: int
+    command: str
     state: str
     parent_id: int | None
     queue: str
@@ -49,7 +50,7 @@ def look(conn: Connection[Any]) -> Look:
     """Every task as it is now."""
     with conn.cursor(row_factory=class_row(Task)) as cursor:
         rows = cursor.execute(
-            "select id, state, parent_id, queue, lane, attempt, fence, waits_for, follows_id, merged_into,"
+            "select id, command, state, parent_id, queue, lane, attempt, fence, waits_for, follows_id, merged_into,"
             "       payload -> 'ids' as ids"
             "  from worker.tasks order by id"
         )

@@ -207,8 +207,8 @@ class Histories(RuleBasedStateMachine):
             if all(task.is_settled for task in self.seen.values()):
                 break
         assert [task for task in self.seen.values() if not task.is_settled] == []
-        self.execute("select worker.admit_arrivals(), worker.sweep_cancelled()")
-        for table in ("ready", "blocked", "running", "arrival", "pending_key", "cancel_request"):
+        self.execute("select worker.admit_arrivals(), worker.admit_to_gates(), worker.sweep_cancelled()")
+        for table in ("ready", "blocked", "running", "arrival", "gate_arrival", "pending_key", "cancel_request"):
             assert self.conn.execute(f"select * from worker.{table}").fetchall() == [], table
         assert self.conn.execute("select * from worker.lane where lane <> '' or head_id is not null").fetchall() == []
 
@@ -254,6 +254,8 @@ class Histories(RuleBasedStateMachine):
 
     def end(self, task_id: int, fate: Offspring | str) -> None:
         arguments: tuple[Any, ...] = ()
+        if self.seen[task_id].command == "narrow" and isinstance(fate, Offspring):
+            fate = "complete"
         match fate:
             case Offspring():
                 verb, arguments = "complete_task", (None, None, *self.recorded(task_id, fate))

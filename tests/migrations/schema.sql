@@ -225,6 +225,18 @@ CREATE TABLE worker.command_registry (
     CONSTRAINT command_timeout_positive CHECK ((timeout > '00:00:00'::interval))
 );
 ALTER TABLE worker.command_registry OWNER TO catchment_owner;
+CREATE TABLE worker.claim_position (
+    name text NOT NULL,
+    tier smallint NOT NULL,
+    band integer NOT NULL,
+    rank smallint NOT NULL,
+    place bigint NOT NULL,
+    id bigint NOT NULL,
+    looked_at timestamp with time zone NOT NULL,
+    cost interval NOT NULL,
+    published_at timestamp with time zone NOT NULL
+);
+ALTER TABLE worker.claim_position OWNER TO catchment_owner;
 CREATE TABLE worker.running (
     id bigint NOT NULL,
     fence bigint NOT NULL,
@@ -815,6 +827,7 @@ REVOKE ALL ON FUNCTION worker.complete_and_go_on(p_worker_id bigint, p_ids bigin
 GRANT ALL ON FUNCTION worker.complete_and_go_on(p_worker_id bigint, p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[], p_limit integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.complete_parent_if_ready(child_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.complete_parent_if_ready(child_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.complete_spent(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.complete_task(p_task_id bigint, p_fence bigint, p_info jsonb, p_result jsonb, p_spawns jsonb, p_child_mode text, p_on_failure text, p_follow_ups jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.complete_task(p_task_id bigint, p_fence bigint, p_info jsonb, p_result jsonb, p_spawns jsonb, p_child_mode text, p_on_failure text, p_follow_ups jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.complete_tasks(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
@@ -884,6 +897,7 @@ GRANT ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[]) TO catchment_w
 REVOKE ALL ON FUNCTION worker.interrupt_orphans() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.interrupt_orphans() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.is_before(p_left text, p_right text, p_type text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.is_idle(p_scope_id bigint, p_new integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.known_position(p_name text, p_own text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.last_processed() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.last_processed() TO catchment_worker;

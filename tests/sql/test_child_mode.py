@@ -218,3 +218,21 @@ def test_retried_serial_scope_reopens_its_child_scopes_one_after_another(engine:
     engine.drain()
     assert set(engine.states().values()) == {"completed"}
     engine.check()
+
+
+def test_late_child_has_its_turn_while_all_its_siblings_are_scheduled(committed: Engine) -> None:
+    hand = python_work(committed)
+    later = committed.value("select worker.now() + interval '1 hour'").isoformat()
+    parent, (scheduled,) = _serial_scope(hand, {"scheduled_at": later})
+    late = committed.value("select worker.spawn_child('act', '{}', %s)", parent)
+    assert _ready(committed, parent) == [late]
+    committed.check()
+    last = committed.value("select worker.spawn_child('act', '{}', %s)", parent)
+    assert _ready(committed, parent) == [late]
+    committed.value("select worker.cancel(%s)", scheduled)
+    for child in (late, last):
+        claim = hand.claim_one()
+        assert claim.id == child
+        hand.complete(claim)
+        committed.check()
+    assert committed.state(parent) == "failed"  # one was cancelled

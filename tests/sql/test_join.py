@@ -114,6 +114,23 @@ def test_retry_of_a_task_whose_join_failed_runs_the_join_alone(joining: Engine) 
     joining.check()
 
 
+def test_failed_joins_below_a_serial_scope_run_again_one_after_another(joining: Engine) -> None:
+    joining.conn.execute("update worker.queue_registry set max_depth = 2 where queue = 'work'")
+    joining.conn.execute("update worker.command_registry set max_attempts = 1")
+    child = {"command": "joined", "spawn": [{"note": "leaf"}], "join": {"fail": "no"}}
+    root = joining.enqueue(child_mode="serial", spawn=[child, child])
+    joining.drain()
+    assert joining.state(root) == "failed"
+    joining.conn.execute("update worker.task set payload = payload - 'join'")
+    assert joining.value("select worker.retry(%s)", root) == "waiting"
+    assert [joining.state(task) for task in joining.children(root)] == ["waiting", "pending"]
+    joining.check()
+    joining.drain()
+    assert joining.notes() == ["leaf", "leaf", "joined", "joined"]
+    assert set(joining.states().values()) == {"completed"}
+    joining.check()
+
+
 def test_join_may_make_follow_ups(joining: Engine) -> None:
     task = joining.enqueue("joined", spawn=[{}], join={"note": "joined", "follow_up": [{"note": "after"}]})
     joining.drain()

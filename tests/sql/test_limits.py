@@ -119,6 +119,75 @@ def test_parent_holds_its_place_until_its_children_have_settled(hand: Hand) -> N
     hand.engine.check()
 
 
+def _failed_parent(hand: Hand, **options: object) -> int:
+    """A settled scope of tenant a with one failed child of tenant b."""
+    parent = hand.engine.enqueue(tenant="a")
+    hand.complete(hand.claim_one(), p_spawns=[{"command": "act", "payload": {"tenant": "b"}}], **options)
+    hand.fail(hand.claim_one(), retryable=False)
+    assert hand.engine.state(parent) == "failed"
+    return parent
+
+
+def test_retried_parent_waits_for_its_place(hand: Hand) -> None:
+    _limit(hand, limit_key=["tenant"], max_running=1)
+    parent = _failed_parent(hand)
+    hand.engine.enqueue(tenant="a")
+    running = hand.claim_one()
+    assert hand.engine.value("select worker.retry(%s)", parent) == "pending"
+    assert hand.claim(10) == []
+    assert hand.engine.task(parent)["waits_for"] == "limit"
+    hand.engine.check()
+    hand.complete(running)
+    (child,) = hand.claim(10)
+    assert hand.engine.task(child.id)["parent_id"] == parent
+    hand.engine.enqueue(tenant="a")
+    assert hand.claim(10) == []
+    hand.engine.check()
+    hand.complete(child)
+    assert hand.engine.state(parent) == "completed"
+    assert len(hand.claim(10)) == 1
+    hand.engine.check()
+
+
+def test_retried_parent_that_is_cancelled_before_it_has_its_place_cancels_its_follow_ups(hand: Hand) -> None:
+    _limit(hand, limit_key=["tenant"], max_running=1)
+    parent = _failed_parent(hand, p_follow_ups=[{"command": "act", "payload": {"tenant": "c"}}])
+    hand.engine.enqueue(tenant="a")
+    hand.claim_one()
+    hand.engine.value("select worker.retry(%s)", parent)
+    assert hand.engine.value("select worker.cancel(%s)", parent) == "cancelled"
+    assert set(hand.engine.states().values()) == {"processing", "failed", "cancelled"}
+    hand.engine.check()
+
+
+def test_retried_parent_with_a_due_time_waits_for_its_place_alone(hand: Hand) -> None:
+    _limit(hand, limit_key=["tenant"], max_running=1)
+    parent = _failed_parent(hand)
+    hand.engine.conn.execute(
+        "update worker.task set scheduled_at = worker.now() + interval '1 hour' where id = %s", [parent]
+    )
+    assert hand.engine.value("select worker.retry(%s)", parent) == "pending"
+    assert hand.engine.task(parent)["waits_for"] == "limit"
+    hand.engine.value("select worker.let_in()")
+    hand.complete(hand.claim_one())
+    assert hand.engine.state(parent) == "completed"
+    hand.engine.check()
+
+
+def test_parent_with_nothing_left_to_run_gives_back_no_place(hand: Hand) -> None:
+    _limit(hand, limit_key=["tenant"], max_running=1)
+    parent = hand.engine.enqueue(tenant="a")
+    hand.complete(hand.claim_one(), p_spawns=[{"command": "act", "payload": {"tenant": "b"}}])
+    child = hand.claim_one()
+    hand.engine.value("select worker.cancel(%s)", parent)
+    hand.complete(child)
+    assert hand.engine.state(parent) == "cancelled"
+    hand.engine.enqueue(tenant="a")
+    hand.claim_one()
+    assert hand.engine.value("select worker.retry(%s)", parent) == "completed"
+    hand.engine.check()
+
+
 def test_rate_lets_so_many_start_in_each_period(hand: Hand) -> None:
     _limit(hand, limit_key=["tenant"], rate=2, rate_per="10 seconds")
     for _ in range(5):

@@ -189,3 +189,27 @@ def test_retry_twice_is_refused_the_second_time(engine: Engine) -> None:
     with refused(engine, "CM008"):
         engine.value("select worker.retry(%s)", parent)
     engine.check()
+
+
+def test_scope_that_was_cancelled_as_its_last_child_completed_is_not_opened_again(engine: Engine) -> None:
+    hand = python_work(engine)
+    engine.conn.execute("update worker.queue_registry set max_depth = 3 where queue = 'work'")
+    child = {"command": "act"}
+    root = engine.enqueue()
+    hand.complete(hand.claim_one(), p_spawns=[child, child], p_child_mode="serial")
+    first, outer = engine.children(root)
+    hand.fail(hand.claim_one(), retryable=False)
+    hand.complete(hand.claim_one(), p_spawns=[child])
+    (inner,) = engine.children(outer)
+    hand.complete(hand.claim_one(), p_spawns=[child])
+    leaf = hand.claim_one()
+    engine.value("select worker.cancel(%s)", inner)
+    hand.complete(leaf)
+    assert [engine.state(task) for task in (inner, outer, root)] == ["cancelled", "failed", "failed"]
+
+    assert engine.value("select worker.retry(%s)", root) == "waiting"
+    assert [engine.state(task) for task in (inner, outer, first)] == ["completed", "completed", "pending"]
+    engine.check()
+    hand.complete(hand.claim_one())
+    assert set(engine.states().values()) == {"completed"}
+    engine.check()

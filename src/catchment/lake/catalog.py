@@ -43,9 +43,11 @@ select t.table_id, s.schema_name, t.table_name,
                     and coalesce(f.end_snapshot > %(at)s, true)), 0)::bigint
        - coalesce((select sum(e.delete_count)
                      from lake.ducklake_delete_file as e
+                     join lake.ducklake_data_file as f on f.data_file_id = e.data_file_id -- ended ones keep theirs
                     where e.table_id = t.table_id
                       and e.begin_snapshot <= %(at)s
-                      and coalesce(e.end_snapshot > %(at)s, true)), 0)::bigint
+                      and coalesce(e.end_snapshot > %(at)s, true)
+                      and coalesce(f.end_snapshot > %(at)s, true)), 0)::bigint
   from lake.ducklake_table as t
   join lake.ducklake_schema as s on s.schema_id = t.schema_id
  where lower(s.schema_name) = lower(%(schema)s)

@@ -86,6 +86,17 @@ def test_a_table_is_found_as_it_was(lake_case: LakeCase, conn: Connection[Any]) 
     assert then.dt_id is None
 
 
+def test_rows_are_counted_through_updates_and_deletes(lake_case: LakeCase, conn: Connection[Any]) -> None:
+    """A data file that has ended keeps its delete file: these deletes are not to be counted once more."""
+    lake_case.make("t", "k BIGINT, n BIGINT")
+    lake_case.sql("INSERT INTO t SELECT i, 0 FROM range(100) AS r(i)")
+    for step in ("UPDATE t SET n = 1 WHERE k < 40", "DELETE FROM t WHERE k < 10", "UPDATE t SET n = n + 1"):
+        lake_case.sql(step)
+        found = catalog.find_table(conn, TableRef("main", "t"), lake_case.head())
+        assert found is not None
+        assert [(found.rows,)] == lake_case.duck.rows("SELECT count(*) FROM t"), step
+
+
 def test_a_replaced_table_has_another_id(lake_case: LakeCase, conn: Connection[Any]) -> None:
     first = lake_case.make("t", "a INTEGER")
     lake_case.sql("CREATE OR REPLACE TABLE t (a INTEGER)")

@@ -29,7 +29,9 @@ as $$
            count(*) filter (where p.at <> 'settled') as open,
            count(*) filter (where o.state = 'failed') as failed,
            count(*) filter (where o.state = 'cancelled') as cancelled,
-           count(*) filter (where p.at in ('ready', 'running', 'waiting') or b.reason = 'retry') as active
+           count(*) filter (where p.at in ('ready', 'running', 'waiting') or b.reason = 'retry') as active,
+           count(*) filter (where b.reason = 'serial') as in_line,
+           count(*) filter (where b.reason = 'scheduled') as scheduled
       from worker.task as t
       join placed as p on p.id = t.id
       left join worker.outcome as o on o.id = t.id
@@ -83,9 +85,7 @@ as $$
     from worker.scope as s
     join counted as c on c.parent_id = s.id
    where s.state = 'waiting' and s.child_mode = 'serial' and s.open_children > 0
-     and (c.active > 1 or c.active = 0 and s.cancel_reason is null
-                           and not exists (select from worker.blocked as b join worker.task as t on t.id = b.id
-                                            where t.parent_id = s.id and b.reason = 'scheduled'))
+     and (c.active > 1 or c.active = 0 and s.cancel_reason is null and (c.in_line > 0 or c.scheduled = 0))
   union all
   select 'limits', null, format('gate %s counts %s held, there are %s', g.gate, g.held, coalesce(h.n, 0))
     from worker.gate as g

@@ -48,7 +48,7 @@ begin
        and s.state = 'waiting'
        and not s.is_joining
        and (c.spawned = 0 or s.cancel_reason is null)
-    returning s as scope, s.ctid as row_id, c.advances, c.failed
+    returning s as scope, s.ctid as row_id, c.advances, c.spawned, c.failed
   ),
   stopped as (
     insert into worker.cancel_request (task_id, reason, requested_at)
@@ -62,7 +62,9 @@ begin
   select array_agg(c.scope), array_agg((c.scope).id) filter (where (c.scope).child_mode = 'serial'
                                                                and (c.scope).open_children > 0
                                                                and (c.scope).cancel_reason is null
-                                                               and c.advances),
+                                                               and (c.advances
+                                                                    or c.spawned > 0
+                                                                       and worker.is_idle((c.scope).id, c.spawned))),
          max((c.scope).id || '/' || c.row_id) filter (where (c.scope).total_children > c_large)
     into v_changed, v_serial, v_place
     from changed as c;

@@ -1,8 +1,9 @@
--- reopen_scope: the failed and cancelled children of a settled task run again; it waits for them. A failed join runs alone.
--- Folded children share the fate of their survivor again. A scope with nothing left to run is left for retry to close.
+-- reopen_scope: the failed and cancelled children of a settled task run again, child scopes included, each in its turn; the task
+-- waits for them. A failed join runs alone. Folded children share the fate of their survivor again. Scopes below with nothing
+-- left to run have completed before (complete_spent).
 --
 --   failed | cancelled -> waiting
---   locks   the scope rows of the subtree, deepest first
+--   locks   the outcome rows of its children, then its scope row, then what unblock locks
 create or replace function worker.reopen_scope(p_task_id bigint)
   returns text
   language plpgsql
@@ -12,30 +13,19 @@ as $$
 declare
   v_children bigint[];
   v_twins    bigint[];
+  v_attempts integer[];
   v_scope    worker.scope;
-  v_child    bigint;
-  v_later    bigint[];
 begin
-  v_children := array(
-    select c.id
-      from worker.task as c
-      join worker.outcome as o on o.id = c.id
+  with again as (
+    delete from worker.outcome as o
+     using worker.task as c
      where c.parent_id = p_task_id
+       and o.id = c.id
        and o.state <> 'completed'
-       and o.merged_into is null);
-  -- Under a serial parent, child scopes with work left open one after another, as their turn comes.
-  v_later := array(
-    select s.id
-      from worker.scope as s
-     where s.id = any (v_children)
-       and s.failed_children + s.cancelled_children > 0
-       and (select p.child_mode = 'serial' from worker.scope as p where p.id = p_task_id));
-  foreach v_child in array v_children loop
-    if v_child <> all (v_later) and exists (select from worker.scope as s where s.id = v_child) then
-      perform worker.reopen_scope(v_child);
-    end if;
-  end loop;
-
+       and o.merged_into is null
+    returning o.id, o.attempt
+  )
+  select coalesce(array_agg(a.id), '{}'), array_agg(a.attempt) into v_children, v_attempts from again as a;
   with again as (
     delete from worker.outcome as o
      using worker.task as c
@@ -78,16 +68,10 @@ begin
     values (v_scope.queue_id, v_scope.kind, 0, v_scope.band, 1, v_scope.place, p_task_id, 1, v_scope.attempt, worker.now());
   end if;
 
-  with again as (
-    delete from worker.outcome as o
-     where o.id = any (v_children)
-       and (o.id = any (v_later) or not exists (select from worker.scope as s where s.id = o.id))
-    returning o.id, o.attempt
-  )
   insert into worker.blocked (id, reason, wait_id, queue_id, kind, tier, band, rank, place, phase, attempt)
   select t.id, 'serial', p_task_id, t.queue_id, t.kind, 0, t.priority, 1, t.place,
-         case when t.id = any (v_later) then 2 else 0 end, a.attempt
-    from again as a
+         case when exists (select from worker.scope as s where s.id = t.id) then 2 else 0 end, a.attempt
+    from unnest(v_children, v_attempts) as a (id, attempt)
     join worker.task as t on t.id = a.id;
   if v_scope.child_mode = 'serial' then
     perform worker.next_serial(array[p_task_id]);

@@ -1,7 +1,7 @@
 -- retry: a task that failed or was cancelled runs again, with its attempts counted on. A parent that failed through its
 -- children goes back to waiting, its follow-ups wait for it again, and only those children run again; if none is left to run
 -- (it was cancelled while the last ones completed), it completes. A child comes back only while its scope is open. A task that
--- was cancelled before it was due, or before its root completed, waits for that again.
+-- was cancelled before it was due, or before its root completed, waits for that again; one under a limit for its place.
 --
 --   failed | cancelled -> pending | waiting | completed
 --   locks   scope rows deepest first; lane rows by key; then ready rows
@@ -23,7 +23,7 @@ declare
   v_task    worker.task;
   v_outcome worker.outcome;
   v_scope   worker.scope;
-  v_empty   worker.scope[];
+  v_settled worker.settled[];
 begin
   select t.* into v_task from worker.task as t where t.id = p_task_id;
   if not found then
@@ -44,35 +44,29 @@ begin
   select s.* into v_scope from worker.scope as s where s.id = p_task_id;
   perform worker.enter_again(v_task);
   if v_scope.id is not null then
-    perform worker.reopen_scope(p_task_id);
     perform worker.hold_follow_ups(p_task_id);
-    with recursive tree as (
-      select p_task_id as id
-      union all
-      select c.id from tree as p join worker.task as c on c.parent_id = p.id
-    )
-    select array_agg(s) into v_empty
-      from tree as t
-      join worker.scope as s on s.id = t.id
-     where s.state = 'waiting'
-       and s.open_children = 0
-       and not s.is_joining;
-    if v_empty is not null then
-      perform worker.follow_through(worker.close_scopes(v_empty));
+    if worker.complete_spent(p_task_id) then
+      perform worker.reopen_scope(p_task_id);
+      select worker.close_scopes(array[s]) into v_settled from worker.scope as s where s.id = p_task_id;
+      v_settled[1].was_active := v_task.gate is null; -- it has no place at its gate to give back
+      perform worker.follow_through(v_settled);
+      return 'completed';
+    elsif v_task.gate is null then
+      perform worker.reopen_scope(p_task_id);
+      return 'waiting';
     end if;
-    return (select s.state from worker.scope as s where s.id = p_task_id);
   end if;
 
   delete from worker.outcome as o where o.id = p_task_id;
   perform s.id from worker.scope as s where s.id = v_task.follows_id and s.state = 'waiting' for no key update;
-  if found then
+  if found and v_scope.id is null then
     perform worker.hold_again(v_task, 'follow_up', v_outcome.attempt);
-  elsif v_task.scheduled_at > worker.now() then
+  elsif v_task.scheduled_at > worker.now() and v_scope.id is null then
     perform worker.hold_again(v_task, 'scheduled', v_outcome.attempt);
   elsif v_task.gate is not null then
-    insert into worker.blocked (id, reason, queue_id, kind, tier, band, rank, place, lane, attempt)
+    insert into worker.blocked (id, reason, queue_id, kind, tier, band, rank, place, lane, phase, attempt)
     values (p_task_id, 'limit', v_task.queue_id, v_task.kind, case when v_task.parent_id is null then 1 else 0 end,
-            v_task.priority, 1, v_task.place, v_task.gate, v_outcome.attempt);
+            v_task.priority, 1, v_task.place, v_task.gate, case when v_scope.id is null then 0 else 2 end, v_outcome.attempt);
     insert into worker.gate_arrival (gate, command) values (v_task.gate, v_task.command);
   elsif v_task.lane is null
      or exists (select from worker.lane as l where l.queue_id = v_task.queue_id and l.lane = v_task.lane

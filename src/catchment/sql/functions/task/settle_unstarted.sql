@@ -40,14 +40,14 @@ begin
     delete from worker.ready as r
      where r.ctid = any (array(select x.ctid from worker.ready as x where x.id = any (p_ids) and x.phase = 0
                                   for update skip locked))
-    returning r.id, r.attempt, r.place, true as was_active
+    returning r.id, r.attempt, r.place, r.phase, true as was_active
   ),
   unblocked as (
     delete from worker.blocked as b
      where b.ctid = any (array(select x.ctid from worker.blocked as x
                                 where x.id = any (p_ids) and x.phase <> 1 and x.reason <> 'merged'
                                   for update skip locked))
-    returning b.id, b.attempt, b.place, b.reason = 'retry' as was_active
+    returning b.id, b.attempt, b.place, b.phase, b.reason = 'retry' as was_active
   ),
   gone as (
     select * from unready union all select * from unblocked
@@ -63,7 +63,8 @@ begin
   )
   select array_agg((t.id, 'cancelled', t.command, t.parent_id, t.depth, t.queue_id,
                     case when t.parent_id is null then coalesce(t.lane, '') end, g.place, g.was_active, false,
-                    coalesce(c.after_procedure is not null, false), t.dedup_key is not null, false)::worker.settled)
+                    coalesce(c.after_procedure is not null, false), t.dedup_key is not null,
+                    g.phase = 2 and t.parent_id is null)::worker.settled) -- a retried scope may have follow-ups
     into v_settled
     from gone as g
     join worker.task as t on t.id = g.id

@@ -1,6 +1,6 @@
--- unblock: blocked tasks become ready.
+-- unblock: blocked tasks become ready; settled scopes that are retried (phase 2) open again.
 --
---   locks   the blocked rows, then ready
+--   locks   the blocked rows, then ready; the scope rows to be reopened, which nobody else takes while they are settled
 create or replace function worker.unblock(p_ids bigint[])
   returns void
   language plpgsql
@@ -10,6 +10,7 @@ as $$
 declare
   v_children integer[];
   v_tops     integer[];
+  v_scopes   bigint[];
 begin
   if p_ids is null or p_ids = '{}' then
     return;
@@ -22,10 +23,13 @@ begin
     select g.queue_id, g.kind, g.tier, g.band, g.rank, g.place, g.id, g.phase, g.attempt, g.failures, g.interruptions,
            worker.now()
       from gone as g
+     where g.phase <> 2
   )
-  select array_agg(distinct g.queue_id) filter (where g.tier = 0), array_agg(distinct g.queue_id) filter (where g.tier = 1)
-    into v_children, v_tops
+  select array_agg(distinct g.queue_id) filter (where g.tier = 0), array_agg(distinct g.queue_id) filter (where g.tier = 1),
+         array_agg(g.id) filter (where g.phase = 2)
+    into v_children, v_tops, v_scopes
     from gone as g;
   perform worker.wake(v_children, 0), worker.wake(v_tops, 1);
+  perform worker.reopen_scope(s.id) from unnest(v_scopes) as s (id);
 end;
 $$;
