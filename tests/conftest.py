@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pytest
+from hypothesis import settings
+
 pytest_plugins = [
     "tests.fixtures.server",
     "tests.fixtures.engine",
@@ -9,3 +12,11 @@ pytest_plugins = [
     "tests.fixtures.lake",
     "tests.fixtures.s3",
 ]
+
+settings.register_profile("same", derandomize=True, database=None)
+settings.register_profile("new", database=None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Ordinary runs try the same examples each time, so that only a change makes them fail; long ones draw new ones."""
+    settings.load_profile("new" if config.getoption("markexpr") == "long" else "same")

@@ -8,6 +8,7 @@ import time
 from bench.lake.lab import Lab, opened, show
 
 SHARES = (0.001, 0.01, 0.1, 1, 5, 10, 30, 60, 100)
+SCATTERED = (0.001, 0.1, 1, 10)
 WARM_UPS = 3
 TURNS = 3
 
@@ -31,14 +32,16 @@ def _make(lab: Lab, groups: int, *, commits: int = 20) -> None:
     show("first fill", groups=groups, seconds=time.perf_counter() - began)
 
 
-def _change(lab: Lab, groups: int, percent: float, step: int) -> None:
-    """Change the orders of so many per cent of the customers, the customers each time others."""
+def _change(lab: Lab, groups: int, percent: float, step: int, *, scattered: bool = False) -> None:
+    """Change the orders of so many per cent of the customers, each time others: neighbours, or one of every so many."""
     count = max(1, round(groups * percent / 100))
-    first = (step * 7919) % max(1, groups - count + 1)
+    if scattered:
+        chosen = f"customer_id % {groups // count} = {step * 7919 % (groups // count)}"
+    else:
+        first = (step * 7919) % max(1, groups - count + 1)
+        chosen = f"customer_id >= {first} AND customer_id < {first + count}"
     with lab.lake.commit_lock():
-        lab.lake.query(
-            f"UPDATE orders SET amount = amount + 1 WHERE customer_id >= {first} AND customer_id < {first + count}"
-        )
+        lab.lake.query(f"UPDATE orders SET amount = amount + 1 WHERE {chosen}")
 
 
 def _refresh(lab: Lab, mode: str) -> tuple[float, str]:
@@ -83,7 +86,7 @@ def _tenfold(groups: int, commits: int) -> None:
 def curve(*, quick: bool) -> None:
     """Every size of change: what AUTO chooses, and that it is never much slower than a full refresh."""
     groups = 300_000 if quick else 3_000_000
-    shares = SHARES[::4] if quick else SHARES
+    points = [(percent, False) for percent in SHARES] + [(percent, True) for percent in SCATTERED]
     worst = 0.0
     with opened() as lab:
         _make(lab, groups)
@@ -91,22 +94,26 @@ def curve(*, quick: bool) -> None:
             for mode in ("full", "incremental"):
                 _change(lab, groups, 1, step)
                 _refresh(lab, mode)
-        for place, percent in enumerate(shares):
-            found: dict[str, tuple[float, str]] = {}
-            # In turns, and the best of each: what else the machine does hits all modes alike.
-            for turn in range(1 if quick else TURNS):
-                for mode in ("full", "incremental", "auto"):
-                    _change(lab, groups, percent, 100 + place * TURNS + turn)
-                    took = _refresh(lab, mode)
-                    found[mode] = min(found.get(mode, took), took)
-            ratio = found["auto"][0] / found["full"][0]
-            worst = max(worst, ratio)
-            show(
-                f"{percent} % of the keys",
-                auto=found["auto"][0],
-                chosen=found["auto"][1],
-                incremental=found["incremental"][0],
-                full=found["full"][0],
-                auto_by_full=ratio,
-            )
+        for place, (percent, scattered) in enumerate(points[::4] if quick else points):
+            worst = max(worst, _point(lab, groups, percent, 100 + place * TURNS, scattered, 1 if quick else TURNS))
     show("largest auto / full", ratio=worst)
+
+
+def _point(lab: Lab, groups: int, percent: float, step: int, scattered: bool, turns: int) -> float:
+    """AUTO / FULL for one size of change. In turns, and the best of each: what else the machine does hits all alike."""
+    found: dict[str, tuple[float, str]] = {}
+    for turn in range(turns):
+        for mode in ("full", "incremental", "auto"):
+            _change(lab, groups, percent, step + turn, scattered=scattered)
+            took = _refresh(lab, mode)
+            found[mode] = min(found.get(mode, took), took)
+    ratio = found["auto"][0] / found["full"][0]
+    show(
+        f"{percent} % of the keys{', scattered' if scattered else ''}",
+        auto=found["auto"][0],
+        chosen=found["auto"][1],
+        incremental=found["incremental"][0],
+        full=found["full"][0],
+        auto_by_full=ratio,
+    )
+    return ratio

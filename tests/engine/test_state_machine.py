@@ -334,8 +334,6 @@ def run(conns: list[Connection[Any]], *, examples: int, steps: int) -> None:
         max_examples=examples,
         stateful_step_count=steps,
         deadline=None,
-        database=None,
-        derandomize=False,
         print_blob=True,
         suppress_health_check=list(HealthCheck),
     )
