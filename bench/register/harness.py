@@ -226,13 +226,17 @@ def register_server() -> Iterator[Server]:
         with psycopg.connect(dsn, autocommit=True) as conn:
             for name, value in SETTINGS.items():
                 conn.execute(f"alter system set {name} = '{value}'")
-        _restart(data)
+        _control(data, "restart")
         said = ", ".join(f"{name} {value}" for name, value in SETTINGS.items())
         print(f"PostgreSQL 18, durable commits, {os.cpu_count()} cores, {said}", flush=True)
-        yield Server(dsn, Path(folder))
+        try:
+            yield Server(dsn, Path(folder))
+        finally:
+            _control(data, "stop")
 
 
-def _restart(data: Path) -> None:
+def _control(data: Path, verb: str) -> None:
+    """Let ``pg_ctl`` restart or stop the server: sessions that are left are ended."""
     user = ["runuser", "-u", data.owner(), "--"] if os.geteuid() == 0 else []
-    argv = [*user, POSTGRES_VERSIONS[18] / "pg_ctl", "restart", "-w", "-D", data, "-l", data / "log"]
+    argv = [*user, POSTGRES_VERSIONS[18] / "pg_ctl", verb, "-w", "-m", "fast", "-D", data, "-l", data / "log"]
     subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)

@@ -52,52 +52,42 @@ CREATE TABLE register.round (
 );
 ALTER TABLE register.round OWNER TO register_owner;
 CREATE TABLE register.statistical_unit_row (
-    unit_type text NOT NULL COLLATE pg_catalog."C",
+    hash_slot smallint NOT NULL,
+    is_only boolean NOT NULL,
+    used_for_counting boolean NOT NULL,
     unit_id integer NOT NULL,
     valid_from date NOT NULL,
     valid_until date NOT NULL,
     next_from date NOT NULL,
-    is_only boolean NOT NULL,
-    name text,
+    unit_type text NOT NULL COLLATE pg_catalog."C",
     birth_date date,
     death_date date,
     primary_activity_category_id integer,
     secondary_activity_category_id integer,
     sector_id integer,
     legal_form_id integer,
+    physical_region_id integer,
+    physical_country_id integer,
     unit_size_id integer,
     status_id integer,
-    used_for_counting boolean NOT NULL,
-    data_source_ids integer[],
+    moments register.moment[],
+    value_counts jsonb,
+    name text,
     physical_address_part1 text,
     physical_address_part2 text,
     physical_address_part3 text,
     physical_postcode text,
     physical_postplace text,
-    physical_region_id integer,
-    physical_country_id integer,
-    physical_latitude numeric(9,6),
-    physical_longitude numeric(9,6),
-    physical_altitude numeric(6,1),
-    postal_address_part1 text,
-    postal_address_part2 text,
-    postal_address_part3 text,
-    postal_postcode text,
-    postal_postplace text,
     postal_region_id integer,
     postal_country_id integer,
-    web_address text,
-    email_address text,
-    phone_number text,
-    landline text,
-    mobile_number text,
-    fax_number text,
-    last_edit_at timestamp with time zone,
-    last_edit_by text,
-    last_edit_comment text,
+    data_source_ids integer[],
     has_legal_unit boolean NOT NULL,
     primary_legal_unit_id integer,
     primary_establishment_id integer,
+    last_edit_at timestamp with time zone,
+    physical_latitude numeric(9,6),
+    physical_longitude numeric(9,6),
+    physical_altitude numeric(6,1),
     related_establishment_ids integer[],
     excluded_establishment_ids integer[],
     included_establishment_ids integer[],
@@ -108,9 +98,19 @@ CREATE TABLE register.statistical_unit_row (
     excluded_enterprise_ids integer[],
     included_enterprise_ids integer[],
     stat_values jsonb,
-    moments register.moment[],
-    value_counts jsonb,
-    hash_slot smallint NOT NULL,
+    postal_address_part1 text,
+    postal_address_part2 text,
+    postal_address_part3 text,
+    postal_postcode text,
+    postal_postplace text,
+    web_address text,
+    email_address text,
+    phone_number text,
+    landline text,
+    mobile_number text,
+    fax_number text,
+    last_edit_by text,
+    last_edit_comment text,
     CONSTRAINT statistical_unit_row_has_a_slot CHECK (((hash_slot >= 0) AND (hash_slot <= 16383))),
     CONSTRAINT statistical_unit_row_type_is_known CHECK ((unit_type = ANY (ARRAY['establishment'::text, 'legal_unit'::text, 'enterprise'::text, 'power_group'::text]))),
     CONSTRAINT statistical_unit_row_valid CHECK (((valid_from < valid_until) AND (valid_until <= next_from)))
@@ -119,52 +119,42 @@ ALTER TABLE register.statistical_unit_row OWNER TO register_owner;
 CREATE UNLOGGED TABLE register.statistical_unit_staging (
     round_id bigint NOT NULL,
     batch_seq integer NOT NULL,
-    unit_type text CONSTRAINT statistical_unit_row_unit_type_not_null NOT NULL COLLATE pg_catalog."C",
+    hash_slot smallint CONSTRAINT statistical_unit_row_hash_slot_not_null NOT NULL,
+    is_only boolean CONSTRAINT statistical_unit_row_is_only_not_null NOT NULL,
+    used_for_counting boolean CONSTRAINT statistical_unit_row_used_for_counting_not_null NOT NULL,
     unit_id integer CONSTRAINT statistical_unit_row_unit_id_not_null NOT NULL,
     valid_from date CONSTRAINT statistical_unit_row_valid_from_not_null NOT NULL,
     valid_until date CONSTRAINT statistical_unit_row_valid_until_not_null NOT NULL,
     next_from date CONSTRAINT statistical_unit_row_next_from_not_null NOT NULL,
-    is_only boolean CONSTRAINT statistical_unit_row_is_only_not_null NOT NULL,
-    name text,
+    unit_type text CONSTRAINT statistical_unit_row_unit_type_not_null NOT NULL COLLATE pg_catalog."C",
     birth_date date,
     death_date date,
     primary_activity_category_id integer,
     secondary_activity_category_id integer,
     sector_id integer,
     legal_form_id integer,
+    physical_region_id integer,
+    physical_country_id integer,
     unit_size_id integer,
     status_id integer,
-    used_for_counting boolean CONSTRAINT statistical_unit_row_used_for_counting_not_null NOT NULL,
-    data_source_ids integer[],
+    moments register.moment[],
+    value_counts jsonb,
+    name text,
     physical_address_part1 text,
     physical_address_part2 text,
     physical_address_part3 text,
     physical_postcode text,
     physical_postplace text,
-    physical_region_id integer,
-    physical_country_id integer,
-    physical_latitude numeric(9,6),
-    physical_longitude numeric(9,6),
-    physical_altitude numeric(6,1),
-    postal_address_part1 text,
-    postal_address_part2 text,
-    postal_address_part3 text,
-    postal_postcode text,
-    postal_postplace text,
     postal_region_id integer,
     postal_country_id integer,
-    web_address text,
-    email_address text,
-    phone_number text,
-    landline text,
-    mobile_number text,
-    fax_number text,
-    last_edit_at timestamp with time zone,
-    last_edit_by text,
-    last_edit_comment text,
+    data_source_ids integer[],
     has_legal_unit boolean CONSTRAINT statistical_unit_row_has_legal_unit_not_null NOT NULL,
     primary_legal_unit_id integer,
     primary_establishment_id integer,
+    last_edit_at timestamp with time zone,
+    physical_latitude numeric(9,6),
+    physical_longitude numeric(9,6),
+    physical_altitude numeric(6,1),
     related_establishment_ids integer[],
     excluded_establishment_ids integer[],
     included_establishment_ids integer[],
@@ -175,9 +165,19 @@ CREATE UNLOGGED TABLE register.statistical_unit_staging (
     excluded_enterprise_ids integer[],
     included_enterprise_ids integer[],
     stat_values jsonb,
-    moments register.moment[],
-    value_counts jsonb,
-    hash_slot smallint CONSTRAINT statistical_unit_row_hash_slot_not_null NOT NULL
+    postal_address_part1 text,
+    postal_address_part2 text,
+    postal_address_part3 text,
+    postal_postcode text,
+    postal_postplace text,
+    web_address text,
+    email_address text,
+    phone_number text,
+    landline text,
+    mobile_number text,
+    fax_number text,
+    last_edit_by text,
+    last_edit_comment text
 );
 ALTER TABLE register.statistical_unit_staging OWNER TO register_owner;
 CREATE AGGREGATE register.total_counts(jsonb) (
@@ -1721,52 +1721,42 @@ ALTER VIEW register.statistical_unit OWNER TO register_owner;
 CREATE TABLE register.statistical_unit_change (
     flush_id bigint NOT NULL,
     sign smallint NOT NULL,
-    unit_type text CONSTRAINT statistical_unit_row_unit_type_not_null NOT NULL COLLATE pg_catalog."C",
+    hash_slot smallint CONSTRAINT statistical_unit_row_hash_slot_not_null NOT NULL,
+    is_only boolean CONSTRAINT statistical_unit_row_is_only_not_null NOT NULL,
+    used_for_counting boolean CONSTRAINT statistical_unit_row_used_for_counting_not_null NOT NULL,
     unit_id integer CONSTRAINT statistical_unit_row_unit_id_not_null NOT NULL,
     valid_from date CONSTRAINT statistical_unit_row_valid_from_not_null NOT NULL,
     valid_until date CONSTRAINT statistical_unit_row_valid_until_not_null NOT NULL,
     next_from date CONSTRAINT statistical_unit_row_next_from_not_null NOT NULL,
-    is_only boolean CONSTRAINT statistical_unit_row_is_only_not_null NOT NULL,
-    name text,
+    unit_type text CONSTRAINT statistical_unit_row_unit_type_not_null NOT NULL COLLATE pg_catalog."C",
     birth_date date,
     death_date date,
     primary_activity_category_id integer,
     secondary_activity_category_id integer,
     sector_id integer,
     legal_form_id integer,
+    physical_region_id integer,
+    physical_country_id integer,
     unit_size_id integer,
     status_id integer,
-    used_for_counting boolean CONSTRAINT statistical_unit_row_used_for_counting_not_null NOT NULL,
-    data_source_ids integer[],
+    moments register.moment[],
+    value_counts jsonb,
+    name text,
     physical_address_part1 text,
     physical_address_part2 text,
     physical_address_part3 text,
     physical_postcode text,
     physical_postplace text,
-    physical_region_id integer,
-    physical_country_id integer,
-    physical_latitude numeric(9,6),
-    physical_longitude numeric(9,6),
-    physical_altitude numeric(6,1),
-    postal_address_part1 text,
-    postal_address_part2 text,
-    postal_address_part3 text,
-    postal_postcode text,
-    postal_postplace text,
     postal_region_id integer,
     postal_country_id integer,
-    web_address text,
-    email_address text,
-    phone_number text,
-    landline text,
-    mobile_number text,
-    fax_number text,
-    last_edit_at timestamp with time zone,
-    last_edit_by text,
-    last_edit_comment text,
+    data_source_ids integer[],
     has_legal_unit boolean CONSTRAINT statistical_unit_row_has_legal_unit_not_null NOT NULL,
     primary_legal_unit_id integer,
     primary_establishment_id integer,
+    last_edit_at timestamp with time zone,
+    physical_latitude numeric(9,6),
+    physical_longitude numeric(9,6),
+    physical_altitude numeric(6,1),
     related_establishment_ids integer[],
     excluded_establishment_ids integer[],
     included_establishment_ids integer[],
@@ -1777,9 +1767,19 @@ CREATE TABLE register.statistical_unit_change (
     excluded_enterprise_ids integer[],
     included_enterprise_ids integer[],
     stat_values jsonb,
-    moments register.moment[],
-    value_counts jsonb,
-    hash_slot smallint CONSTRAINT statistical_unit_row_hash_slot_not_null NOT NULL,
+    postal_address_part1 text,
+    postal_address_part2 text,
+    postal_address_part3 text,
+    postal_postcode text,
+    postal_postplace text,
+    web_address text,
+    email_address text,
+    phone_number text,
+    landline text,
+    mobile_number text,
+    fax_number text,
+    last_edit_by text,
+    last_edit_comment text,
     CONSTRAINT statistical_unit_change_sign_is_known CHECK ((sign = ANY (ARRAY['-1'::integer, 1])))
 );
 ALTER TABLE register.statistical_unit_change OWNER TO register_owner;
@@ -2043,7 +2043,8 @@ CREATE INDEX person_for_unit_person ON register.person_for_unit USING btree (per
 CREATE UNIQUE INDEX round_one_open ON register.round USING btree (state) WHERE (state = 'open'::text);
 CREATE UNIQUE INDEX stat_for_unit_key ON register.stat_for_unit USING btree (legal_unit_id, establishment_id, stat_definition_id, valid_from) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX statistical_history_facet_key ON register.statistical_history_facet_row USING btree (facet_key, (((year * 100) + COALESCE((month)::integer, 0))));
-CREATE INDEX statistical_history_facet_period ON register.statistical_history_facet_row USING btree (resolution, year, month);
+CREATE INDEX statistical_history_facet_month ON register.statistical_history_facet_row USING btree (year, month) WHERE (resolution = 'year-month'::text);
+CREATE INDEX statistical_history_facet_year ON register.statistical_history_facet_row USING btree (year) WHERE (resolution = 'year'::text);
 CREATE UNIQUE INDEX statistical_history_key ON register.statistical_history_row USING btree (resolution, year, month, unit_type) NULLS NOT DISTINCT;
 CREATE INDEX statistical_unit_change_flush ON register.statistical_unit_change USING btree (flush_id);
 CREATE INDEX statistical_unit_facet_valid ON register.statistical_unit_facet_row USING btree (valid_from, valid_until);
@@ -2288,8 +2289,8 @@ REVOKE ALL ON FUNCTION register.activity_code(p_path text, p_pattern text) FROM 
 REVOKE ALL ON FUNCTION register.activity_key(p_code text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.activity_path(p_digits text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.add_counts(p_one jsonb, p_two jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.add_moment(p_one register.moment, p_two register.moment) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.add_moments(p_one register.moment[], p_two register.moment[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.add_unlike_moments(p_one register.moment[], p_two register.moment[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.amend_history(p_round_id bigint, p_is_one_flush boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.amend_history_facet(p_round_id bigint, p_is_one_flush boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.amend_unit_facet(p_round_id bigint, p_is_one_flush boolean) FROM PUBLIC;
@@ -2394,6 +2395,7 @@ REVOKE ALL ON FUNCTION register.facet_slot(p_unit_type text, p_primary_activity_
 REVOKE ALL ON FUNCTION register.fail_families(p_job_id integer, p_batch_seq integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.fill_extremes() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.fill_history_facet(p_round_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.fill_unit_facet() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.find_all_bridges() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.find_differences(p_round register.round) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.find_unit(p_text text, OUT unit_type text, OUT unit_id integer) FROM PUBLIC;
@@ -2425,6 +2427,7 @@ REVOKE ALL ON FUNCTION register.id_array(p_ids int4multirange) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.id_ranges(p_ids integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.ident_columns(p_job_id integer, p_prefix text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.ident_problem(p_codes text[], p_idents text[], p_message text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.ident_rows(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.ident_type_ids(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.import_analyse_batch(p_job_id integer, p_batch_seq integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.import_bisect(p_job_id integer, p_batch_seq integer, p_first integer, p_last integer) FROM PUBLIC;
@@ -2564,7 +2567,7 @@ REVOKE ALL ON FUNCTION register.slice_text(p_column text, p_id integer, p_valid_
 REVOKE ALL ON FUNCTION register.spawn_batches(p_job_id integer, p_step text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.stage_batch(p_round register.round, p_batch_seq integer, p_with_own boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.stage_history(p_round_id bigint, p_batch_seq integer, p_periods register.period[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.stage_history_facet(p_round_id bigint, p_batch_seq integer, p_periods register.period[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.stage_history_facet(p_round_id bigint, p_batch_seq integer, p_periods register.period[], p_share integer, p_shares integer) FROM PUBLIC;
 GRANT SELECT ON TABLE register.statistical_unit_row TO register_read;
 GRANT SELECT ON TABLE register.statistical_unit_staging TO register_read;
 REVOKE ALL ON FUNCTION register.staged_row(s register.statistical_unit_staging) FROM PUBLIC;
@@ -2588,6 +2591,8 @@ REVOKE ALL ON FUNCTION register.unit_cells(p_source text, p_from_flush bigint, p
 REVOKE ALL ON FUNCTION register.unit_facet_drilldown(p_unit_type text, p_at date, p_physical_region_path text, p_primary_activity_category_path text, p_sector_path text, p_legal_form_id integer, p_physical_country_id integer, p_status_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.unit_facet_drilldown(p_unit_type text, p_at date, p_physical_region_path text, p_primary_activity_category_path text, p_sector_path text, p_legal_form_id integer, p_physical_country_id integer, p_status_id integer) TO register_read;
 REVOKE ALL ON FUNCTION register.unit_facet_key(p_valid_from date, p_valid_until date, p_unit_type text, p_physical_region_path text, p_primary_activity_category_path text, p_sector_path text, p_legal_form_id integer, p_physical_country_id integer, p_status_id integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.unit_homes(p_mode text, p_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.unit_idents(p_mode text, p_units integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.unit_times(p_unit_type text, p_unit_id integer, p_valid_from date, p_valid_until date) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.unknown_code(p_what text, p_code text, p_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.unrelate(p_influencing_id integer, p_influenced_id integer, p_type text, p_valid_from date, p_valid_until date) FROM PUBLIC;

@@ -69,6 +69,23 @@ def test_a_small_change_touches_its_own_periods_only(reg: Register) -> None:
     assert_agreement(reg)
 
 
+def test_children_may_share_the_facets_of_a_period(reg: Register) -> None:
+    """As they do where a period has a quarter of a million of them."""
+    plan = reg.value("select pg_get_functiondef('register.plan_periods(bigint, text)'::regprocedure)")
+    assert "integer := 250000;" in plan
+    reg.conn.execute(plan.replace("integer := 250000;", "integer := 1;"))
+    for number, form in enumerate(("AS", "ENK", "AS", "ENK")):
+        reg.lu(f"{number}", "2025-06-01", employees=number, legal_form=form)
+    reg.lu("moves", "2025-03-01", "2025-10-01", employees=7, legal_form="AS")
+    reg.lu("moves", "2025-10-01", employees=8, legal_form="ENK")
+    reg.derive()
+    payload = reg.value(
+        "select payload from worker.tasks where command = 'derive_statistical_history_facet_period' order by id limit 1"
+    )
+    assert (payload["share"], payload["shares"] > 1) == (0, True)
+    assert_agreement(reg)
+
+
 def versions(reg: Register) -> dict[tuple[int, int | None, str], str]:
     rows = reg.rows(
         "select year, month, unit_type, ctid::text || xmin::text as version from register.statistical_history_row"

@@ -167,8 +167,11 @@ comment on table register.statistical_history_facet_row is
 -- The key. A period is one number, so that an index finds the single row: a month that may be null cannot be looked up.
 create unique index statistical_history_facet_key
   on register.statistical_history_facet_row (facet_key, (year * 100 + coalesce(month, 0)));
--- One period of all facets.
-create index statistical_history_facet_period on register.statistical_history_facet_row (resolution, year, month);
+-- One year of all facets. Two indexes of numbers are made in half the time that one with the resolution in it takes.
+create index statistical_history_facet_year on register.statistical_history_facet_row (year) where resolution = 'year';
+-- One month of all facets.
+create index statistical_history_facet_month
+  on register.statistical_history_facet_row (year, month) where resolution = 'year-month';
 
 create unlogged table register.statistical_history_staging (
   round_id   bigint not null,

@@ -1,4 +1,4 @@
--- capture_owned: details with validity changed, so their owners did.
+-- capture_owned: details with validity changed, so their owners did. Numbers are sorted sooner than ranges.
 create or replace function register.capture_owned()
   returns trigger
   language plpgsql
@@ -7,10 +7,10 @@ create or replace function register.capture_owned()
 as $$
 begin
   perform register.log_change(
-    p_establishment_ids => (select range_agg(int4range(o.establishment_id, o.establishment_id, '[]'))
+    p_establishment_ids => (select range_agg(int4range(o.establishment_id, o.establishment_id, '[]') order by o.establishment_id)
                               from (select distinct c.establishment_id from changed as c) as o
                              where o.establishment_id is not null),
-    p_legal_unit_ids    => (select range_agg(int4range(o.legal_unit_id, o.legal_unit_id, '[]'))
+    p_legal_unit_ids    => (select range_agg(int4range(o.legal_unit_id, o.legal_unit_id, '[]') order by o.legal_unit_id)
                               from (select distinct c.legal_unit_id from changed as c) as o
                              where o.legal_unit_id is not null),
     p_valid_ranges      => (select range_agg(daterange(v.valid_from, v.valid_until))

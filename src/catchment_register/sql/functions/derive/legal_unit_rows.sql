@@ -35,6 +35,7 @@ begin
    where u.used_for_counting
    group by g.unit_id, g.valid_from, g.stat_definition_id, g.word;
 
+  -- Of establishments that bring a source of their own; most do not.
   update pg_temp.b_own as u
      set data_source_ids = x.data_source_ids
     from (select p.unit_id, p.valid_from, array_agg(distinct d.id order by d.id) as data_source_ids
@@ -43,10 +44,10 @@ begin
             join pg_temp.b_own as o on o.unit_type = p.unit_type and o.unit_id = p.unit_id and o.valid_from = p.valid_from
            cross join lateral unnest(o.data_source_ids || e.data_source_ids) as d (id)
            where p.unit_type = 'legal_unit'
+             and not e.data_source_ids <@ coalesce(o.data_source_ids, '{}')
            group by p.unit_id, p.valid_from) as x
    where u.unit_type = 'legal_unit'
      and u.unit_id = x.unit_id
-     and u.valid_from = x.valid_from
-     and u.data_source_ids is distinct from x.data_source_ids;
+     and u.valid_from = x.valid_from;
 end;
 $$;

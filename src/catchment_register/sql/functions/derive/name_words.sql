@@ -1,10 +1,11 @@
--- name_words: the words of a name for searching, in lower case.
+-- name_words: the words of a name for searching, in lower case. Parallel safe, so that its index is built by several processes.
 create or replace function register.name_words(
   p_name  text
 )
   returns tsvector
   language sql
   immutable
+  parallel safe
 as $$
   select pg_catalog.to_tsvector('pg_catalog.simple'::pg_catalog.regconfig, p_name);
 $$;

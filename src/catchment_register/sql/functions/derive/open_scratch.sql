@@ -39,17 +39,19 @@ begin
     power_group_id integer, influencing_id integer, influenced_id integer, valid_from date, valid_until date)
     on commit delete rows;
 
-  -- Stretches of time in which nothing about a unit changes.
+  -- Stretches of time in which nothing about a unit changes; of establishments and legal units, also where the next one begins
+  -- and whether there is no other.
   create temporary table b_segment (
-    unit_type text collate "C", unit_id integer, valid_from date, valid_until date) on commit delete rows;
+    unit_type text collate "C", unit_id integer, valid_from date, valid_until date, next_from date, is_only boolean)
+    on commit delete rows;
   -- Establishments and legal units by segment, with what they say of themselves.
   create temporary table b_own (
-    unit_type text collate "C", unit_id integer, valid_from date, valid_until date, legal_unit_id integer, enterprise_id integer,
-    is_primary boolean, name text, birth_date date, death_date date, primary_activity_category_id integer,
-    secondary_activity_category_id integer, sector_id integer, legal_form_id integer, unit_size_id integer, status_id integer,
-    used_for_counting boolean, data_source_ids integer[], physical_address_part1 text, physical_address_part2 text,
-    physical_address_part3 text, physical_postcode text, physical_postplace text, physical_region_id integer,
-    physical_country_id integer, physical_latitude numeric(9, 6), physical_longitude numeric(9, 6),
+    unit_type text collate "C", unit_id integer, valid_from date, valid_until date, next_from date, is_only boolean,
+    legal_unit_id integer, enterprise_id integer, is_primary boolean, name text, birth_date date, death_date date,
+    primary_activity_category_id integer, secondary_activity_category_id integer, sector_id integer, legal_form_id integer,
+    unit_size_id integer, status_id integer, used_for_counting boolean, data_source_ids integer[], physical_address_part1 text,
+    physical_address_part2 text, physical_address_part3 text, physical_postcode text, physical_postplace text,
+    physical_region_id integer, physical_country_id integer, physical_latitude numeric(9, 6), physical_longitude numeric(9, 6),
     physical_altitude numeric(6, 1), postal_address_part1 text, postal_address_part2 text, postal_address_part3 text,
     postal_postcode text, postal_postplace text, postal_region_id integer, postal_country_id integer, web_address text,
     email_address text, phone_number text, landline text, mobile_number text, fax_number text, last_edit_at timestamptz,

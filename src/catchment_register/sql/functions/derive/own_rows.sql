@@ -14,11 +14,12 @@ create or replace function register.own_rows()
 as $$
 begin
   insert into pg_temp.b_own
-  select s.unit_type, s.unit_id, s.valid_from, s.valid_until, u.legal_unit_id, u.enterprise_id, u.is_primary, u.name, u.birth_date,
-         u.death_date, pa.category_id, sa.category_id, u.sector_id, u.legal_form_id, u.unit_size_id, u.status_id,
-         t.used_for_counting,
-         case when num_nonnulls(u.data_source_id, pa.data_source_id, sa.data_source_id, ph.data_source_id, po.data_source_id,
-                                v.data_source_ids) > 0 then
+  select s.unit_type, s.unit_id, s.valid_from, s.valid_until, s.next_from, s.is_only, u.legal_unit_id, u.enterprise_id,
+         u.is_primary, u.name, u.birth_date, u.death_date, pa.category_id, sa.category_id, u.sector_id, u.legal_form_id,
+         u.unit_size_id, u.status_id, t.used_for_counting,
+         -- Nearly always one source: then nothing need be sorted.
+         case when e.first_source = e.last_source then array[e.first_source]
+              when e.first_source < e.last_source then
            array(select distinct d.id
                    from unnest(array[u.data_source_id, pa.data_source_id, sa.data_source_id, ph.data_source_id, po.data_source_id]
                                || v.data_source_ids) as d (id)
@@ -57,16 +58,21 @@ begin
      and c.valid_from <= s.valid_from and s.valid_until <= c.valid_until
     left join (
       select g.unit_type, g.unit_id, g.valid_from, jsonb_object_agg(d.stat_definition_id, d.shown) as stat_values,
-             array_agg(d.data_source_id) filter (where d.data_source_id is not null) as data_source_ids, max(d.edit_at) as edit_at,
+             array_agg(d.data_source_id) as data_source_ids, min(d.data_source_id) as first_source,
+             max(d.data_source_id) as last_source, max(d.edit_at) as edit_at,
              (array_agg(d.edit_by order by d.edit_at desc, d.stat_definition_id))[1] as edit_by,
              (array_agg(d.edit_comment order by d.edit_at desc, d.stat_definition_id))[1] as edit_comment
         from pg_temp.b_segment as g
         join pg_temp.b_stat as d on d.unit_type = g.unit_type and d.unit_id = g.unit_id
                                 and d.valid_from <= g.valid_from and g.valid_until <= d.valid_until
-       group by g.unit_type, g.unit_id, g.valid_from
+       group by g.unit_id, g.valid_from, g.unit_type
     ) as v on v.unit_type = s.unit_type and v.unit_id = s.unit_id and v.valid_from = s.valid_from
    cross join lateral (
-      select greatest(u.edit_at, pa.edit_at, sa.edit_at, ph.edit_at, po.edit_at, c.edit_at, v.edit_at) as at
+      select greatest(u.edit_at, pa.edit_at, sa.edit_at, ph.edit_at, po.edit_at, c.edit_at, v.edit_at) as at,
+             least(u.data_source_id, pa.data_source_id, sa.data_source_id, ph.data_source_id, po.data_source_id, v.first_source)
+               as first_source,
+             greatest(u.data_source_id, pa.data_source_id, sa.data_source_id, ph.data_source_id, po.data_source_id, v.last_source)
+               as last_source
     ) as e;
 end;
 $$;

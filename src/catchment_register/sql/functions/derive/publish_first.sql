@@ -1,4 +1,4 @@
--- publish_first: publish into an empty table: without its indexes, which are made when all rows are in.
+-- publish_first: publish into an empty table: without its key and indexes, which are made when all rows are in.
 --
 --   locks   the published units, from readers too, until commit
 --   returns the number of rows
@@ -10,14 +10,17 @@ create or replace function register.publish_first(
   security definer
   set search_path = pg_catalog, pg_temp
   set jit = off
+  set maintenance_work_mem = '512MB'
 as $$
 declare
   v_rows bigint;
 begin
+  alter table register.statistical_unit_row drop constraint statistical_unit_row_pkey;
   drop index if exists register.statistical_unit_words, register.statistical_unit_facet_dims;
   insert into register.statistical_unit_row
   select (register.staged_row(s)).* from register.statistical_unit_staging as s where s.round_id = p_round_id;
   get diagnostics v_rows = row_count;
+  alter table register.statistical_unit_row add primary key (unit_type, unit_id, valid_from);
   perform register.create_unit_indexes();
   -- The reports come next, and read all of it. Of lists and statistics nobody asks, and to look at them takes most of the time.
   analyze register.statistical_unit_row (

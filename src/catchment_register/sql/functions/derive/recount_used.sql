@@ -12,25 +12,23 @@ begin
   insert into register.used_code (kind, code_id, row_count)
   with counted as (
     select r.primary_activity_category_id as a1, x.a2, r.physical_region_id as r1, x.r2, r.sector_id as s, r.legal_form_id as f,
-           r.physical_country_id as c1, x.c2, count(*) as n
+           r.physical_country_id as c1, x.c2, r.data_source_ids as d, count(*) as n
       from register.statistical_unit_row as r
      cross join lateral (
        select nullif(r.secondary_activity_category_id, r.primary_activity_category_id) as a2,
               nullif(r.postal_region_id, r.physical_region_id) as r2,
               nullif(r.postal_country_id, r.physical_country_id) as c2) as x
      group by grouping sets ((r.primary_activity_category_id), (x.a2), (r.physical_region_id), (x.r2), (r.sector_id),
-                             (r.legal_form_id), (r.physical_country_id), (x.c2))
+                             (r.legal_form_id), (r.physical_country_id), (x.c2), (r.data_source_ids))
   )
   select u.kind, u.code_id, sum(c.n)
     from counted as c
-   cross join lateral (values ('activity', c.a1), ('activity', c.a2), ('region', c.r1), ('region', c.r2), ('sector', c.s),
-                              ('legal_form', c.f), ('country', c.c1), ('country', c.c2)) as u (kind, code_id)
+   cross join lateral (
+     values ('activity', c.a1), ('activity', c.a2), ('region', c.r1), ('region', c.r2), ('sector', c.s), ('legal_form', c.f),
+            ('country', c.c1), ('country', c.c2)
+     union all
+     select 'data_source', d.id from unnest(c.d) as d (id)) as u (kind, code_id)
    where u.code_id is not null
-   group by u.kind, u.code_id
-  union all
-  select 'data_source', d.id, sum(g.n)
-    from (select r.data_source_ids, count(*) as n from register.statistical_unit_row as r group by r.data_source_ids) as g
-   cross join lateral unnest(g.data_source_ids) as d (id)
-   group by d.id;
+   group by u.kind, u.code_id;
 end;
 $$;

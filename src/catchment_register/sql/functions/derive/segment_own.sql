@@ -18,17 +18,17 @@ begin
     insert into pg_temp.b_segment
     with span as (
       select s.unit_id, s.valid_from, s.valid_until from pg_temp.b_slice as s where s.unit_type = v_type
-      union all
+      union
       select d.unit_id, d.valid_from, d.valid_until from pg_temp.b_activity as d where d.unit_type = v_type
-      union all
+      union
       select d.unit_id, d.valid_from, d.valid_until from pg_temp.b_location as d where d.unit_type = v_type
-      union all
+      union
       select d.unit_id, d.valid_from, d.valid_until from pg_temp.b_contact as d where d.unit_type = v_type
-      union all
+      union
       select d.unit_id, d.valid_from, d.valid_until from pg_temp.b_stat as d where d.unit_type = v_type
-      union all
+      union
       select d.unit_id, d.valid_from, d.valid_until from pg_temp.b_person as d where d.unit_type = v_type
-      union all
+      union
       select e.legal_unit_id, g.valid_from, g.valid_until
         from pg_temp.b_slice as e
         join pg_temp.b_segment as g on g.unit_type = e.unit_type and g.unit_id = e.unit_id
@@ -41,10 +41,12 @@ begin
     stretch as (
       select p.unit_id, p.at as valid_from, lead(p.at) over (partition by p.unit_id order by p.at) as valid_until from point as p
     )
-    select v_type, s.unit_id, s.valid_from, s.valid_until
+    select v_type, s.unit_id, s.valid_from, s.valid_until, coalesce(lead(s.valid_from) over w, 'infinity'),
+           lead(s.valid_from) over w is null and lag(s.valid_from) over w is null
       from stretch as s
       join pg_temp.b_slice as u on u.unit_type = v_type and u.unit_id = s.unit_id
-                               and u.valid_from <= s.valid_from and s.valid_until <= u.valid_until;
+                               and u.valid_from <= s.valid_from and s.valid_until <= u.valid_until
+    window w as (partition by s.unit_id order by s.valid_from);
   end loop;
 end;
 $$;

@@ -45,8 +45,10 @@ begin
     from jsonb_array_elements(v_job.snapshot -> 'ident_types') with ordinality as t (value, n)
    where t.value ->> 'shape' = 'hierarchical';
 
-  -- Rows of the batch are sought by their numbers: the file may be a thousand times as long. Mostly they stand together.
-  select array_agg(l.row_no), min(l.row_no), max(l.row_no) into v_rows, v_first, v_last
+  -- Rows of the batch are sought by their numbers: the file may be a thousand times as long. Mostly they stand together, and a list
+  -- of them would take the planner longer than the few rows between them are worth.
+  select case when max(l.row_no) - min(l.row_no) >= 2 * count(*) then array_agg(l.row_no) end, min(l.row_no), max(l.row_no)
+    into v_rows, v_first, v_last
     from register.import_link as l
    where l.job_id = p_job_id and l.batch_seq = p_batch_seq;
 
@@ -97,14 +99,18 @@ begin
                  from register.import_upload as u
                 where u.job_id = p_job_id
                   and u.row_no between v_first and v_last
-                  and u.row_no = any (v_rows)
+                  and (v_rows is null or u.row_no = any (v_rows))
                   and u.stat[d.n] is not null
              ) as t
             -- Each value is parsed once.
             offset 0) as v
      group by v.row_no
   ),
-  row as materialized (
+  -- Once for all lists: each use of the view is planned anew.
+  code as materialized (
+    select k.kind, k.key, k.id from register.code_key as k where k.kind not in ('rel_type', 'stat', 'ident_type')
+  ),
+  row as (
     select l.row_no, l.unit_id, l.enterprise_id, l.owner_id, l.other_id, l.founding_row_no, l.is_new, l.is_primary, l.valid_from,
            l.valid_until, l.problem,
            case when l.is_new then 'insert' when v_updates then 'update' else 'replace' end as operation,
@@ -195,7 +201,7 @@ begin
               from register.import_upload as u
              where u.job_id = p_job_id
                and u.row_no between v_first and v_last
-               and u.row_no = any (v_rows)
+               and (v_rows is null or u.row_no = any (v_rows))
             -- Each date is read once.
             offset 0) as u on u.row_no = l.row_no
      cross join lateral (
@@ -206,26 +212,28 @@ begin
                            u.postal_postplace, u.postal_region_code, u.postal_country_iso_2) > 0 as has_postal,
               -- An update says only what it has a value for.
               l.is_new or not v_updates as is_whole) as h
-      left join register.code_key as sec on sec.kind = 'sector' and sec.key = u.sector_code
-      left join register.code_key as frm on frm.kind = 'legal_form' and frm.key = u.legal_form_code
-      left join register.code_key as sta on sta.kind = 'status' and sta.key = u.status_code
-      left join register.code_key as siz on siz.kind = 'unit_size' and siz.key = u.unit_size_code
-      left join register.code_key as src on src.kind = 'data_source' and src.key = u.data_source_code
-      left join register.code_key as act
+      left join code as sec on sec.kind = 'sector' and sec.key = u.sector_code
+      left join code as frm on frm.kind = 'legal_form' and frm.key = u.legal_form_code
+      left join code as sta on sta.kind = 'status' and sta.key = u.status_code
+      left join code as siz on siz.kind = 'unit_size' and siz.key = u.unit_size_code
+      left join code as src on src.kind = 'data_source' and src.key = u.data_source_code
+      left join code as act
         on act.kind = 'activity' and act.key = register.activity_key(u.primary_activity_category_code)
-      left join register.code_key as sac
+      left join code as sac
         on sac.kind = 'activity' and sac.key = register.activity_key(u.secondary_activity_category_code)
-      left join register.code_key as reg on reg.kind = 'region' and reg.key = u.physical_region_code
-      left join register.code_key as prg on prg.kind = 'region' and prg.key = u.postal_region_code
-      left join register.code_key as cou on cou.kind = 'country' and cou.key = u.physical_country_iso_2
-      left join register.code_key as pco on pco.kind = 'country' and pco.key = u.postal_country_iso_2
-      left join register.code_key as tag on tag.kind = 'tag' and tag.key = u.tag_path
+      left join code as reg on reg.kind = 'region' and reg.key = u.physical_region_code
+      left join code as prg on prg.kind = 'region' and prg.key = u.postal_region_code
+      left join code as cou on cou.kind = 'country' and cou.key = u.physical_country_iso_2
+      left join code as pco on pco.kind = 'country' and pco.key = u.postal_country_iso_2
+      left join code as tag on tag.kind = 'tag' and tag.key = u.tag_path
       left join stat as st on st.row_no = l.row_no
       left join cover as c on c.kind = 'legal_unit' and c.id = l.owner_id
       left join cover as ce on ce.kind = 'establishment' and ce.id = l.unit_id and l.owner_id is null
       left join placed as pl on pl.id = l.unit_id and not l.is_new
      where l.job_id = p_job_id
        and l.batch_seq = p_batch_seq
+    -- Each problem is found once, and nothing stored: these rows are wide.
+    offset 0
   ),
   judged as (
     select r.*,

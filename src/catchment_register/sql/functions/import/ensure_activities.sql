@@ -21,9 +21,10 @@ begin
   insert into register.activity_category (standard_id, path, code, name)
   select distinct v_standard.id, p.path, c.code, c.code
     from (select distinct register.activity_key(v.code) as digits
-            from (select u.primary_activity_category_code as code from register.import_upload as u where u.job_id = p_job_id
-                  union
-                  select u.secondary_activity_category_code from register.import_upload as u where u.job_id = p_job_id) as v
+            from (select distinct u.primary_activity_category_code as first, u.secondary_activity_category_code as second
+                    from register.import_upload as u
+                   where u.job_id = p_job_id) as u
+           cross join lateral (values (u.first), (u.second)) as v (code)
            where v.code ~ '^[0-9][0-9. ]*$') as d
    cross join lateral (select register.activity_path(d.digits) as path) as f
    cross join lateral (select array_to_string((string_to_array(f.path, '.'))[:n], '.') as path

@@ -15,6 +15,7 @@ as $$
 declare
   v_job  register.import_job;
   v_args jsonb;
+  v_kind text;
   v_mode text;
 begin
   select j.* into v_job from register.import_job as j where j.id = p_job_id;
@@ -22,14 +23,17 @@ begin
                                'edit_by', v_job.created_by, 'note', v_job.note, 'country_id', v_job.snapshot -> 'country_id',
                                'types', to_jsonb(register.ident_type_ids(p_job_id)));
   v_mode := case when v_job.snapshot ->> 'strategy' in ('insert_or_update', 'update_only') then 'update' else 'replace' end;
+  v_kind := v_job.snapshot ->> 'mode';
+  -- New units are ours alone until we commit.
   perform register.lock_units(
-    (select array_agg(distinct case v_job.snapshot ->> 'mode' when 'legal_unit' then d.unit_id else d.owner_id end)
-       from register.import_data as d
-      where d.job_id = p_job_id and d.batch_seq = p_batch_seq and v_job.snapshot ->> 'mode' <> 'establishment_formal'),
-    (select array_agg(distinct d.unit_id)
-       from register.import_data as d
-      where d.job_id = p_job_id and d.batch_seq = p_batch_seq and v_job.snapshot ->> 'mode' <> 'legal_unit'));
-  case v_job.snapshot ->> 'mode'
+    array(select distinct case v_kind when 'legal_unit' then d.unit_id else d.owner_id end
+            from register.import_data as d
+           where d.job_id = p_job_id and d.batch_seq = p_batch_seq and v_kind <> 'establishment_formal'
+             and (v_kind <> 'legal_unit' or not d.is_new)),
+    array(select distinct d.unit_id
+            from register.import_data as d
+           where d.job_id = p_job_id and d.batch_seq = p_batch_seq and v_kind <> 'legal_unit' and not d.is_new));
+  case v_kind
     when 'legal_unit' then
       perform register.process_legal_units(v_mode, v_args);
       perform register.process_details('legal_unit_id', v_mode, v_args);

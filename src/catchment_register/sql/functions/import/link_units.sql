@@ -9,6 +9,7 @@ create or replace function register.link_units(p_job_id integer)
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set enable_bitmapscan = off -- rows are read in the order of the file, by their index
   set enable_nestloop = off
   set enable_mergejoin = off
   set enable_sort = off
@@ -33,145 +34,153 @@ begin
   insert into register.import_link (job_id, row_no, batch_seq, unit_id, enterprise_id, owner_id, founding_row_no, is_new,
                                     is_primary, valid_from, valid_until, problem)
   with row as materialized (
-    select r.row_no, r.ident, r.owner_ident, r.valid_from, r.valid_until, r.read_problem, r.period_problem
-      from register.dated_rows(p_job_id) as r
+    select r.*, case when v_mode = 'establishment_formal' then r.owners else 0 end as given
+      from register.ident_rows(p_job_id) as r
   ),
-  ident as materialized (
-    select r.row_no, v_types[i.n] as type_id, i.n, i.value collate "C" as ident
+  -- Few rows have several identifiers: those are looked at apart. Here and below a condition is an equation so that the planner
+  -- believes in few: then it hashes what is joined to the rows of the file, and these stay in their order.
+  crowded as materialized (
+    select r.row_no, r.lead, r.ident, r.owner_ident, r.idents, r.given
       from row as r
-     cross join lateral unnest(r.ident) with ordinality as i (value, n)
-     where i.value is not null
-  ),
-  owner_ident as materialized (
-    select r.row_no, v_types[i.n] as type_id, i.value collate "C" as ident
-      from row as r
-     cross join lateral unnest(r.owner_ident) with ordinality as i (value, n)
-     where v_mode = 'establishment_formal'
-       and i.value is not null
-  ),
-  sought as (
-    select i.ident from ident as i
-    union
-    select o.ident from owner_ident as o
-  ),
-  holder as materialized (
-    select e.type_id, e.ident, e.legal_unit_id, e.establishment_id
-      from register.external_ident as e
-     where not v_scans
-       and e.type_id = any (v_types)
-       and e.ident = any (array(select s.ident from sought as s))
-    union all
-    select e.type_id, e.ident, e.legal_unit_id, e.establishment_id
-      from register.external_ident as e
-     where v_scans
-       and e.type_id = any (v_types)
+     where least(greatest(r.idents, r.given), 2) = 2
   ),
   -- A unit is a number: positive for the kind of unit that the job is about. Where that may be any, establishments are negative.
-  known as materialized (
-    select i.row_no, min(o.unit) as unit, min(o.unit) <> max(o.unit) as is_ambiguous, bool_or(o.unit is null) as is_foreign
-      from ident as i
-      join holder as e on e.type_id = i.type_id and e.ident = i.ident
-     cross join lateral (select case v_mode when 'legal_unit' then e.legal_unit_id
-                                            when 'generic_unit' then coalesce(e.legal_unit_id, -e.establishment_id)
-                                            else e.establishment_id end as unit) as o
-     group by i.row_no
+  holder as materialized (
+    select array_position(v_types, e.type_id) as n, e.ident, e.legal_unit_id,
+           case v_mode when 'legal_unit' then e.legal_unit_id
+                       when 'generic_unit' then coalesce(e.legal_unit_id, -e.establishment_id)
+                       else e.establishment_id end as unit
+      from (select e.* from register.external_ident as e
+             where not v_scans
+               and e.type_id = any (v_types)
+               and e.ident = any (array(select unnest(r.ident || r.owner_ident) from row as r))
+            union all
+            -- Apart from its condition, so that no index is walked for it.
+            select e.* from (select e.* from register.external_ident as e where v_scans offset 0) as e
+             where num_nonnulls(array_position(v_types, e.type_id)) = 1) as e
   ),
+  found as materialized (
+    select a.row_no, a.n, a.is_owner, case when a.is_owner then e.legal_unit_id end as owner_id,
+           case when not a.is_owner then e.unit end as unit
+      from (select r.row_no, n, i.ident, i.is_owner
+              from crowded as r
+             cross join generate_subscripts(v_types, 1) as n
+             cross join lateral (values (r.ident[n], false, r.idents), (r.owner_ident[n], true, r.given))
+                       as i (ident, is_owner, idents)
+             where i.idents > 1) as a
+      join holder as e on e.n = a.n and e.ident = a.ident collate "C"
+  ),
+  seen as materialized (
+    select f.row_no, count(*) filter (where not f.is_owner) as idents, count(f.unit) as units, min(f.unit) as unit,
+           min(f.unit) <> max(f.unit) as is_ambiguous, count(f.owner_id) as owners, min(f.owner_id) as owner_id,
+           min(f.owner_id) <> max(f.owner_id) as is_disputed
+      from found as f
+     group by f.row_no
+  ),
+  linked as materialized (
+    select r.row_no, r.valid_from, r.valid_until, r.read_problem, r.period_problem, r.lead, r.ident[r.lead] collate "C" as ident,
+           length(array_to_string(r.ident, '')) > 50 and (select max(length(x)) from unnest(r.ident) as x) > 50 as is_long,
+           coalesce(k.unit, e.unit) as known,
+           v_makes and r.lead is not null and num_nonnulls(nullif(k.idents, 0), e.n) = 0 as is_founded,
+           coalesce(k.is_ambiguous, false) as is_ambiguous,
+           coalesce(k.units < k.idents, false) or e.n is not null and e.unit is null as is_foreign,
+           nullif(r.given, 0) as given, coalesce(k.owner_id, o.legal_unit_id) as owner_id,
+           coalesce(k.owners, 0) + num_nonnulls(o.legal_unit_id) as found, k.is_disputed
+      from row as r
+      left join holder as e on e.n = r.lead and e.ident = case when r.idents = 1 then r.ident[r.lead] end collate "C"
+      left join holder as o
+        on o.n = r.owner_lead and o.ident = case when r.given = 1 then r.owner_ident[r.owner_lead] end collate "C"
+      left join seen as k on k.row_no = r.row_no
+  ),
+  -- A row that nobody knows is about the unit of its leading identifier. Few share it with another row.
+  twin as materialized (
+    select l.lead, l.ident, min(l.row_no) as row_no
+      from linked as l
+     where l.is_founded
+     group by l.lead, l.ident
+    having count(*) > 1
+  ),
+  -- New units have their numbers in the order of the file, whatever the plan.
   founder as materialized (
-    select f.type_id, f.ident, f.founding_row_no,
+    select f.row_no,
            case v_mode when 'legal_unit' then nextval('register.legal_unit_id_seq')
                        else nextval('register.establishment_id_seq') end::integer as unit,
            case when v_mode <> 'establishment_formal' then nextval('register.enterprise_id_seq') end::integer as enterprise_id
-      from (select l.type_id, l.ident, min(l.row_no) as founding_row_no
-              from (select distinct on (i.row_no) i.row_no, i.type_id, i.ident from ident as i order by i.row_no, i.n) as l
-             where v_makes
-               and not exists (select from known as k where k.row_no = l.row_no)
-             group by l.type_id, l.ident
-             order by founding_row_no) as f
+      from (select l.row_no
+              from linked as l
+              left join twin as t on t.lead = l.lead and t.ident = l.ident
+             where l.is_founded and coalesce(t.row_no, l.row_no) = l.row_no
+             order by l.row_no) as f
   ),
-  founded as materialized (
-    select distinct on (i.row_no) i.row_no, f.unit, f.enterprise_id, f.founding_row_no
-      from ident as i
-      join founder as f on f.type_id = i.type_id and f.ident = i.ident
-     where not exists (select from known as k where k.row_no = i.row_no)
-     order by i.row_no, i.n
-  ),
-  home as materialized (
-    select distinct on (h.unit) h.unit, h.enterprise_id
-      from (select l.id as unit, l.valid_from, l.enterprise_id
-              from register.legal_unit as l
-             where v_mode = 'legal_unit' and l.id = any (array(select k.unit from known as k where k.unit is not null))
-            union all
-            select e.id, e.valid_from, e.enterprise_id
-              from register.establishment as e
-             where v_mode like 'establishment%' and e.id = any (array(select k.unit from known as k where k.unit is not null))) as h
-     order by h.unit, h.valid_from desc
-  ),
-  owner as materialized (
-    select i.row_no, min(e.legal_unit_id) as owner_id, count(*) as given, count(e.legal_unit_id) as found,
-           min(e.legal_unit_id) <> max(e.legal_unit_id) as is_disputed
-      from owner_ident as i
-      left join holder as e on e.type_id = i.type_id and e.ident = i.ident
-     group by i.row_no
-  ),
+  -- Rows of a family go into one batch.
   unit as materialized (
-    select r.*, coalesce(k.unit, f.unit) as unit, k.unit is null as is_new, f.founding_row_no,
-           coalesce(h.enterprise_id, f.enterprise_id) as enterprise_id, h.unit is not null and h.enterprise_id is null as is_formal,
-           o.owner_id, o.given, o.found, o.is_disputed, coalesce(k.is_ambiguous, false) as is_ambiguous,
-           coalesce(k.is_foreign, false) as is_foreign
-      from row as r
-      left join known as k on k.row_no = r.row_no
-      left join founded as f on f.row_no = r.row_no
-      left join home as h on h.unit = k.unit
-      left join owner as o on o.row_no = r.row_no
-  ),
-  named as materialized (
-    select u.unit, i.type_id, i.ident, i.row_no
-      from ident as i
-      join unit as u on u.row_no = i.row_no
-     where u.unit is not null and not u.is_ambiguous and not u.is_foreign
-  ),
-  held as materialized (
-    select e.type_id, e.ident, e.legal_unit_id as unit
-      from register.external_ident as e
-     where v_mode in ('legal_unit', 'generic_unit')
-       and e.legal_unit_id = any (array(select k.unit from known as k where k.unit > 0))
-    union all
-    select e.type_id, e.ident, case v_mode when 'generic_unit' then -e.establishment_id else e.establishment_id end
-      from register.external_ident as e
-     where v_mode <> 'legal_unit'
-       and e.legal_unit_id is null
-       and e.establishment_id = any (array(select abs(k.unit) from known as k where k.unit < 0 or v_mode <> 'generic_unit'))
+    select u.*, coalesce(case when v_mode = 'establishment_formal' then u.owner_id else u.enterprise_id end,
+                         -abs(u.unit), -u.row_no) as family
+      from (select l.*, h.unit is not null and h.enterprise_id is null as is_formal, coalesce(f.unit, l.known) as unit,
+                   coalesce(f.enterprise_id, h.enterprise_id) as enterprise_id, f.row_no as founding_row_no
+              from linked as l
+              left join twin as t on t.lead = l.lead and t.ident = l.ident and l.is_founded
+              left join founder as f on f.row_no = coalesce(t.row_no, l.row_no) and l.is_founded
+              left join register.unit_homes(v_mode, array(select k.known from linked as k where k.known is not null)) as h
+                on h.unit = l.known) as u
   ),
   repeated as materialized (
-    select u.unit from unit as u where u.unit is not null group by u.unit having count(*) > 1
+    select u.unit from unit as u where u.known is not null group by u.unit having count(*) > 1
+    union all
+    select f.unit from twin as t join founder as f on f.row_no = t.row_no
+  ),
+  -- Identifiers that did not lead a row to its unit: the others cannot contradict themselves.
+  further as materialized (
+    select u.unit, i.n, i.ident, i.row_no
+      from (select r.row_no, t.n, r.ident[t.n] collate "C" as ident
+              from crowded as r
+             cross join generate_subscripts(v_types, 1) as t (n)
+              left join seen as k on k.row_no = r.row_no
+             where r.idents > coalesce(nullif(k.idents, 0), 1)
+               and r.ident[t.n] is not null
+               and (k.idents > 0 or t.n <> r.lead)
+            offset 0) as i
+      join unit as u on u.row_no = i.row_no
+     where u.unit is not null and not u.is_ambiguous and not u.is_foreign
+       and not exists (select from found as f where f.row_no = i.row_no and f.n = i.n and not f.is_owner)
+  ),
+  named as materialized (
+    select t.unit, t.n, t.ident, t.row_no from further as t
+    union all
+    select u.unit, u.lead, u.ident, u.row_no
+      from unit as u
+     where u.is_founded and exists (select from further as t where t.n = u.lead and t.ident = u.ident)
+  ),
+  held as materialized (
+    select array_position(v_types, h.type_id) as n, h.ident collate "C" as ident, h.unit
+      from register.unit_idents(v_mode, array(select t.unit from further as t)) as h
   ),
   -- The same identifier for two units, two identifiers of a type for one unit, another one than the unit has.
   shared as (
-    select n.type_id, n.ident, register.row_list(array_agg(n.row_no)) as rows
-      from (select g.type_id, g.ident from named as g group by g.type_id, g.ident having min(g.unit) <> max(g.unit)) as c
-      join named as n on n.type_id = c.type_id and n.ident = c.ident
-     group by n.type_id, n.ident
+    select n.n, n.ident, register.row_list(array_agg(n.row_no)) as rows
+      from named as n
+     group by n.n, n.ident
+    having min(n.unit) <> max(n.unit)
   ),
   several as (
-    select n.type_id, n.unit, string_agg(distinct n.ident, ', ') as idents, register.row_list(array_agg(n.row_no)) as rows
-      from (select g.type_id, g.unit from named as g
-             where g.unit in (select p.unit from repeated as p)
-               -- A unit that has one is right where the row says the same.
-               and not exists (select from held as h where h.type_id = g.type_id and h.unit = g.unit)
-             group by g.type_id, g.unit having min(g.ident) <> max(g.ident)) as c
-      join named as n on n.type_id = c.type_id and n.unit = c.unit
-     group by n.type_id, n.unit
+    select t.n, t.unit, string_agg(distinct t.ident, ', ') as idents, register.row_list(array_agg(t.row_no)) as rows
+      from further as t
+     where t.unit in (select p.unit from repeated as p)
+       -- A unit that has one is right where the row says the same.
+       and not exists (select from held as h where h.n = t.n and h.unit = t.unit)
+     group by t.n, t.unit
+    having min(t.ident) <> max(t.ident)
   ),
   clash as materialized (
     select c.row_no, min(c.text) as text
       from (select n.row_no, format('%s names several units of the file (rows %s)', n.ident, c.rows) as text
-              from named as n join shared as c on c.type_id = n.type_id and c.ident = n.ident
+              from named as n join shared as c on c.n = n.n and c.ident = n.ident
             union all
-            select n.row_no, format('the unit has several of these: %s (rows %s)', c.idents, c.rows)
-              from named as n join several as c on c.type_id = n.type_id and c.unit = n.unit
+            select t.row_no, format('the unit has several of these: %s (rows %s)', c.idents, c.rows)
+              from further as t join several as c on c.n = t.n and c.unit = t.unit
             union all
-            select n.row_no, format('the unit has %s already; an import does not change identifiers', c.ident)
-              from named as n join held as c on c.type_id = n.type_id and c.unit = n.unit and c.ident <> n.ident) as c
+            select t.row_no, format('the unit has %s already; an import does not change identifiers', c.ident)
+              from further as t join held as c on c.n = t.n and c.unit = t.unit and c.ident <> t.ident) as c
      group by c.row_no
   ),
   twice as materialized (
@@ -184,64 +193,61 @@ begin
                        group by d.unit having count(*) > 1)
      group by u.unit
   ),
+  -- Rows of one unit may name several owners: they go with the first.
+  host as materialized (
+    select u.unit, min(u.owner_id) as owner_id
+      from unit as u
+     where v_mode = 'establishment_formal' and u.unit in (select p.unit from repeated as p)
+     group by u.unit
+  ),
+  placed as (
+    select g.family, 1 + (sum(g.rows) over (order by g.first_row_no rows unbounded preceding) - g.rows)
+                       / (v_job.snapshot ->> 'batch_rows')::integer as batch_seq
+      from (select coalesce(o.owner_id, u.family) as family, min(u.row_no) as first_row_no, count(*)::integer as rows
+              from unit as u
+              left join host as o on o.unit = u.unit
+             group by 1) as g
+  ),
   judged as (
-    select u.*, t.rows as twice, c.text as clash,
-           case when num_nonnulls(u.ident) = 0 or num_nonnulls(variadic u.ident) = 0 then 'an identifier is needed'
+    select u.*, p.batch_seq,
+           case when u.lead is null then 'an identifier is needed'
                 when u.is_foreign then 'belongs to another kind of unit'
                 when u.is_ambiguous then 'the identifiers belong to different units'
                 when v_mode = 'establishment_informal' and u.is_formal then 'is an establishment of a legal unit'
-                when v_mode = 'establishment_formal' and not u.is_new and not u.is_formal
+                when v_mode = 'establishment_formal' and u.known is not null and not u.is_formal
                   then 'is an establishment without a legal unit'
                 when c.text is not null then c.text
                 when t.rows is not null then format('the unit is in the file more than once (rows %s)', t.rows)
                 when u.unit is null then 'there is no such unit'
-                when v_job.snapshot ->> 'strategy' = 'insert_only' and not u.is_new then 'the unit exists already'
-                when length(array_to_string(u.ident, '')) > 50 and (select max(length(x)) from unnest(u.ident) as x) > 50
-                  then 'is longer than 50 characters'
+                when v_job.snapshot ->> 'strategy' = 'insert_only' and u.known is not null then 'the unit exists already'
+                when u.is_long then 'is longer than 50 characters'
            end as ident_text,
            case when v_mode <> 'establishment_formal' then null
-                when u.given is null and (u.is_new or v_job.snapshot ->> 'strategy' not in ('insert_or_update', 'update_only'))
+                when u.given is null
+                     and (u.known is null or v_job.snapshot ->> 'strategy' not in ('insert_or_update', 'update_only'))
                   then 'the legal unit is missing'
                 when u.found < u.given then 'there is no such legal unit'
                 when u.is_disputed then 'the identifiers belong to different legal units'
            end as owner_text
       from unit as u
+      left join host as o on o.unit = u.unit
+      join placed as p on p.family = coalesce(o.owner_id, u.family)
       left join clash as c on c.row_no = u.row_no
       left join twice as t on t.unit = u.unit
-  ),
-  -- Few columns and numbers alone: all rows are sorted here.
-  family as materialized (
-    select u.row_no, coalesce(case when v_mode = 'establishment_formal' then coalesce(o.owner_id, u.owner_id)
-                                   else u.enterprise_id end,
-                              -abs(u.unit), -u.row_no) as id
-      from unit as u
-      left join (select m.unit, min(m.owner_id) as owner_id
-                   from unit as m
-                  where m.unit in (select p.unit from repeated as p)
-                  group by m.unit) as o on o.unit = u.unit
-  ),
-  numbered as (
-    select f.row_no, h.first_row_no, row_number() over (order by h.first_row_no, f.row_no) as number
-      from family as f
-      join (select g.id, min(g.row_no) as first_row_no from family as g group by g.id) as h on h.id = f.id
-  ),
-  placed as (
-    select n.row_no, 1 + (min(n.number) over (partition by n.first_row_no order by n.row_no) - 1)
-                       / (v_job.snapshot ->> 'batch_rows')::integer as batch_seq
-      from numbered as n
   )
-  select p_job_id, n.row_no, p.batch_seq,
+  select p_job_id, n.row_no, n.batch_seq,
          case when v_mode = 'generic_unit' and n.unit > 0 then null else abs(n.unit) end, n.enterprise_id,
          case when v_mode <> 'generic_unit' then n.owner_id when n.unit > 0 then n.unit end,
-         n.founding_row_no, n.is_new,
-         case when v_mode = 'establishment_formal' then n.owner_id is not null else n.is_new end,
+         n.founding_row_no, n.known is null,
+         case when v_mode = 'establishment_formal' then n.owner_id is not null else n.known is null end,
          n.valid_from, n.valid_until,
          case when n.read_problem is not null then n.read_problem
               when num_nonnulls(n.period_problem, n.ident_text, n.owner_text) > 0
-              then coalesce(n.period_problem, '{}')
-                   || coalesce(register.ident_problem(v_columns, n.ident, n.ident_text), '{}')
-                   || coalesce(register.ident_problem(v_owners, n.owner_ident, n.owner_text), '{}') end
-    from judged as n
-    join placed as p on p.row_no = n.row_no;
+              then (select coalesce(n.period_problem, '{}')
+                           || coalesce(register.ident_problem(v_columns, r.ident, n.ident_text), '{}')
+                           || coalesce(register.ident_problem(v_owners, r.owner_ident, n.owner_text), '{}')
+                      from register.import_upload as r
+                     where r.job_id = p_job_id and r.row_no = n.row_no) end
+    from judged as n;
 end;
 $$;

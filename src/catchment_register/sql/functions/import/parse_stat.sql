@@ -1,11 +1,12 @@
--- parse_stat: the value of a statistic as JSON, or null if the text is no value of that type.
+-- parse_stat: the value of a statistic as JSON, or null if the text is no value of that type. Stable as to_jsonb is, or it would
+-- not be inlined.
 create or replace function register.parse_stat(
   p_type  text,
   p_text  text
 )
   returns jsonb
   language sql
-  immutable
+  stable
   parallel safe
 as $$
   select case p_type

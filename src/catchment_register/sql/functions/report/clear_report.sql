@@ -14,8 +14,10 @@ as $$
 declare
   c_small constant bigint := 1048576;
 begin
+  -- The facets end the round: then nothing else is left in these tables, and nobody need look.
   if pg_relation_size('register.report_cell') > c_small
-     and not exists (select from register.report_cell as c where c.round_id <> p_round_id or c.report <> p_report) then
+     and (p_report = 'facet' or not exists (select from register.report_cell as c
+                                             where c.round_id <> p_round_id or c.report <> p_report)) then
     truncate register.report_cell;
   else
     delete from register.report_cell as c where c.round_id = p_round_id and c.report = p_report;
@@ -24,8 +26,7 @@ begin
     delete from register.statistical_history_staging as s where s.round_id = p_round_id;
     return;
   end if;
-  if pg_relation_size('register.statistical_history_facet_staging') > c_small
-     and not exists (select from register.statistical_history_facet_staging as s where s.round_id <> p_round_id) then
+  if pg_relation_size('register.statistical_history_facet_staging') > c_small then
     truncate register.statistical_history_facet_staging;
   else
     delete from register.statistical_history_facet_staging as s where s.round_id = p_round_id;

@@ -13,8 +13,8 @@ as $$
 declare
   v_inserted integer;
 begin
-  drop index register.statistical_history_facet_key;
-  drop index register.statistical_history_facet_period;
+  drop index register.statistical_history_facet_key, register.statistical_history_facet_year,
+             register.statistical_history_facet_month;
   insert into register.statistical_history_facet_row
          (resolution, year, month, facet_key, unit_type, primary_activity_category_path, secondary_activity_category_path,
           sector_path, legal_form_id, physical_region_path, physical_country_id, unit_size_id, status_id, unit_count,
@@ -36,7 +36,9 @@ begin
   get diagnostics v_inserted = row_count;
   create unique index statistical_history_facet_key
     on register.statistical_history_facet_row (facet_key, (year * 100 + coalesce(month, 0)));
-  create index statistical_history_facet_period on register.statistical_history_facet_row (resolution, year, month);
+  create index statistical_history_facet_year on register.statistical_history_facet_row (year) where resolution = 'year';
+  create index statistical_history_facet_month
+    on register.statistical_history_facet_row (year, month) where resolution = 'year-month';
   return jsonb_build_object('inserted', v_inserted, 'updated', 0, 'deleted', 0);
 end;
 $$;

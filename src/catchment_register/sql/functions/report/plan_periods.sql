@@ -1,5 +1,7 @@
 -- plan_periods: payloads of the children that stage the periods of a report, each with so many periods that a child weighs cells
--- against periods about half a million times: one period in a large register, all of them after a small change.
+-- against periods about half a million times: one period in a large register, all of them after a small change. Where a period
+-- alone has more facets than fit in memory, several children share it, by facet. Only cells that stand for many units are counted
+-- for that: rows of one unit are brought together by each of the children.
 create or replace function register.plan_periods(
   p_round_id  bigint,
   p_report    text
@@ -12,17 +14,23 @@ create or replace function register.plan_periods(
 as $$
 declare
   c_weighings constant integer := 500000;
+  c_facets    constant integer := 250000;
   v_cells     bigint;
+  v_shares    integer;
 begin
   perform register.require_mark(p_round_id);
-  select count(*) into v_cells
+  select count(*), case p_report when 'facet' then greatest(1, ceil(count(*) filter (where c.unit_id is null) / c_facets::numeric))
+                                 else 1 end
+    into v_cells, v_shares
     from register.report_cell as c
    where c.round_id = p_round_id
      and c.report = p_report
      and c.partition_seq >= 0;
   return (
-    select coalesce(array_agg(jsonb_build_object('round_id', p_round_id, 'batch_seq', b.batch_seq, 'periods', b.names)
-                              order by b.batch_seq), '{}')
+    select coalesce(array_agg(jsonb_build_object('round_id', p_round_id, 'batch_seq', (b.batch_seq - 1) * v_shares + s.share + 1,
+                                                 'periods', b.names)
+                              || case when v_shares > 1 then jsonb_build_object('share', s.share, 'shares', v_shares) else '{}' end
+                              order by b.batch_seq, s.share), '{}')
       from (
         select n.batch_seq, jsonb_agg(n.name order by n.first_day, n.name) as names
           from (
@@ -33,6 +41,7 @@ begin
           ) as n
          group by n.batch_seq
       ) as b
+     cross join generate_series(0, v_shares - 1) as s (share)
   );
 end;
 $$;

@@ -25,8 +25,13 @@ begin
        and r.id = p_round_id;
   end if;
   perform register.sum_unit_facets(p_round_id, p_is_lookup => false, p_after => v_after);
-  v_info := case when v_is_rebuild then register.replace_unit_facet()
-                 else register.amend_unit_facet(p_round_id, v_is_one) end;
+  if not v_is_rebuild then
+    v_info := register.amend_unit_facet(p_round_id, v_is_one);
+  elsif exists (select from register.statistical_unit_facet_row) then
+    v_info := register.replace_unit_facet();
+  else
+    v_info := register.fill_unit_facet();
+  end if;
   perform register.note_published(p_round_id, 'statistical_unit_facet');
   return v_info || jsonb_build_object('rebuilt', v_is_rebuild);
 end;

@@ -23,7 +23,8 @@ begin
   perform register.reduce_unit_facet(p_round_id);
   foreach v_payload in array register.plan_periods(p_round_id, 'facet') loop
     perform register.stage_history_facet(p_round_id, (v_payload ->> 'batch_seq')::integer, register.named_periods(
-      array(select jsonb_array_elements_text(v_payload -> 'periods'))));
+      array(select jsonb_array_elements_text(v_payload -> 'periods'))),
+      coalesce((v_payload ->> 'share')::integer, 0), coalesce((v_payload ->> 'shares')::integer, 1));
   end loop;
   perform register.finish_history_facet(p_round_id);
 end;

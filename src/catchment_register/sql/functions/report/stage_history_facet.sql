@@ -1,11 +1,13 @@
 -- stage_history_facet: some periods of the history by facet, from the cells of the round. Made from changes, a row holds
--- differences.
+-- differences. p_share: of all facets the share, from 0 on, in p_shares equal ones by their key, which is as good as random.
 --
 --   raises  RG010 when the cells were lost in a crash
 create or replace function register.stage_history_facet(
   p_round_id   bigint,
   p_batch_seq  integer,
-  p_periods    register.period[]
+  p_periods    register.period[],
+  p_share      integer,
+  p_shares     integer
 )
   returns integer
   language plpgsql
@@ -17,6 +19,8 @@ create or replace function register.stage_history_facet(
   set enable_mergejoin = off
 as $$
 declare
+  v_first       uuid := rpad(lpad(to_hex(65536 * p_share / p_shares), 4, '0'), 32, '0');
+  v_last        uuid := rpad(lpad(to_hex(65536 * (p_share + 1) / p_shares - 1), 4, '0'), 32, 'f');
   v_is_rebuild  boolean;
   v_count       integer;
 begin
@@ -79,6 +83,7 @@ begin
              register.total_counts(f.value_counts) filter (where f.sign = 1) as added_counts,
              register.total_counts(f.value_counts) filter (where f.sign = -1) as removed_counts
         from register.history_facts(p_round_id, 'facet', false, p_periods) as f
+       where f.facet_key between v_first and v_last
        group by f.period_key, f.facet_key
     ) as c
    -- A difference of nothing need not be published.

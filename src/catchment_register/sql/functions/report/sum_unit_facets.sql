@@ -11,7 +11,7 @@ create or replace function register.sum_unit_facets(
   security definer
   set search_path = pg_catalog, pg_temp
   set jit = off
-  set work_mem = '128MB'
+  set work_mem = '256MB'
   set enable_sort = off
 as $$
 begin
