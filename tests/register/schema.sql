@@ -741,7 +741,8 @@ CREATE TABLE register.import_data (
     CONSTRAINT import_data_error_is_told CHECK ((has_error = (errors IS NOT NULL))),
     CONSTRAINT import_data_error_skips CHECK ((has_error = (operation = 'skip'::text))),
     CONSTRAINT import_data_operation_is_known CHECK ((operation = ANY (ARRAY['insert'::text, 'replace'::text, 'update'::text, 'skip'::text])))
-);
+)
+WITH (autovacuum_analyze_threshold='2000000000');
 ALTER TABLE register.import_data OWNER TO register_owner;
 CREATE TABLE register.import_definition (
     id integer NOT NULL,
@@ -869,7 +870,8 @@ CREATE TABLE register.import_link (
     valid_from date,
     valid_until date,
     problem jsonb
-);
+)
+WITH (autovacuum_analyze_threshold='2000000000');
 ALTER TABLE register.import_link OWNER TO register_owner;
 CREATE TABLE register.import_mapping (
     definition_id integer NOT NULL,
@@ -927,7 +929,8 @@ CREATE TABLE register.import_upload (
     rel_type_code text,
     percentage text,
     edit_comment text
-);
+)
+WITH (autovacuum_analyze_threshold='2000000000');
 ALTER TABLE register.import_upload OWNER TO register_owner;
 CREATE VIEW register.import_row AS
  SELECT l.job_id,
@@ -1266,7 +1269,8 @@ CREATE UNLOGGED TABLE register.report_cell (
     moments register.moment[],
     value_counts jsonb,
     CONSTRAINT report_cell_report_is_known CHECK ((report = ANY (ARRAY['history'::text, 'facet'::text])))
-);
+)
+WITH (autovacuum_analyze_threshold='2000000000');
 ALTER TABLE register.report_cell OWNER TO register_owner;
 CREATE TABLE register.report_state (
     report text NOT NULL,
@@ -1523,7 +1527,8 @@ CREATE UNLOGGED TABLE register.statistical_history_facet_staging (
     value_counts jsonb,
     removed register.moment[],
     removed_counts jsonb
-);
+)
+WITH (autovacuum_analyze_threshold='2000000000');
 ALTER TABLE register.statistical_history_facet_staging OWNER TO register_owner;
 CREATE UNLOGGED TABLE register.statistical_history_staging (
     round_id bigint NOT NULL,
@@ -1555,7 +1560,8 @@ CREATE UNLOGGED TABLE register.statistical_history_staging (
     value_counts jsonb,
     removed register.moment[],
     removed_counts jsonb
-);
+)
+WITH (autovacuum_analyze_threshold='2000000000');
 ALTER TABLE register.statistical_history_staging OWNER TO register_owner;
 CREATE TABLE register.tag_for_unit (
     tag_id integer NOT NULL,
@@ -2580,10 +2586,11 @@ REVOKE ALL ON PROCEDURE register.statistical_unit_refresh_batch(IN payload jsonb
 GRANT ALL ON PROCEDURE register.statistical_unit_refresh_batch(IN payload jsonb, INOUT info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION register.stats_summary(p_moments register.moment[], p_value_counts jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.stats_summary(p_moments register.moment[], p_value_counts jsonb) TO register_read;
+REVOKE ALL ON FUNCTION register.sum_counts(p_old jsonb, p_added jsonb, p_removed jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.sum_moments() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.sum_unit_facets(p_round_id bigint, p_is_lookup boolean, p_after bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.take_changes(p_is_all boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.temporal_merge(p_table text, p_owner text, p_mode text, p_source text, p_args jsonb, p_keeps text[], p_clears text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.temporal_merge(p_table text, p_owner text, p_mode text, p_source text, p_args jsonb, p_keeps text[], p_clears text[], p_is_new boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.today() FROM PUBLIC;
 GRANT ALL ON FUNCTION register.today() TO register_read;
 GRANT ALL ON FUNCTION register.today() TO catchment_worker;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -279,3 +280,33 @@ def test_a_refused_statement_notes_nothing(reg: Register, units: dict[str, int])
     with refused(reg, "RG001"):
         reg.lu("1", "2021-01-01")
     assert reg.log() == []
+
+
+def test_an_import_of_new_units_notes_each_of_them_once(reg: Register) -> None:
+    reg.import_rows(
+        "legal_unit",
+        [{"tax_ident": n, "name": n, "employees": "3", "email_address": "x@y.no"} for n in ("1", "2")],
+        valid_from=date(2020, 1, 1),
+    )
+    both, homes = ids(reg.unit_id("1"), reg.unit_id("2")), ids(reg.enterprise_of("1"), reg.enterprise_of("2"))
+    noted = [{k: row[k] for k in (*KINDS, "valid_ranges") if row[k] is not None} for row in reg.log()]
+    assert noted == [
+        {"enterprise_ids": homes},
+        {"legal_unit_ids": both, "enterprise_ids": homes, "valid_ranges": SINCE_2020},
+    ]
+    reg.forget_log()
+    reg.conn.execute("update register.contact set email_address = 'z'")
+    assert {row["legal_unit_ids"] for row in reg.log()} == {both}, "noted again when the import is over"
+
+
+def test_an_import_about_a_known_unit_notes_its_details(reg: Register, units: dict[str, int]) -> None:
+    """Beside a new one in the same batch, and although the unit itself stays as it is."""
+    row = {"name": "1", "employees": "9"}
+    reg.import_rows(
+        "legal_unit",
+        [{"tax_ident": "1", **row}, {"tax_ident": "5", **row}],
+        strategy="insert_or_update",
+        valid_from=date(2020, 1, 1),
+    )
+    details = {row["legal_unit_ids"] for row in reg.log() if row["enterprise_ids"] is None}
+    assert {ids(units["1"]), ids(reg.unit_id("5"))} <= details

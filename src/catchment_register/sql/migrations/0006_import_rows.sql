@@ -49,7 +49,9 @@ create table register.import_upload (
   percentage                        text,
   edit_comment                      text,
   primary key (job_id, row_no)
-);
+-- Here and below: jobs look at the few columns that the planner asks about, when they have changed. The server would look at all of
+-- them, again and again while a file comes in: a fiftieth of the work.
+) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.import_upload is
   'Rows of the file as text, in our columns. problem: what was wrong when the row was read, by input column (* for the row). '
   'ident, owner_ident, other_ident: identifiers of the unit, of its legal unit or influencing unit, of the influenced unit, in '
@@ -70,7 +72,7 @@ create table register.import_link (
   valid_until      date,
   problem          jsonb,
   primary key (job_id, batch_seq, row_no)
-);
+) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.import_link is
   'Which unit each row is about and which batch it is in. Rows that may touch the same unit are in one batch.';
 
@@ -135,7 +137,7 @@ create table register.import_data (
   constraint import_data_operation_is_known check (operation in ('insert', 'replace', 'update', 'skip')),
   constraint import_data_error_skips        check (has_error = (operation = 'skip')),
   constraint import_data_error_is_told      check (has_error = (errors is not null))
-);
+) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.import_data is
   'Rows as understood: codes as ids, dates and numbers as such. stat_value: by the id of the variable. errors and warnings: by the '
   'column of the file that has to be mended. A row with errors is not imported.';

@@ -60,7 +60,8 @@ create unlogged table register.report_cell (
   moments                          register.moment[],
   value_counts                     jsonb,
   constraint report_cell_report_is_known check (report in ('history', 'facet'))
-);
+-- Here and below: between rounds these tables are empty. What the server finds then would mislead the planner.
+) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.report_cell is
   'Unit rows that look the same to a report, counted; or one row of a unit, where rows of a unit are compared with each other. '
   'Cells of one key may share its weight: only their sum matters. partition_seq below 0: cells that extremes are looked up in.';
@@ -179,7 +180,7 @@ create unlogged table register.statistical_history_staging (
   like register.statistical_history_row,
   removed         register.moment[],
   removed_counts  jsonb
-);
+) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.statistical_history_staging is
   'Periods that children have computed and the end of the stage has not yet published; removed: what the moments lose.';
 
@@ -189,6 +190,6 @@ create unlogged table register.statistical_history_facet_staging (
   like register.statistical_history_facet_row,
   removed         register.moment[],
   removed_counts  jsonb
-);
+) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.statistical_history_facet_staging is
   'The same, by facet.';

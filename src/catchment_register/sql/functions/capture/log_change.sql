@@ -1,5 +1,6 @@
 -- log_change: note which units a statement touched; null says none of that kind. Nothing touched, nothing noted.
--- assign_power_groups turns it off (register.capture) for what it writes itself: its round takes these groups with it.
+-- Off (register.capture) where the units are noted anyway: assign_power_groups, whose round takes its groups with it, and details
+-- of the new units of an import.
 create or replace function register.log_change(
   p_establishment_ids            int4multirange default null,
   p_legal_unit_ids               int4multirange default null,

@@ -53,21 +53,31 @@ begin
    where l.job_id = p_job_id and l.batch_seq = p_batch_seq;
 
   insert into register.import_data
-  with cover as materialized (
+  with slice as materialized (
     -- What a row must lie within: the legal unit of an establishment, or the unit that statistics are about.
-    select l.id, 'legal_unit' as kind, range_agg(daterange(l.valid_from, l.valid_until)) as times
+    select l.id, 'legal_unit' as kind, l.valid_from, l.valid_until
       from register.legal_unit as l
      where v_mode in ('establishment_formal', 'generic_unit')
        and l.id = any (array(select k.owner_id from register.import_link as k
                               where k.job_id = p_job_id and k.batch_seq = p_batch_seq))
-     group by l.id
     union all
-    select e.id, 'establishment', range_agg(daterange(e.valid_from, e.valid_until))
+    select e.id, 'establishment', e.valid_from, e.valid_until
       from register.establishment as e
      where v_mode = 'generic_unit'
        and e.id = any (array(select k.unit_id from register.import_link as k
                               where k.job_id = p_job_id and k.batch_seq = p_batch_seq))
-     group by e.id
+  ),
+  cover as materialized (
+    select s.kind, s.id, min(s.valid_from) as first, max(s.valid_until) as until, count(*) > 1 as is_cut
+      from slice as s
+     group by s.kind, s.id
+  ),
+  -- Most units have one slice; putting several together costs more.
+  patchwork as materialized (
+    select s.kind, s.id, range_agg(daterange(s.valid_from, s.valid_until)) as times
+      from slice as s
+      join cover as c on c.kind = s.kind and c.id = s.id and c.is_cut
+     group by s.kind, s.id
   ),
   -- Where an update may leave out the country of an address: the unit has one there.
   placed as materialized (
@@ -163,7 +173,9 @@ begin
                 then format('the region %s is given for the foreign country %s', u.postal_region_code, u.postal_country_iso_2)
                 end as postal_region_error,
            case when l.problem is null and (v_mode = 'establishment_formal' and l.owner_id is not null or not v_units)
-                     and (coalesce(c.times, ce.times) @> daterange(l.valid_from, l.valid_until)) is not true
+                     and (c.first <= l.valid_from and l.valid_until <= c.until
+                          and (not c.is_cut or w.times @> daterange(l.valid_from, l.valid_until)))
+                         is not true
                 then format('%s is not there from %s until %s', case when v_units then 'the legal unit' else 'the unit' end,
                             l.valid_from, l.valid_until) end as cover_error,
            -- Warnings.
@@ -227,8 +239,9 @@ begin
       left join code as pco on pco.kind = 'country' and pco.key = u.postal_country_iso_2
       left join code as tag on tag.kind = 'tag' and tag.key = u.tag_path
       left join stat as st on st.row_no = l.row_no
-      left join cover as c on c.kind = 'legal_unit' and c.id = l.owner_id
-      left join cover as ce on ce.kind = 'establishment' and ce.id = l.unit_id and l.owner_id is null
+      left join cover as c
+        on c.kind = case when l.owner_id is null then 'establishment' else 'legal_unit' end and c.id = coalesce(l.owner_id, l.unit_id)
+      left join patchwork as w on w.kind = c.kind and w.id = c.id
       left join placed as pl on pl.id = l.unit_id and not l.is_new
      where l.job_id = p_job_id
        and l.batch_seq = p_batch_seq

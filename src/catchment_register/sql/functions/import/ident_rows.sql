@@ -11,10 +11,12 @@ as $$
   select r.row_no, r.ident, r.owner_ident, r.valid_from, r.valid_until, r.read_problem, r.period_problem,
          num_nonnulls(variadic r.ident),
          case when r.ident[1] is not null then 1
-              else (select min(i.n)::integer from unnest(r.ident) with ordinality as i (value, n) where i.value is not null) end,
+              when num_nonnulls(variadic r.ident) > 0
+              then (select min(i.n)::integer from unnest(r.ident) with ordinality as i (value, n) where i.value is not null) end,
          num_nonnulls(variadic r.owner_ident),
          case when r.owner_ident[1] is not null then 1
-              else (select min(i.n)::integer from unnest(r.owner_ident) with ordinality as i (value, n)
+              when num_nonnulls(variadic r.owner_ident) > 0
+              then (select min(i.n)::integer from unnest(r.owner_ident) with ordinality as i (value, n)
                      where i.value is not null) end
     from register.dated_rows(p_job_id) as r;
 $$;

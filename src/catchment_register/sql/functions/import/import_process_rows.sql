@@ -13,15 +13,20 @@ create or replace function register.import_process_rows(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_job  register.import_job;
-  v_args jsonb;
-  v_kind text;
-  v_mode text;
+  v_job     register.import_job;
+  v_args    jsonb;
+  v_kind    text;
+  v_mode    text;
+  v_is_new  boolean;
+  v_capture text := coalesce(current_setting('register.capture', true), '');
 begin
   select j.* into v_job from register.import_job as j where j.id = p_job_id;
+  select coalesce(bool_and(d.is_new), false) into v_is_new
+    from register.import_data as d
+   where d.job_id = p_job_id and d.batch_seq = p_batch_seq and not d.has_error;
   v_args := jsonb_build_object('job_id', p_job_id, 'batch_seq', p_batch_seq, 'first', p_first, 'last', p_last,
                                'edit_by', v_job.created_by, 'note', v_job.note, 'country_id', v_job.snapshot -> 'country_id',
-                               'types', to_jsonb(register.ident_type_ids(p_job_id)));
+                               'types', to_jsonb(register.ident_type_ids(p_job_id)), 'is_new', v_is_new);
   v_mode := case when v_job.snapshot ->> 'strategy' in ('insert_or_update', 'update_only') then 'update' else 'replace' end;
   v_kind := v_job.snapshot ->> 'mode';
   -- New units are ours alone until we commit.
@@ -33,13 +38,20 @@ begin
     array(select distinct d.unit_id
             from register.import_data as d
            where d.job_id = p_job_id and d.batch_seq = p_batch_seq and v_kind <> 'legal_unit' and not d.is_new));
+  if v_kind = 'legal_unit' then
+    perform register.process_legal_units(v_mode, v_args);
+  elsif v_kind in ('establishment_formal', 'establishment_informal') then
+    perform register.process_establishments(v_mode, v_args);
+  end if;
+  -- New units have just been noted as changed: what they own need not say so once more.
+  if v_is_new then
+    perform set_config('register.capture', 'off', true);
+  end if;
   case v_kind
     when 'legal_unit' then
-      perform register.process_legal_units(v_mode, v_args);
       perform register.process_details('legal_unit_id', v_mode, v_args);
       perform register.process_statistics('legal_unit_id', 'unit_id', v_mode, v_args);
     when 'establishment_formal', 'establishment_informal' then
-      perform register.process_establishments(v_mode, v_args);
       perform register.process_details('establishment_id', v_mode, v_args);
       perform register.process_statistics('establishment_id', 'unit_id', v_mode, v_args);
     when 'generic_unit' then
@@ -48,5 +60,6 @@ begin
     when 'legal_relationship' then
       perform register.process_relationships(v_mode, v_args);
   end case;
+  perform set_config('register.capture', v_capture, true);
 end;
 $$;

@@ -79,7 +79,8 @@ begin
   ),
   linked as materialized (
     select r.row_no, r.valid_from, r.valid_until, r.read_problem, r.period_problem, r.lead, r.ident[r.lead] collate "C" as ident,
-           length(array_to_string(r.ident, '')) > 50 and (select max(length(x)) from unnest(r.ident) as x) > 50 as is_long,
+           case when r.idents = 1 then length(r.ident[r.lead])
+                else (select max(length(x)) from unnest(r.ident) as x) end > 50 as is_long,
            coalesce(k.unit, e.unit) as known,
            v_makes and r.lead is not null and num_nonnulls(nullif(k.idents, 0), e.n) = 0 as is_founded,
            coalesce(k.is_ambiguous, false) as is_ambiguous,

@@ -10,15 +10,16 @@ create or replace function register.process_details(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_about text := format(', d.unit_id as %I, d.valid_from, d.valid_until, d.data_source_id, x.edit_at, x.edit_by,
-                          coalesce(d.edit_comment, x.note) as edit_comment from ', p_owner);
+  v_is_new boolean := (p_args ->> 'is_new')::boolean;
+  v_about  text := format(', d.unit_id as %I, d.valid_from, d.valid_until, d.data_source_id, x.edit_at, x.edit_by,
+                           coalesce(d.edit_comment, x.note) as edit_comment from ', p_owner);
 begin
   perform register.process_idents(p_owner, p_args);
   perform register.temporal_merge('activity', p_owner, p_mode,
     'select s.* from (select d.row_no, ''primary'' as type, d.primary_activity_category_id as category_id'
     || v_about || register.batch_rows_text()
     || 'union all select d.row_no, ''secondary'', d.secondary_activity_category_id' || v_about || register.batch_rows_text()
-    || ') as s where s.category_id is not null', p_args);
+    || ') as s where s.category_id is not null', p_args, p_is_new => v_is_new);
   perform register.temporal_merge('location', p_owner, p_mode,
     'select s.row_no, s.type, s.address_part1, s.address_part2, s.address_part3, s.postcode, s.postplace, s.region_id, s.latitude,
             s.longitude, s.altitude, s.valid_from, s.valid_until, s.data_source_id, s.edit_at, s.edit_by, s.edit_comment, '
@@ -36,11 +37,13 @@ begin
                       d.postal_postcode, d.postal_postplace, d.postal_region_id, d.postal_country_id, null, null, null'
     || v_about || register.batch_rows_text()
     || ') as s where num_nonnulls(s.address_part1, s.address_part2, s.address_part3, s.postcode, s.postplace, s.region_id,
-                                  s.country_id, s.latitude, s.longitude, s.altitude) > 0', p_args);
+                                  s.country_id, s.latitude, s.longitude, s.altitude) > 0', p_args,
+    p_is_new => v_is_new);
   perform register.temporal_merge('contact', p_owner, p_mode,
     'select d.row_no, d.web_address, d.email_address, d.phone_number, d.landline, d.mobile_number, d.fax_number'
     || v_about || register.batch_rows_text()
-    || 'and num_nonnulls(d.web_address, d.email_address, d.phone_number, d.landline, d.mobile_number, d.fax_number) > 0', p_args);
+    || 'and num_nonnulls(d.web_address, d.email_address, d.phone_number, d.landline, d.mobile_number, d.fax_number) > 0', p_args,
+    p_is_new => v_is_new);
   perform register.process_tags(p_owner, p_args);
 end;
 $$;

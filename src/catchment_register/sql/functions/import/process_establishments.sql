@@ -27,6 +27,7 @@ begin
          from ', case when v_formal then 'null::boolean' else 'true' end) || register.batch_rows_text(),
     p_args,
     case when v_formal then '{foreign_participation_id,image_id}'
-         else '{foreign_participation_id,image_id,enterprise_id,primary_for_enterprise}' end::text[]);
+         else '{foreign_participation_id,image_id,enterprise_id,primary_for_enterprise}' end::text[],
+    p_is_new => (p_args ->> 'is_new')::boolean);
 end;
 $$;

@@ -16,6 +16,6 @@ begin
             null::integer as image_id, d.enterprise_id, true as primary_for_enterprise, x.edit_at, x.edit_by,
             coalesce(d.edit_comment, x.note) as edit_comment
        from ' || register.batch_rows_text(),
-    p_args, '{foreign_participation_id,image_id,enterprise_id,primary_for_enterprise}');
+    p_args, '{foreign_participation_id,image_id,enterprise_id,primary_for_enterprise}', p_is_new => (p_args ->> 'is_new')::boolean);
 end;
 $$;

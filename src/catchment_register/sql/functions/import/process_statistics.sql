@@ -24,6 +24,6 @@ begin
                  from ', p_owner, p_column)
     || register.batch_rows_text()
     || 'and d.stat_value is not null) as s on s.stat_value ? t.key
-        where s.unit_id is not null', p_args);
+        where s.unit_id is not null', p_args, p_is_new => (p_args ->> 'is_new')::boolean);
 end;
 $$;

@@ -10,7 +10,7 @@ create or replace function register.add_counts(
   parallel safe
   set search_path = pg_catalog, pg_temp
 as $$
-  select register.merge_counts(p_one, p_two, null);
+  select register.sum_counts(p_one, p_two, null);
 $$;
 
 do $$

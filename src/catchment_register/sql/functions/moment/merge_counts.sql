@@ -1,5 +1,5 @@
--- merge_counts: counts of values, plus what came, minus what went; values without any left are gone, and so are variables without
--- values. Null is nothing.
+-- merge_counts: counts of values, plus what came, minus what went; null is nothing. Mostly nothing came or went.
+-- Inlined, therefore without settings of its own.
 create or replace function register.merge_counts(
   p_old      jsonb,
   p_added    jsonb,
@@ -8,21 +8,6 @@ create or replace function register.merge_counts(
   returns jsonb
   language sql
   immutable
-  set search_path = pg_catalog, pg_temp
 as $$
-  select case when p_added is not distinct from p_removed then p_old else (
-    select jsonb_object_agg(v.variable, v.counts)
-      from (
-        select s.variable, jsonb_object_agg(s.value, s.n) as counts
-          from (
-            select d.key as variable, c.key as value, sum(p.sign * c.value::bigint) as n
-              from (values (p_old, 1), (p_added, 1), (p_removed, -1)) as p (counts, sign)
-             cross join lateral jsonb_each(p.counts) as d
-             cross join lateral jsonb_each_text(d.value) as c
-             group by d.key, c.key
-          ) as s
-         where s.n <> 0
-         group by s.variable
-      ) as v
-  ) end;
+  select case when p_added is not distinct from p_removed then p_old else register.sum_counts(p_old, p_added, p_removed) end;
 $$;

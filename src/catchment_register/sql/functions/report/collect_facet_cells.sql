@@ -11,6 +11,7 @@ create or replace function register.collect_facet_cells(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set enable_nestloop = on -- callers that read tables of the round switch it off
   set jit = off
   set work_mem = '128MB'
   set enable_sort = off

@@ -27,6 +27,18 @@ begin
    cross join lateral unnest(h.moments) as m
    where p_source <> 'changes'
    group by h.unit_type, m.stat_definition_id;
+  -- Before anything is published, the smallest value that was reported is the best guess: most units have one of their own.
+  if not found and p_source = 'all' then
+    insert into known_min (unit_type, stat_definition_id, value)
+    select t.unit_type, s.stat_definition_id, s.value
+      from (select v.establishment_id is null as is_legal, v.stat_definition_id,
+                   least(min(v.value_int)::numeric, min(v.value_float)::numeric) as value
+              from register.stat_for_unit as v
+             group by 1, 2) as s
+      join (values (false, 'establishment'), (true, 'legal_unit'), (true, 'enterprise')) as t (is_legal, unit_type)
+        on t.is_legal = s.is_legal
+     where s.value is not null;
+  end if;
 
   insert into register.report_cell (round_id, report, partition_seq, flush_id, sign, weight, facet_key, unit_type, unit_id,
                                     valid_from, valid_until, next_from, birth_key, death_key, used_for_counting,

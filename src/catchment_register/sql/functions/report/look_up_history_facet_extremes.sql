@@ -6,6 +6,7 @@ create or replace function register.look_up_history_facet_extremes(p_round_id bi
   security definer
   set search_path = pg_catalog, pg_temp
   set enable_hashjoin = on -- callers that walk an index switch it off
+  set enable_nestloop = off -- the planner may have seen the tables of a round when they were empty
   set jit = off
   set work_mem = '128MB'
 as $$

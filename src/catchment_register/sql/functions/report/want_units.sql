@@ -6,6 +6,7 @@ create or replace function register.want_units()
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set enable_nestloop = on -- callers that read tables of the round switch it off
   set jit = off
 as $$
 begin

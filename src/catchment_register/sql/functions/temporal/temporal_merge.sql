@@ -1,7 +1,7 @@
 -- temporal_merge: bring rows with validity into a table of slices. p_mode replace: a row says all about its time; update: it says
 -- what it has a value for. Rows are taken in the order of row_no, so a later one wins where two overlap. Time that no row covers
 -- stays as it is; a slice that would say what is there already is not touched. p_keeps: columns that the old slice decides;
--- p_clears: columns that become null.
+-- p_clears: columns that become null. p_is_new: nobody knows the owners yet, so no slice of theirs is looked for.
 --
 -- p_source is a SELECT of ours over $1 (p_args) that yields row_no, the owner, the key columns, valid_from, valid_until, the data
 -- columns, edit_at, edit_by and edit_comment. Only the owner of the schema may call this.
@@ -15,7 +15,8 @@ create or replace function register.temporal_merge(
   p_source  text,
   p_args    jsonb,
   p_keeps   text[] default '{}',
-  p_clears  text[] default '{}'
+  p_clears  text[] default '{}',
+  p_is_new  boolean default false
 )
   returns jsonb
   language plpgsql
@@ -49,7 +50,7 @@ begin
        select distinct k.%3$I as owner from (select s.%3$I from source as s group by %6$s having count(*) > 1) as k
      ),
      existing as materialized (
-       select t.* from register.%2$I as t where %4$s t.%3$I = any (array(select s.%3$I from source as s))
+       select t.* from register.%2$I as t where %9$s %4$s t.%3$I = any (array(select s.%3$I from source as s))
      ),
      added as (
        insert into register.%2$I (%5$s)
@@ -76,7 +77,8 @@ begin
                                    when c = any (p_keeps) then 'true'
                                    when p_mode = 'update' then '(s.%1$I is null or e.%1$I is not distinct from s.%1$I)'
                                    else 'e.%1$I is not distinct from s.%1$I' end, c), ' and ')
-       from unnest(v_table.data_columns) as c))
+       from unnest(v_table.data_columns) as c),
+    case when p_is_new then 'false and' end)
     into v_inserted, v_busy
    using p_args;
   if v_busy is not null then
