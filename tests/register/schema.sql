@@ -1526,7 +1526,9 @@ CREATE UNLOGGED TABLE register.statistical_history_facet_staging (
     moments register.moment[],
     value_counts jsonb,
     removed register.moment[],
-    removed_counts jsonb
+    removed_counts jsonb,
+    is_merged boolean DEFAULT false NOT NULL,
+    merged register.moment[]
 )
 WITH (autovacuum_analyze_threshold='2000000000');
 ALTER TABLE register.statistical_history_facet_staging OWNER TO register_owner;
@@ -2298,7 +2300,7 @@ REVOKE ALL ON FUNCTION register.add_counts(p_one jsonb, p_two jsonb) FROM PUBLIC
 REVOKE ALL ON FUNCTION register.add_moment(p_one register.moment, p_two register.moment) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.add_moments(p_one register.moment[], p_two register.moment[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.amend_history(p_round_id bigint, p_is_one_flush boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.amend_history_facet(p_round_id bigint, p_is_one_flush boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.amend_history_facet(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.amend_unit_facet(p_round_id bigint, p_is_one_flush boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.analyse_relationships(p_job_id integer, p_batch_seq integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.analyse_units(p_job_id integer, p_batch_seq integer) FROM PUBLIC;
@@ -2479,9 +2481,10 @@ REVOKE ALL ON FUNCTION register.lock_units(p_legal_unit_ids integer[], p_establi
 REVOKE ALL ON FUNCTION register.log_change(p_establishment_ids int4multirange, p_legal_unit_ids int4multirange, p_enterprise_ids int4multirange, p_power_group_ids int4multirange, p_relationship_legal_unit_ids int4multirange, p_valid_ranges datemultirange, p_rebuilds_reports boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.log_missed(p_round register.round) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.look_up_history_extremes(p_round_id bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.look_up_history_facet_extremes(p_round_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.look_up_history_facet_extremes(p_round_id bigint, p_batch_seq integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.look_up_unit_facet_extremes(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.merge_counts(p_old jsonb, p_added jsonb, p_removed jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.merge_history_facet(p_round_id bigint, p_batch_seq integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.merge_moments(p_is_part boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.merge_parts(p_unit_type text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.merge_text(p_table text, p_owner text, p_mode text, p_source text, p_keeps text[], p_clears text[]) FROM PUBLIC;

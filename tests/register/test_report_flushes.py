@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from importlib.resources import files
+
 import pytest
 
 from tests.fixtures.register import Register
@@ -113,3 +116,27 @@ def test_holders_of_the_smallest_value_are_counted(reg: Register) -> None:
         reg.derive()
         assert reg.rows(smallest) == [{"value": value, "holders": holders}]
     reg.check()
+
+
+def test_facets_are_shared_out_by_their_key(filled: Register) -> None:
+    """Among children of a large round, made anew as well as by differences; here everything is large."""
+    plan = files("catchment_register").joinpath("sql/functions/report/plan_periods.sql").read_text("utf-8")
+    small, replaced = re.subn(r"(c_(?:facets|changes) +constant integer :=) \d+", r"\1 1", plan)
+    assert replaced == 2
+    filled.conn.execute(small)
+    shared = (
+        "select max((payload ->> 'shares')::integer) from worker.tasks"
+        " where command = 'derive_statistical_history_facet_period' and state = 'completed'"
+        " and id > %s"
+    )
+    for edit in (
+        lambda: (employ(filled, "1", 7), move(filled, "4", "46.26")),  # 1 was the smallest of its facet
+        lambda: (employ(filled, "1", 1), employ(filled, "3", 2)),
+        lambda: filled.value("select worker.enqueue_derive_reports()"),
+    ):
+        before = filled.value("select max(id) from worker.tasks")
+        edit()
+        filled.derive()
+        assert filled.value(shared, before) > 1
+        assert wrong_reports(filled) == []
+        filled.check()

@@ -189,7 +189,9 @@ create unlogged table register.statistical_history_facet_staging (
   batch_seq  integer not null,
   like register.statistical_history_facet_row,
   removed         register.moment[],
-  removed_counts  jsonb
+  removed_counts  jsonb,
+  is_merged       boolean not null default false,
+  merged          register.moment[]
 ) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.statistical_history_facet_staging is
-  'The same, by facet.';
+  'The same, by facet; merged: the moments as they will be, where is_merged.';

@@ -1,11 +1,8 @@
--- amend_history_facet: differences that the children have staged are added to the history by facet; a row without any unit left
--- goes. Rows are found through the key: the work grows with the change and not with the report.
+-- amend_history_facet: differences that the children have staged are added to the history by facet, and the moments that they have
+-- merged take the place of the old ones; a row without any unit left goes. Rows are found through the key: the work grows with the change and not with the report.
 --
 --   raises  RG009 when more units would be lost than there are
-create or replace function register.amend_history_facet(
-  p_round_id      bigint,
-  p_is_one_flush  boolean
-)
+create or replace function register.amend_history_facet(p_round_id bigint)
   returns jsonb
   language plpgsql
   security definer
@@ -33,19 +30,6 @@ begin
       message = 'statistical_history_facet would lose more units than it has: it does not agree with the units it was made from',
       hint = 'Run: catchment register derive --full';
   end if;
-  delete from moment_merge;
-  insert into moment_merge (facet_key, period_key, old, added, removed)
-  select s.facet_key, s.year * 100 + coalesce(s.month, 0), p.moments, s.moments, s.removed
-    from register.statistical_history_facet_staging as s
-    left join register.statistical_history_facet_row as p
-      on p.facet_key = s.facet_key
-     and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0)
-   where s.round_id = p_round_id
-     and s.moments is distinct from s.removed;
-  perform register.merge_moments(p_is_part => p_is_one_flush);
-  perform register.look_up_history_facet_extremes(p_round_id);
-  perform register.close_moments();
-
   delete from register.statistical_history_facet_row as p
    using register.statistical_history_facet_staging as s
    where s.round_id = p_round_id
@@ -72,12 +56,9 @@ begin
           p.physical_country_change_count + s.physical_country_change_count,
           p.physical_address_change_count + s.physical_address_change_count,
           p.unit_size_change_count + s.unit_size_change_count, p.status_change_count + s.status_change_count,
-          case when m.facet_key is null then p.moments else m.moments end,
+          case when s.is_merged then s.merged else p.moments end,
           register.merge_counts(p.value_counts, s.value_counts, s.removed_counts))
     from register.statistical_history_facet_staging as s
-    left join moment_merged as m
-      on m.facet_key = s.facet_key
-     and m.period_key = s.year * 100 + coalesce(s.month, 0)
    where s.round_id = p_round_id
      and p.facet_key = s.facet_key
      and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0);
@@ -98,12 +79,9 @@ begin
          s.births, s.deaths, s.name_change_count, s.primary_activity_category_change_count,
          s.secondary_activity_category_change_count, s.sector_change_count, s.legal_form_change_count,
          s.physical_region_change_count, s.physical_country_change_count, s.physical_address_change_count,
-         s.unit_size_change_count, s.status_change_count, m.moments,
+         s.unit_size_change_count, s.status_change_count, s.merged,
          register.merge_counts(null, s.value_counts, s.removed_counts)
     from register.statistical_history_facet_staging as s
-    left join moment_merged as m
-      on m.facet_key = s.facet_key
-     and m.period_key = s.year * 100 + coalesce(s.month, 0)
    where s.round_id = p_round_id
      and s.unit_count > 0
      and not exists (

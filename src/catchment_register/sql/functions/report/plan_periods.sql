@@ -1,7 +1,7 @@
 -- plan_periods: payloads of the children that stage the periods of a report, each with so many periods that a child weighs cells
 -- against periods about half a million times: one period in a large register, all of them after a small change. Where a period
--- alone has more facets than fit in memory, several children share it, by facet. Only cells that stand for many units are counted
--- for that: rows of one unit are brought together by each of the children.
+-- alone has more facets than fit in memory, several children share it, by facet. Rows of one unit are brought together by each of
+-- the children, so these are counted only when they are changes: what is published is merged with them, which takes longer.
 create or replace function register.plan_periods(
   p_round_id  bigint,
   p_report    text
@@ -13,14 +13,18 @@ create or replace function register.plan_periods(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_weighings constant integer := 500000;
-  c_facets    constant integer := 250000;
-  v_cells     bigint;
-  v_shares    integer;
+  c_weighings   constant integer := 500000;
+  c_facets      constant integer := 250000;
+  c_changes     constant integer := 25000;
+  v_is_rebuild  boolean;
+  v_cells       bigint;
+  v_shares      integer;
 begin
   perform register.require_mark(p_round_id);
-  select count(*), case p_report when 'facet' then greatest(1, ceil(count(*) filter (where c.unit_id is null) / c_facets::numeric))
-                                 else 1 end
+  select s.is_rebuild into strict v_is_rebuild from register.report_scope(p_round_id, p_report) as s;
+  select count(*), case when p_report <> 'facet' then 1
+                        when v_is_rebuild then greatest(1, ceil(count(*) filter (where c.unit_id is null) / c_facets::numeric))
+                        else greatest(1, ceil(count(*) / c_changes::numeric)) end
     into v_cells, v_shares
     from register.report_cell as c
    where c.round_id = p_round_id

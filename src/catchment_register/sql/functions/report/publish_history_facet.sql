@@ -10,15 +10,12 @@ create or replace function register.publish_history_facet(p_round_id bigint)
 as $$
 declare
   v_is_rebuild  boolean;
-  v_is_one      boolean;
   v_info        jsonb;
 begin
   perform register.require_mark(p_round_id);
-  perform register.open_report_scratch();
-  select s.is_rebuild, register.is_one_flush(s.from_flush, s.to_flush) into strict v_is_rebuild, v_is_one
-    from register.report_scope(p_round_id, 'facet') as s;
+  select s.is_rebuild into strict v_is_rebuild from register.report_scope(p_round_id, 'facet') as s;
   if not v_is_rebuild then
-    v_info := register.amend_history_facet(p_round_id, v_is_one);
+    v_info := register.amend_history_facet(p_round_id);
   elsif exists (select from register.statistical_history_facet_row) then
     v_info := register.replace_history_facet(p_round_id);
   else

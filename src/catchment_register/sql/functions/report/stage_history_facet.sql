@@ -1,5 +1,5 @@
 -- stage_history_facet: some periods of the history by facet, from the cells of the round. Made from changes, a row holds
--- differences. p_share: of all facets the share, from 0 on, in p_shares equal ones by their key, which is as good as random.
+-- differences, and the moments as they will be. p_share: of all facets the share, from 0 on, in p_shares equal ones by their key, which is as good as random.
 --
 --   raises  RG010 when the cells were lost in a crash
 create or replace function register.stage_history_facet(
@@ -97,6 +97,9 @@ begin
       or c.added is distinct from c.removed
       or c.added_counts is distinct from c.removed_counts;
   get diagnostics v_count = row_count;
+  if not v_is_rebuild then
+    perform register.merge_history_facet(p_round_id, p_batch_seq);
+  end if;
   return v_count;
 end;
 $$;
