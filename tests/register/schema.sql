@@ -2335,6 +2335,7 @@ REVOKE ALL ON FUNCTION register.close_moments() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.close_round(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.closed_groups(p_enterprise_ids integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.code_id(p_kind text, p_text text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.coded_rows(p_job_id integer, p_first integer, p_last integer, p_rows integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.collect_cells(p_round_id bigint, p_report text, p_partition_seq integer, p_slots int4multirange) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE register.collect_changes(IN payload jsonb, INOUT info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE register.collect_changes(IN payload jsonb, INOUT info jsonb) TO catchment_worker;

@@ -116,29 +116,26 @@ begin
             offset 0) as v
      group by v.row_no
   ),
-  -- Once for all lists: each use of the view is planned anew.
-  code as materialized (
-    select k.kind, k.key, k.id from register.code_key as k where k.kind not in ('rel_type', 'stat', 'ident_type')
-  ),
   row as (
     select l.row_no, l.unit_id, l.enterprise_id, l.owner_id, l.other_id, l.founding_row_no, l.is_new, l.is_primary, l.valid_from,
            l.valid_until, l.problem,
            case when l.is_new then 'insert' when v_updates then 'update' else 'replace' end as operation,
            u.name, left(u.short_name, 16) as short_name, u.birth_day as birth_date, u.death_day as death_date,
-           case when v_mode <> 'establishment_formal' then sec.id end as sector_id,
-           case when v_mode = 'legal_unit' then frm.id end as legal_form_id,
-           coalesce(sta.id, case when h.is_whole then v_status end) as status_id, siz.id as unit_size_id,
-           coalesce(src.id, v_job.data_source_id) as data_source_id, act.id as primary_id, sac.id as secondary_id,
+           case when v_mode <> 'establishment_formal' then k.sector_id end as sector_id,
+           case when v_mode = 'legal_unit' then k.legal_form_id end as legal_form_id,
+           coalesce(k.status_id, case when h.is_whole then v_status end) as status_id, k.unit_size_id,
+           coalesce(k.data_source_id, v_job.data_source_id) as data_source_id, k.primary_id, k.secondary_id,
            u.physical_address_part1, u.physical_address_part2, u.physical_address_part3, u.physical_postcode, u.physical_postplace,
-           reg.id as physical_region_id,
-           coalesce(cou.id, case when h.has_physical and h.is_whole then v_home end) as physical_country_id,
+           k.region_id as physical_region_id,
+           coalesce(k.country_id, case when h.has_physical and h.is_whole then v_home end) as physical_country_id,
            register.parse_number(u.physical_latitude) as latitude, register.parse_number(u.physical_longitude) as longitude,
            register.parse_number(u.physical_altitude) as altitude,
            u.postal_address_part1, u.postal_address_part2, u.postal_address_part3, u.postal_postcode, u.postal_postplace,
-           prg.id as postal_region_id, coalesce(pco.id, case when h.has_postal and h.is_whole then v_home end) as postal_country_id,
+           k.postal_region_id,
+           coalesce(k.postal_country_id, case when h.has_postal and h.is_whole then v_home end) as postal_country_id,
            u.web_address, u.email_address, u.phone_number, u.landline, u.mobile_number, u.fax_number, u.ident,
            st.values as stats,
-           tag.id as tag_id, u.edit_comment,
+           k.tag_id, u.edit_comment,
            -- Errors.
            st.wrong as stat_error,
            case when v_paths is not null
@@ -156,20 +153,20 @@ begin
                 then format('%s is not a day', u.death_date) end as death_error,
            case when u.death_day < u.birth_day
                 then format('the death %s is before the birth %s', u.death_date, u.birth_date) end as order_error,
-           case when u.physical_country_iso_2 is not null and cou.id is null
+           case when u.physical_country_iso_2 is not null and k.country_id is null
                 then format('%s is no country', u.physical_country_iso_2)
-                when h.has_physical and cou.id is null and v_home is null
+                when h.has_physical and k.country_id is null and v_home is null
                      and (pl.physical && daterange(l.valid_from, l.valid_until)) is not true
                 then 'an address needs a country' end as country_error,
-           case when u.postal_country_iso_2 is not null and pco.id is null
+           case when u.postal_country_iso_2 is not null and k.postal_country_id is null
                 then format('%s is no country', u.postal_country_iso_2)
-                when h.has_postal and pco.id is null and v_home is null
+                when h.has_postal and k.postal_country_id is null and v_home is null
                      and (pl.postal && daterange(l.valid_from, l.valid_until)) is not true
                 then 'an address needs a country' end as postal_country_error,
-           case when u.physical_region_code is not null and cou.id <> v_home
+           case when u.physical_region_code is not null and k.country_id <> v_home
                 then format('the region %s is given for the foreign country %s', u.physical_region_code, u.physical_country_iso_2)
                 end as region_error,
-           case when u.postal_region_code is not null and pco.id <> v_home
+           case when u.postal_region_code is not null and k.postal_country_id <> v_home
                 then format('the region %s is given for the foreign country %s', u.postal_region_code, u.postal_country_iso_2)
                 end as postal_region_error,
            case when l.problem is null and (v_mode = 'establishment_formal' and l.owner_id is not null or not v_units)
@@ -181,20 +178,20 @@ begin
            -- Warnings.
            case when length(u.short_name) > 16 and v_cuts
                 then format('%s was cut to 16 characters', u.short_name) end as short_name_warning,
-           coalesce(register.unknown_code('sector', u.sector_code, sec.id),
+           coalesce(register.unknown_code('sector', u.sector_code, k.sector_id),
                     case when u.sector_code is not null and v_mode = 'establishment_formal'
                          then 'an establishment of a legal unit has no sector of its own' end) as sector_warning,
-           coalesce(register.unknown_code('legal form', u.legal_form_code, frm.id),
+           coalesce(register.unknown_code('legal form', u.legal_form_code, k.legal_form_id),
                     case when u.legal_form_code is not null and v_mode <> 'legal_unit'
                          then 'an establishment has no legal form' end) as form_warning,
-           register.unknown_code('status', u.status_code, sta.id) as status_warning,
-           register.unknown_code('size', u.unit_size_code, siz.id) as size_warning,
-           register.unknown_code('data source', u.data_source_code, src.id) as source_warning,
-           register.unknown_code('activity', u.primary_activity_category_code, act.id) as primary_warning,
-           register.unknown_code('activity', u.secondary_activity_category_code, sac.id) as secondary_warning,
-           register.unknown_code('region', u.physical_region_code, reg.id) as region_warning,
-           register.unknown_code('region', u.postal_region_code, prg.id) as postal_region_warning,
-           register.unknown_code('tag', u.tag_path, tag.id) as tag_warning,
+           register.unknown_code('status', u.status_code, k.status_id) as status_warning,
+           register.unknown_code('size', u.unit_size_code, k.unit_size_id) as size_warning,
+           register.unknown_code('data source', u.data_source_code, k.data_source_id) as source_warning,
+           register.unknown_code('activity', u.primary_activity_category_code, k.primary_id) as primary_warning,
+           register.unknown_code('activity', u.secondary_activity_category_code, k.secondary_id) as secondary_warning,
+           register.unknown_code('region', u.physical_region_code, k.region_id) as region_warning,
+           register.unknown_code('region', u.postal_region_code, k.postal_region_id) as postal_region_warning,
+           register.unknown_code('tag', u.tag_path, k.tag_id) as tag_warning,
            case when h.has_physical and h.is_whole and u.physical_country_iso_2 is null and v_home is not null
                 then 'the home country was taken' end as country_warning,
            case when h.has_postal and h.is_whole and u.postal_country_iso_2 is null and v_home is not null
@@ -224,20 +221,7 @@ begin
                            u.postal_postplace, u.postal_region_code, u.postal_country_iso_2) > 0 as has_postal,
               -- An update says only what it has a value for.
               l.is_new or not v_updates as is_whole) as h
-      left join code as sec on sec.kind = 'sector' and sec.key = u.sector_code
-      left join code as frm on frm.kind = 'legal_form' and frm.key = u.legal_form_code
-      left join code as sta on sta.kind = 'status' and sta.key = u.status_code
-      left join code as siz on siz.kind = 'unit_size' and siz.key = u.unit_size_code
-      left join code as src on src.kind = 'data_source' and src.key = u.data_source_code
-      left join code as act
-        on act.kind = 'activity' and act.key = register.activity_key(u.primary_activity_category_code)
-      left join code as sac
-        on sac.kind = 'activity' and sac.key = register.activity_key(u.secondary_activity_category_code)
-      left join code as reg on reg.kind = 'region' and reg.key = u.physical_region_code
-      left join code as prg on prg.kind = 'region' and prg.key = u.postal_region_code
-      left join code as cou on cou.kind = 'country' and cou.key = u.physical_country_iso_2
-      left join code as pco on pco.kind = 'country' and pco.key = u.postal_country_iso_2
-      left join code as tag on tag.kind = 'tag' and tag.key = u.tag_path
+      join register.coded_rows(p_job_id, v_first, v_last, v_rows) as k on k.row_no = l.row_no
       left join stat as st on st.row_no = l.row_no
       left join cover as c
         on c.kind = case when l.owner_id is null then 'establishment' else 'legal_unit' end and c.id = coalesce(l.owner_id, l.unit_id)
