@@ -6,6 +6,10 @@ create or replace function register.capture_named()
   set search_path = pg_catalog, pg_temp
 as $$
 begin
+  -- As log_change would say, before the numbers are gathered.
+  if current_setting('register.capture', true) = 'off' then
+    return null;
+  end if;
   perform register.log_change(
     p_establishment_ids => (select range_agg(int4range(c.establishment_id, c.establishment_id, '[]'))
                               from changed as c where c.establishment_id is not null),

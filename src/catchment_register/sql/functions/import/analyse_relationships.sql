@@ -8,6 +8,7 @@ create or replace function register.analyse_relationships(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set enable_nestloop = off
   set enable_mergejoin = off
   set jit = off
   set work_mem = '64MB'
@@ -57,6 +58,7 @@ begin
         on o.influenced_id = r.other_id and (o.influencing_id, o.type_id) <> (r.owner_id, r.type_id)
        and o.valid_from < r.valid_until and r.valid_from < o.valid_until
      where r.is_primary and o.primary_influencer_only and r.problem is null
+       and o.influenced_id = any (array(select k.other_id from row as k))
      group by r.row_no
   ),
   judged as (

@@ -224,7 +224,8 @@ begin
       join register.coded_rows(p_job_id, v_first, v_last, v_rows) as k on k.row_no = l.row_no
       left join stat as st on st.row_no = l.row_no
       left join cover as c
-        on c.kind = case when l.owner_id is null then 'establishment' else 'legal_unit' end and c.id = coalesce(l.owner_id, l.unit_id)
+        on c.kind = case when l.owner_id is null then 'establishment' else 'legal_unit' end
+       and c.id = coalesce(l.owner_id, l.unit_id)
       left join patchwork as w on w.kind = c.kind and w.id = c.id
       left join placed as pl on pl.id = l.unit_id and not l.is_new
      where l.job_id = p_job_id

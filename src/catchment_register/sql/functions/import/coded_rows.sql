@@ -1,5 +1,5 @@
--- coded_rows: the codes of some rows of a job as ids, null where a code is missing or unknown: rows from p_first to p_last, of these
--- the ones in p_rows if that is given. Apart from the rest of the row, which is wide: each join would carry all of it.
+-- coded_rows: the codes of some rows of a job as ids, null where a code is missing or unknown: rows from p_first to p_last, of
+-- these the ones in p_rows if that is given. Apart from the rest of the row, which is wide: each join would carry all of it.
 -- Inlined, therefore without settings of its own.
 create or replace function register.coded_rows(
   p_job_id  integer,

@@ -6,6 +6,7 @@ create or replace function register.ensure_activities(p_job_id integer)
   returns integer
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off -- the table may be full of rows that other jobs have left
 as $$
 declare
   v_standard register.activity_category_standard;

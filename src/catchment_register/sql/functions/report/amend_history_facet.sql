@@ -1,5 +1,6 @@
 -- amend_history_facet: differences that the children have staged are added to the history by facet, and the moments that they have
--- merged take the place of the old ones; a row without any unit left goes. Rows are found through the key: the work grows with the change and not with the report.
+-- merged take the place of the old ones; a row without any unit left goes. Rows are found through the key: the work grows with the
+-- change and not with the report.
 --
 --   raises  RG009 when more units would be lost than there are
 create or replace function register.amend_history_facet(p_round_id bigint)

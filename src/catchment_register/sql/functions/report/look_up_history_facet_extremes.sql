@@ -33,7 +33,8 @@ begin
   select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path, f.legal_form_id, f.physical_country_id,
          f.status_id, f.unit_size_id
     from (select distinct p.facet_key from moment_piece as p where p.min is null or p.max is null) as u
-    join register.statistical_history_facet_staging as f on f.facet_key = u.facet_key and f.round_id = p_round_id and f.batch_seq = p_batch_seq;
+    join register.statistical_history_facet_staging as f
+      on f.facet_key = u.facet_key and f.round_id = p_round_id and f.batch_seq = p_batch_seq;
   perform register.want_units();
   perform register.collect_cells(p_round_id, 'facet', -1, '{[0,16384)}');
   -- Each cell is weighed against each period: most of those that stand for many units belong to facets that differ in what is left.

@@ -1,6 +1,6 @@
--- merge_history_facet: for rows that a child has staged as differences, what the moments will be when they are published. Nobody but
--- the end of the stage changes what is published, and children do this side by side. Published rows are found through the key: the
--- work grows with the change and not with the report.
+-- merge_history_facet: for rows that a child has staged as differences, what the moments will be when they are published. Only the
+-- end of the stage changes what is published, and children do this side by side. Published rows are found through the key: the work
+-- grows with the change and not with the report.
 create or replace function register.merge_history_facet(
   p_round_id   bigint,
   p_batch_seq  integer

@@ -1,5 +1,6 @@
 -- stage_history_facet: some periods of the history by facet, from the cells of the round. Made from changes, a row holds
--- differences, and the moments as they will be. p_share: of all facets the share, from 0 on, in p_shares equal ones by their key, which is as good as random.
+-- differences, and the moments as they will be. p_share: of all facets the share, from 0 on, in p_shares equal ones by their key,
+-- which is as good as random.
 --
 --   raises  RG010 when the cells were lost in a crash
 create or replace function register.stage_history_facet(
