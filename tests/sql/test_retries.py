@@ -212,6 +212,17 @@ def test_released_task_has_used_no_attempt(engine: Engine) -> None:
     engine.check()
 
 
+@pytest.mark.parametrize(("said", "kept"), [("TimeoutError", "TimeoutError"), ("57014", "timeout")])
+def test_task_past_its_time_limit_says_so_whoever_notices(engine: Engine, said: str, kept: str) -> None:
+    hand = python_work(engine, timeout="1 s")
+    task = engine.enqueue()
+    claim = hand.claim_one()
+    engine.conn.execute("update worker.running set expired_at = clock_timestamp() where id = %s", [task])
+    assert hand.fail(claim, kind=said, message="timed out") == "failed"
+    assert attempts(engine, task)[0]["error"]["kind"] == kept
+    engine.check()
+
+
 def _die(hand: Hand) -> None:
     """The worker process that holds the hand's claims is gone."""
     hand.engine.value("select worker.interrupt_abandoned(array[%s::bigint])", hand.worker_id)

@@ -37,7 +37,8 @@ begin
                       when f.fate = 'cancelled' then
                         coalesce(i.error, '{}') || jsonb_build_object('kind', 'cancelled', 'message',
                                                                       coalesce(r.cancel_reason, 'cancelled'))
-                      when r.expired_at is not null then
+                      -- Whoever notices first: a Python worker says it in its own words.
+                      when r.expired_at is not null and i.error ->> 'kind' is distinct from 'TimeoutError' then
                         coalesce(i.error, '{}') || jsonb_build_object('kind', 'timeout', 'message', format('timed out after %s',
                                                                       r.deadline_at - r.started_at))
                       else coalesce(i.error, jsonb_build_object('kind', a.asked, 'message', a.asked))
