@@ -50,7 +50,7 @@ create table register.import_upload (
   edit_comment                      text,
   primary key (job_id, row_no)
 -- Here and below: jobs look at the few columns that the planner asks about, when they have changed. The server would look at all of
--- them, again and again while a file comes in: a fiftieth of the work.
+-- them, again and again while a file comes in: one or two per cent of the work.
 ) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.import_upload is
   'Rows of the file as text, in our columns. problem: what was wrong when the row was read, by input column (* for the row). '
