@@ -18,7 +18,7 @@ def crew(db: str, connect: Connect, start_worker: StartWorker, tmp_path: Path) -
     """Workers of the test's own database; none runs yet."""
     folder = tmp_path / "probe"
     folder.mkdir()
-    made = Crew.on(db, Engine(connect()), Records(folder), start_worker)
+    made = Crew.on(db, Engine(connect()), Records(folder), start_worker, tmp_path)
     yield made
     made.client.sync.close()
 
@@ -32,7 +32,7 @@ def staffed(server: str, template: str, tmp_path_factory: pytest.TempPathFactory
         psycopg.connect(dsn, autocommit=True) as conn,
         starting_workers(dsn, folder) as start,
     ):
-        made = Crew.on(dsn, Engine(conn), Records(folder), start)
+        made = Crew.on(dsn, Engine(conn), Records(folder), start, folder)
         made.hire(worker_processes=2)
         yield made
         made.client.sync.close()

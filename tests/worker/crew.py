@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
+import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
 
 from catchment import App
 from tests.fixtures.engine import Engine
@@ -32,17 +37,20 @@ class Crew:
     engine: Engine
     records: Records
     launch: Callable[..., WorkerProcess]
+    logs: Path
     workers: list[WorkerProcess] = field(default_factory=list[WorkerProcess])
 
     @classmethod
-    def on(cls, dsn: str, engine: Engine, records: Records, launch: Callable[..., WorkerProcess]) -> Crew:
+    def on(
+        cls, dsn: str, engine: Engine, records: Records, launch: Callable[..., WorkerProcess], logs: Path | None = None
+    ) -> Crew:
         """A crew of a fresh database, with the commands of the app registered."""
         client = App(dsn)
         for command in app.commands:
             client.commands.add(command)
         client.sync.register()
         engine.conn.execute(TABLES)
-        return cls(client, engine, records, launch)
+        return cls(client, engine, records, launch, logs or records.folder)
 
     def hire(self, count: int = 1, *arguments: str, app: str = APP, **settings: object) -> list[WorkerProcess]:
         """Start workers with these environment variables, and wait until all are registered."""
@@ -95,6 +103,21 @@ class Crew:
     def states(self) -> dict[str, int]:
         """How many tasks are in each state."""
         return dict(self.engine.conn.execute("select state, count(*) from worker.tasks group by state").fetchall())
+
+    def logged(self, event: str) -> list[dict[str, Any]]:
+        """The events of this name that the workers have logged."""
+        lines = [line for log in sorted(self.logs.glob("worker-*.log")) for line in log.read_text().splitlines(True)]
+        found = [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}\n")]
+        return [line for line in found if line["event"] == event]
+
+    def scrape(self, name: str, **labels: str) -> float:
+        """A metric of the worker that was hired last with a port for them."""
+        wait_until(lambda: self.logged("metrics.listening"))
+        where = self.logged("metrics.listening")[-1]
+        with urllib.request.urlopen(f"http://{where['host']}:{where['port']}/metrics", timeout=20) as answer:
+            families = text_string_to_metric_families(answer.read().decode())
+            found = [s.value for f in families for s in f.samples if s.name == name and s.labels == labels]
+        return found[0] if found else 0.0
 
     def attempts(self) -> set[int]:
         """How often tasks were started."""

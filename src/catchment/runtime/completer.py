@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -19,7 +19,7 @@ from catchment.errors import CatchmentError, ClaimLost, TaskCancelled
 from catchment.runtime.connection import LOST, hold_connection
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Holdings
-from catchment.runtime.metrics import Metrics
+from catchment.runtime.journal import Journal
 from catchment.runtime.options import WorkerOptions
 from catchment.store import attempt as store
 from catchment.store.attempt import Ending
@@ -44,7 +44,7 @@ class Completer:
         options: WorkerOptions,
         *,
         holdings: Holdings,
-        metrics: Metrics,
+        journal: Journal,
         events: Events,
         go_on: Callable[[list[Held]], None],
         room: Callable[[int], int],
@@ -59,7 +59,7 @@ class Completer:
         self._on_loss = on_loss
         self._options = options
         self._holdings = holdings
-        self._metrics = metrics
+        self._journal = journal
         self._events = events
         self._waiting: list[Ending] = []
         self._in_doubt: list[Ending] = []
@@ -148,7 +148,9 @@ class Completer:
         if len(done) < len(endings):
             # Some are not plain any more, or not ours: the thorough way tells which.
             await self._write_settled(conn, [e for e in endings if e.attempt.id not in done], is_again=is_again)
-        self._settled([e for e in endings if e.attempt.id in done])
+        completed = [e for e in endings if e.attempt.id in done]
+        self._journal.completed(completed)
+        self._settled(completed)
         if following:
             self._go_on(following)
 
@@ -162,9 +164,7 @@ class Completer:
             return
         if any(e.asked == "failed" and states.get(e.attempt.id) == "pending" for e in endings):
             self._on_retry()
-        lost = [e for e in endings if e.attempt.id not in states]
-        if lost and not is_again:
-            self._fenced(lost)
+        await self._record(conn, endings, states, is_again=is_again)
         self._settled(endings)
 
     async def _write_singly(self, conn: AsyncConnection[Any], endings: Sequence[Ending], *, is_again: bool) -> None:
@@ -174,15 +174,16 @@ class Completer:
 
     async def _write_one(self, conn: AsyncConnection[Any], ending: Ending, *, is_again: bool) -> None:
         try:
+            states: dict[int, str]
             if ending.has_offspring:
-                await store.complete_one(conn, ending)
-            elif not await store.settle(conn, [ending]) and not is_again:
-                self._fenced([ending])
+                states = {ending.attempt.id: await store.complete_one(conn, ending)}
+            else:
+                states = await store.settle(conn, [ending])
+            await self._record(conn, [ending], states, is_again=is_again)
         except LOST:
             raise
         except ClaimLost:
-            if not is_again:
-                self._fenced([ending])
+            await self._record(conn, [ending], {}, is_again=is_again)
         except (psycopg.Error, CatchmentError) as error:
             await self._write_refused(conn, ending, error)
         self._settled([ending])
@@ -198,18 +199,23 @@ class Completer:
             id=ending.attempt.id,
             command=ending.attempt.command,
         )
-        await store.settle(conn, [Ending(ending.attempt, asked, error=to_json(described).decode())])
+        refused = Ending(ending.attempt, asked, error=to_json(described).decode(), failure=described)
+        await self._record(conn, [refused], await store.settle(conn, [refused]), is_again=True)
 
-    def _fenced(self, endings: Sequence[Ending]) -> None:
-        self._metrics.fenced_writes += len(endings)
-        for ending in endings:
-            self._events.emit(
-                "task.fenced",
-                f"{ending.attempt.command} {ending.attempt.id}: the claim was lost, its end is dropped",
-                level=logging.WARNING,
-                id=ending.attempt.id,
-                fence=ending.attempt.fence,
-            )
+    async def _record(
+        self, conn: AsyncConnection[Any], endings: Sequence[Ending], states: Mapping[int, str], *, is_again: bool
+    ) -> None:
+        """Count what is durable. Of a batch sent again, what is not ours any more may have been recorded before."""
+        missing = [e for e in endings if e.attempt.id not in states]
+        if missing and is_again:
+            fates = await store.fates(conn, missing)
+            known = {i: "completed" for i, fate in fates.items() if fate == "ended"}
+            # How a failure was recorded the first time cannot be seen any more: it is counted as it was asked.
+            states = {**states, **known, **{e.attempt.id: e.asked for e in missing if e.asked != "completed"}}
+            missing = [e for e in endings if e.attempt.id not in states]
+        if missing:
+            self._journal.fenced(missing)
+        self._journal.settled([e for e in endings if e.attempt.id in states], states)
 
     def _settled(self, endings: Sequence[Ending]) -> None:
         self._holdings.drop(e.attempt for e in endings if isinstance(e.attempt, Held))

@@ -27,6 +27,10 @@ class Events:
     def __init__(self, *subscribers: Subscriber) -> None:
         self._subscribers = subscribers
 
+    def is_heard(self, level: int) -> bool:
+        """Would an event of this level reach anybody?"""
+        return bool(self._subscribers) or logger.isEnabledFor(level)
+
     def emit(self, name: str, text: str, *, level: int = logging.INFO, **fields: Any) -> None:
         event = Event(name, text, level, fields)
         logger.log(level, "%s", text, extra={"event": name, "fields": fields})

@@ -124,6 +124,7 @@ class Executor:
             began = now
             ending = await self.run_one(held)
             now = time.monotonic()
+            held.seconds = now - began
             if ending is None or ending.asked != "released":
                 self._metrics.finished(held.command, now - began, now)
             if ending is not None:
@@ -155,7 +156,6 @@ class Executor:
         except asyncio.CancelledError:
             return self._stopped(held)
         except NotStarted:
-            self._metrics.released += 1
             return Ending(held, "released")
         except ClaimLost:
             return self._dropped(held)
@@ -234,7 +234,6 @@ class Executor:
                 result = None if value is None else to_json(value, inf_nan_mode="strings").decode()
         except PydanticSerializationError as error:
             raise GiveUp(f"the result of {held.command} cannot be written as JSON: {error}") from error
-        self._metrics.completed += 1
         made = None if context is None else context.recorded
         if made is None:
             return Ending(held, result=result)
@@ -250,21 +249,7 @@ class Executor:
 
     def _ended(self, held: Held, asked: str, error: BaseException) -> Ending:
         described = error.described if isinstance(error, ProcessError) else describe_error(error)
-        if asked == "cancelled":
-            self._metrics.cancelled += 1
-        else:
-            self._metrics.failed[described["kind"]] += 1
-        self._events.emit(
-            "task.processed",
-            f"{held.command} {held.id} {asked}: {described['message']}",
-            level=logging.ERROR if asked == "failed" else logging.INFO,
-            id=held.id,
-            command=held.command,
-            state=asked,
-            attempt=held.attempt,
-            error=described["message"],
-        )
-        return Ending(held, asked, error=to_json(described).decode())
+        return Ending(held, asked, error=to_json(described).decode(), failure=described)
 
     def _stopped(self, held: Held) -> Ending | None:
         """The handler was cancelled: by us, for a reason, or by itself."""
@@ -273,7 +258,6 @@ class Executor:
         if held.stop is Stop.LOST:
             return self._dropped(held)
         if held.stop is Stop.RELEASED:
-            self._metrics.released += 1
             return Ending(held, "released")
         if held.stop is Stop.TIMED_OUT:
             return self._ended(held, "failed", TimeoutError(held.stop_reason))
@@ -292,7 +276,6 @@ class Executor:
         self._drop(held)
 
     def _unknown(self, held: Held) -> Ending:
-        self._metrics.released += 1
         self._port.warn(held.id, held.command)
         return Ending(held, "released", error=to_json({"retry_after": UNKNOWN_COMMAND_DELAY}).decode())
 

@@ -23,12 +23,13 @@ class Stop(Enum):
 class Held(Attempt):
     """A claimed attempt, who runs it, and whether it was told to stop."""
 
-    __slots__ = ("context", "is_settled", "runner", "since", "stop", "stop_reason", "timer")
+    __slots__ = ("context", "is_settled", "runner", "seconds", "since", "stop", "stop_reason", "timer")
 
     def __init__(self, row: tuple[Any, ...]) -> None:
         super().__init__(row)
         self.context: Context | None = None
         self.runner: asyncio.Task[None] | None = None
+        self.seconds = 0.0
         self.since = 0.0
         self.timer: asyncio.TimerHandle | None = None
         self.stop: Stop | None = None

@@ -85,6 +85,7 @@ class Metrics:
         self.completed = 0
         self.failed: Counter[str] = Counter()
         self.cancelled = 0
+        self.interrupted = 0
         self.released = 0
         self.fenced_writes = 0
         self.claims = 0

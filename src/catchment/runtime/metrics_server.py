@@ -44,12 +44,13 @@ class WorkerCollector(Collector):
 
     def _tasks(self) -> Iterator[Metric]:
         counted = self._metrics
-        yield _counter("worker_tasks_completed", "Attempts whose handler returned.", counted.completed)
+        yield _counter("worker_tasks_completed", "Attempts that completed, as recorded.", counted.completed)
         failed = CounterMetricFamily("worker_tasks_failed", "Attempts that failed.", labels=["kind"])
         for kind, count in sorted(dict(counted.failed).items()):
             failed.add_metric([kind], count)
         yield failed
         yield _counter("worker_tasks_cancelled", "Attempts that were cancelled.", counted.cancelled)
+        yield _counter("worker_tasks_interrupted", "Attempts that were interrupted and run again.", counted.interrupted)
         yield _histogram(
             "worker_task_duration_seconds", "Time that attempts took, however they ended.", counted.task_seconds
         )

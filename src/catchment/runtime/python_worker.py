@@ -18,6 +18,7 @@ from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.executor import Executor
 from catchment.runtime.held import Held, Holdings, Stop
+from catchment.runtime.journal import Journal
 from catchment.runtime.limiter import Limiter, Load, Signals
 from catchment.runtime.memory import memory_usage
 from catchment.runtime.metrics import Metrics
@@ -55,12 +56,13 @@ class PythonWorker:
         self._signals = Signals()
         self.holdings = Holdings(self.bell.ring)
         self.limiter = Limiter(options, lambda: self._signals)
+        self._journal = Journal(metrics, events)
         self._completer = Completer(
             dsn,
             identity.worker_id,
             options,
             holdings=self.holdings,
-            metrics=metrics,
+            journal=self._journal,
             events=events,
             go_on=self._start,
             room=self._room,
@@ -145,7 +147,8 @@ class PythonWorker:
         """How many tasks may follow in their lanes when so many have ended; none once we are told to stop."""
         return 0 if self._halt.is_set() else self.limiter.free(len(self.holdings) - freed)
 
-    def _committed(self, ending: Ending) -> None:
+    def _committed(self, ending: Ending, state: str) -> None:
+        self._journal.settled([ending], {ending.attempt.id: state})
         if isinstance(ending.attempt, Held):
             self.holdings.drop([ending.attempt])
 
@@ -167,7 +170,6 @@ class PythonWorker:
         for held in unstarted:
             held.is_settled = True
             self._completer.submit(Ending(held, "released"))
-        self._metrics.released += len(unstarted)
 
     async def _wait_for_handlers(self, grace: timedelta) -> None:
         until = time.monotonic() + grace.total_seconds()

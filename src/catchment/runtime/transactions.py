@@ -31,7 +31,7 @@ NAME = "catchment transaction"
 class Transactions:
     """A few connections for the transactions of handlers, apart from all others."""
 
-    def __init__(self, dsn: str, *, size: int, limit: timedelta, committed: Callable[[Ending], None]) -> None:
+    def __init__(self, dsn: str, *, size: int, limit: timedelta, committed: Callable[[Ending, str], None]) -> None:
         self._dsn = dsn
         self._limit = limit
         self._committed = committed
@@ -94,7 +94,7 @@ class Transactions:
         except LOST as error:
             if not await self._happened(ending):
                 raise psycopg.OperationalError("the transaction of the handler was lost before its commit") from error
-        self._committed(ending)
+        self._committed(ending, state)
         return state
 
     async def leave(self, context: Context) -> None:

@@ -6,7 +6,7 @@ element would cost more than the handler.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -94,7 +94,8 @@ class Attempt:
 
 @dataclass(slots=True)
 class Ending:
-    """How an attempt ended: ``asked`` is completed, failed, cancelled or released. Everything else is JSON text."""
+    """How an attempt ended: ``asked`` is completed, failed, cancelled, interrupted or released. The rest is JSON text,
+    except ``failure``: what ``error`` says, for the log."""
 
     attempt: Attempt
     asked: str = "completed"
@@ -105,6 +106,7 @@ class Ending:
     child_mode: str | None = None
     on_failure: str | None = None
     follow_ups: str | None = None
+    failure: Mapping[str, Any] | None = None
 
     @property
     def has_offspring(self) -> bool:
@@ -195,6 +197,20 @@ async def held_fences(
 async def fate(conn: AsyncConnection[Any], task_id: int, fence: int, attempt: int) -> str:
     """What has become of an attempt whose commit got no answer: held, ended or lost."""
     return await fetch_value_async(conn, "select worker.attempt_fate(%s, %s, %s)", task_id, fence, attempt)
+
+
+async def fates(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> dict[int, str]:
+    """As ``fate``, of many attempts."""
+    cursor = await conn.execute(
+        "select u.id, worker.attempt_fate(u.id, u.fence, u.attempt)"
+        " from unnest(%s::bigint[], %s::bigint[], %s::int[]) as u (id, fence, attempt)",
+        [
+            numbers(e.attempt.id for e in endings),
+            numbers(e.attempt.fence for e in endings),
+            numbers(e.attempt.attempt for e in endings),
+        ],
+    )
+    return dict(await cursor.fetchall())
 
 
 async def report_progress(conn: AsyncConnection[Any], task_id: int, fence: int, progress: str) -> None:

@@ -1,0 +1,74 @@
+"""Counts and logs attempts of Python handlers, once their end is recorded: what was lost on the way did not happen."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+
+from catchment.runtime.events import Events
+from catchment.runtime.held import Held
+from catchment.runtime.metrics import Metrics
+from catchment.store.attempt import Ending
+
+
+class Journal:
+    def __init__(self, metrics: Metrics, events: Events) -> None:
+        self._metrics = metrics
+        self._events = events
+
+    def completed(self, endings: Sequence[Ending]) -> None:
+        """These have completed. A batch costs one addition while nobody listens."""
+        self._metrics.completed += len(endings)
+        if self._events.is_heard(logging.INFO):
+            for ending in endings:
+                self._log(ending, "completed", logging.INFO)
+
+    def settled(self, endings: Iterable[Ending], states: Mapping[int, str]) -> None:
+        """These have ended in one way or another; ``states`` says where their tasks stand now."""
+        for ending in endings:
+            if ending.asked == "released":
+                self._metrics.released += 1
+                continue
+            state = states[ending.attempt.id]
+            failure = ending.failure or {}
+            level = logging.INFO
+            if state == "cancelled":
+                self._metrics.cancelled += 1
+            elif ending.asked == "completed":
+                self._metrics.completed += 1
+            elif ending.asked == "interrupted" and state == "interrupted":
+                self._metrics.interrupted += 1
+                level = logging.WARNING
+            else:
+                self._metrics.failed[str(failure.get("kind", ending.asked))] += 1
+                level = logging.ERROR
+            if self._events.is_heard(level):
+                self._log(ending, state, level)
+
+    def _log(self, ending: Ending, state: str, level: int) -> None:
+        attempt = ending.attempt
+        milliseconds = round(attempt.seconds * 1000, 1) if isinstance(attempt, Held) else None
+        error = None if ending.failure is None else ending.failure["message"]
+        self._events.emit(
+            "task.processed",
+            f"{attempt.command} {attempt.id} {state} in {milliseconds} ms" + (f": {error}" if error else ""),
+            level=level,
+            id=attempt.id,
+            command=attempt.command,
+            state=state,
+            attempt=attempt.attempt,
+            duration_ms=milliseconds,
+            error=error,
+        )
+
+    def fenced(self, endings: Sequence[Ending]) -> None:
+        """These came too late: another worker has their tasks."""
+        self._metrics.fenced_writes += len(endings)
+        for ending in endings:
+            self._events.emit(
+                "task.fenced",
+                f"{ending.attempt.command} {ending.attempt.id}: the claim was lost, its end is dropped",
+                level=logging.WARNING,
+                id=ending.attempt.id,
+                fence=ending.attempt.fence,
+            )
