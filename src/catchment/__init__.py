@@ -45,6 +45,7 @@ from catchment.errors import (
     UnknownCommand,
     UnknownQueue,
 )
+from catchment.model.release import VERSION
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId, TaskInfo
 from catchment.store.connect import connect
@@ -55,7 +56,7 @@ from catchment.task.context import Context
 from catchment.task.limit import Limit
 from catchment.task.options import Retry
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "App",

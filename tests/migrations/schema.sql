@@ -684,6 +684,7 @@ CREATE TABLE worker.version (
     is_one boolean DEFAULT true NOT NULL,
     fingerprint text NOT NULL,
     compatible_from integer NOT NULL,
+    release text NOT NULL,
     CONSTRAINT version_is_one_check CHECK (is_one)
 );
 ALTER TABLE worker.version OWNER TO catchment_owner;

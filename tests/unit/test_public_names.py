@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import psycopg
@@ -30,3 +31,8 @@ def test_every_sqlstate_that_the_engine_raises_has_a_class() -> None:
     for sqlstate in sorted(raised):
         made = type("Made", (psycopg.DatabaseError,), {"sqlstate": sqlstate})("said")
         assert isinstance(translate(made), errors.CatchmentError), sqlstate
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert catchment.__version__ == project["version"]

@@ -25,7 +25,7 @@ from catchment.lake.verify import GUARD, has_lake, verify
 from catchment.sql.loader import Folder
 from catchment.store import registry
 from catchment.store.connect import connect
-from catchment.store.migrate import Schema, apply_migrations, check_version, recreate_routines
+from catchment.store.migrate import Schema, apply_migrations, check_version, newer_than, recreate_routines
 
 LAKE = Schema("lake", Folder("catchment.lake.sql"), compatible_from=1, version_table="installed")
 
@@ -77,11 +77,11 @@ def install(
 
 
 def _ready_address(conn: Connection[Any]) -> LakeAddress | None:
-    """Where the lake is, if this code has installed all of it."""
+    """Where the lake is, if this code or a newer version has installed all of it."""
     if not has_lake(conn):
         return None
     row = conn.execute("select i.fingerprint from lake.installed as i").fetchone()
-    if row is None or row[0] != LAKE.folder.fingerprint():
+    if row is None or (row[0] != LAKE.folder.fingerprint() and newer_than(conn, LAKE) is None):
         return None
     return read_address(conn) if not verify(conn) else None
 
@@ -120,8 +120,9 @@ def _install(
     on_step("views of the catalog")
     _make_views(conn, where.metadata_schema)
     recreate_routines(conn, LAKE, on_step)
-    on_step("commands")
-    _register(conn)
+    if newer_than(conn, LAKE) is None:
+        on_step("commands")
+        _register(conn)
     on_step("guard")
     _make_guard(conn, where, settings)
     return where

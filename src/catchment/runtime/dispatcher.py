@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection
 
-from catchment.errors import CatchmentError, ServerUnavailable, UnknownQueue
+from catchment.errors import CatchmentError, SchemaMismatch, ServerUnavailable, UnknownQueue
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.fiber import Fiber, QueueState, Shared, roles
@@ -57,6 +57,7 @@ class Dispatcher:
         self._states: dict[str, QueueState] = {}
         self._queue_news = asyncio.Event()
         self._python_queues: set[str] = set()
+        self._misfit: SchemaMismatch | None = None
 
     def stop(self) -> None:
         """Claim no more; running tasks finish."""
@@ -68,7 +69,7 @@ class Dispatcher:
         self._queue_news.set()
 
     async def run(self) -> None:
-        """Serve until stopped."""
+        """Serve until stopped; raises ``SchemaMismatch`` when an upgrade left this version behind."""
         with connect(self._dsn) as conn:
             migrate.check_version(conn)
             if len(self._commands):
@@ -79,6 +80,8 @@ class Dispatcher:
             await self._refuse_company()
         async with self._metrics_served():
             await self._keep_running()
+        if self._misfit is not None:
+            raise self._misfit
 
     @asynccontextmanager
     async def _metrics_served(self) -> AsyncGenerator[None]:
@@ -245,6 +248,11 @@ class Dispatcher:
         """Start the fibers of queues that are new; true when nothing is to be done anywhere."""
         try:
             async with await connect_async(self._dsn, name="catchment worker") as conn:
+                self._misfit = await migrate.find_misfit(conn)
+                if self._misfit is not None:
+                    self._events.emit("worker.outdated", str(self._misfit), level=logging.ERROR)
+                    self.stop()
+                    return False
                 queues = await self._own_queues(conn)
                 for queue in queues:
                     if queue.has_sql and queue.name not in self._states:

@@ -1,7 +1,8 @@
 """Install and upgrade the schema, and tell whether it fits this version.
 
 Each migration is one transaction under a session lock, so a broken one leaves nothing and can be run again.
-Functions, views, triggers and grants are re-created as a whole whenever their text changed.
+Functions, views, triggers and grants are re-created as a whole whenever their text changed. What a newer version of the
+package wrote is never taken back by an older one.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 
 import psycopg
-from psycopg import Connection
+from psycopg import AsyncConnection, Connection
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from catchment.errors import SchemaMismatch
+from catchment.model.release import VERSION, release_order
 from catchment.sql import loader
 
 _LOCK = "select pg_advisory_lock(hashtextextended('catchment.migrate', 0))"
@@ -40,8 +42,15 @@ create table if not exists {migration} (
 create table if not exists {version} (
   is_one           boolean primary key default true check (is_one),
   fingerprint      text not null,
-  compatible_from  integer not null
+  compatible_from  integer not null,
+  release          text not null
 );
+"""
+
+_VERSION: LiteralString = """
+select (select max(m.number) from {migration} as m), v.compatible_from, v.release
+  from (select) as one
+  left join {version} as v on true
 """
 
 
@@ -50,13 +59,19 @@ class Schema:
     """A schema of Catchment's own, and the folder its SQL is in.
 
     ``compatible_from`` is the oldest migration whose schema the functions of this code can still work with after an
-    upgrade by newer code; it is kept in the table ``version_table``.
+    upgrade by newer code; it is kept in the table ``version_table``, with the ``release`` that wrote the functions.
     """
 
     name: str
     folder: loader.Folder
     compatible_from: int
     version_table: str = "version"
+    release: str = VERSION
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest migration that this code knows."""
+        return self.folder.migrations()[-1].number
 
     def text(self, template: LiteralString) -> Composed:
         """The template with the names of this schema filled in."""
@@ -74,14 +89,19 @@ ENGINE = Schema("worker", loader.ENGINE, compatible_from=1)
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
+    """What ``migrate`` did. ``newer`` names the newer version that wrote the schema, which was left alone."""
+
     applied: tuple[str, ...]
     routines_changed: bool
+    newer: str | None = None
 
 
 def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] | None = None) -> Upgrade:
     """Bring the schema up to date. Safe to run any number of times, and by several processes at once.
 
-    ``on_step`` is told what is being done. Returns which migrations were ``applied`` and whether ``routines_changed``.
+    ``on_step`` is called with the name of each step. Returns which migrations were ``applied`` and whether
+    ``routines_changed``. A schema written by a newer version of Catchment is left as it is: ``newer`` names that
+    version, and ``SchemaMismatch`` is raised if this one cannot work with it.
     """
     on_step = on_step or (lambda _: None)
     if not conn.autocommit:
@@ -92,7 +112,11 @@ def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] | None = No
             conn.execute(loader.roles())
             conn.execute(_may_become_owner())
         applied = apply_migrations(conn, ENGINE, on_step)
-        return Upgrade(applied, recreate_routines(conn, ENGINE, on_step))
+        changed = recreate_routines(conn, ENGINE, on_step)
+        if changed:
+            # Workers of an older version look at once whether they still fit.
+            conn.execute("select pg_notify('worker_tasks', '')")
+        return Upgrade(applied, changed, newer_than(conn, ENGINE))
     except psycopg.errors.InsufficientPrivilege as error:
         raise SchemaMismatch(
             f"this user may not install Catchment: {error.diag.message_primary}",
@@ -103,21 +127,32 @@ def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] | None = No
             conn.execute(_UNLOCK)
 
 
+def newer_than(conn: Connection[Any], schema: Schema) -> str | None:
+    """The version that wrote this schema, if it is newer than this code; ``SchemaMismatch`` if the two do not fit."""
+    row = conn.execute(schema.text(_VERSION)).fetchone()
+    number, compatible_from, release = row if row is not None else (None, None, None)
+    if release is not None and release_order(release) > release_order(schema.release):
+        newer = str(release)
+    elif number is not None and number > schema.newest:
+        newer = f"migration {number}"  # an upgrade that was broken off before it wrote the functions
+    else:
+        return None
+    problem = _misfit(schema, number, compatible_from)
+    if problem is not None:
+        raise problem
+    return newer
+
+
 def apply_migrations(conn: Connection[Any], schema: Schema, on_step: Callable[[str], None]) -> tuple[str, ...]:
     """Make the schema if it is missing, and apply what it lacks, each migration in one transaction. Under a lock."""
-    known = schema.folder.migrations()
     with conn.transaction():
         conn.execute(schema.text(_FOUNDATION))
         done = {row[0] for row in conn.execute(schema.text("select number from {migration}"))}
-    newest = max(done, default=0)
-    if newest > known[-1].number:
-        raise SchemaMismatch(
-            f"the database has migration {newest}, this version of Catchment knows {known[-1].number}",
-            hint="Upgrade the catchment package; a newer schema is never taken back.",
-        )
+    if newer_than(conn, schema) is not None:
+        return ()
 
     applied: list[str] = []
-    for migration in known:
+    for migration in schema.folder.migrations():
         if migration.number in done:
             continue
         on_step(migration.name)
@@ -149,47 +184,65 @@ def _may_become_owner() -> LiteralString:
 
 
 def recreate_routines(conn: Connection[Any], schema: Schema, on_step: Callable[[str], None]) -> bool:
-    """Create functions, views and grants anew if their text has changed; tells whether it had. Under a lock."""
+    """Create functions, views and grants again if their text has changed; returns whether it had. Under a lock.
+
+    Those that a newer version wrote stay.
+    """
+    if newer_than(conn, schema) is not None:
+        return False
+    fingerprint = schema.folder.fingerprint()
     with conn.transaction():
         conn.execute("set local role catchment_owner")
-        row = conn.execute(schema.text("select fingerprint from {version}")).fetchone()
-        if row is not None and row[0] == schema.folder.fingerprint():
+        row = conn.execute(schema.text("select fingerprint, release from {version}")).fetchone()
+        if row == (fingerprint, schema.release):
             return False
-        on_step("functions, views and grants")
-        # Bodies name functions that come later in the order of files.
-        conn.execute("set local check_function_bodies = off")
-        for text in schema.folder.routines():
-            conn.execute(text)
+        changed = row is None or row[0] != fingerprint
+        if changed:
+            on_step("functions, views and grants")
+            # Bodies name functions that come later in the order of files.
+            conn.execute("set local check_function_bodies = off")
+            for text in schema.folder.routines():
+                conn.execute(text)
         conn.execute(
             schema.text(
-                "insert into {version} (fingerprint, compatible_from) values (%s, %s)"
-                " on conflict (is_one) do update"
-                " set fingerprint = excluded.fingerprint, compatible_from = excluded.compatible_from"
+                "insert into {version} (fingerprint, compatible_from, release) values (%s, %s, %s)"
+                " on conflict (is_one) do update set fingerprint = excluded.fingerprint,"
+                " compatible_from = excluded.compatible_from, release = excluded.release"
             ),
-            [schema.folder.fingerprint(), schema.compatible_from],
+            [fingerprint, schema.compatible_from, schema.release],
         )
-        return True
+        return changed
 
 
 def check_version(conn: Connection[Any]) -> None:
     """Raise ``SchemaMismatch`` unless this code can work with the schema in the database."""
-    known = loader.migrations()[-1].number
     try:
-        row = conn.execute(
-            "select (select max(number) from worker.migration), (select compatible_from from worker.version)"
-        ).fetchone()
+        row = conn.execute(ENGINE.text(_VERSION)).fetchone()
     except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
         raise SchemaMismatch("the database has no Catchment schema", hint="Run: catchment migrate") from error
-    if row is None or row[0] is None or row[1] is None:
-        raise SchemaMismatch("the Catchment schema is half installed", hint="Run: catchment migrate")
-    version, compatible_from = row
-    if version < known:
-        raise SchemaMismatch(
-            f"the schema is at migration {version}, this version of Catchment needs {known}",
+    problem = _misfit(ENGINE, *(row or (None, None))[:2])
+    if problem is not None:
+        raise problem
+
+
+async def find_misfit(conn: AsyncConnection[Any]) -> SchemaMismatch | None:
+    """Why this code can no longer work with the schema in the database; ``None`` if it can."""
+    row = await (await conn.execute(ENGINE.text(_VERSION))).fetchone()
+    return _misfit(ENGINE, *(row or (None, None))[:2])
+
+
+def _misfit(schema: Schema, number: int | None, compatible_from: int | None) -> SchemaMismatch | None:
+    if number is None or compatible_from is None:
+        return SchemaMismatch(f"schema {schema.name} is half installed", hint="Run: catchment migrate")
+    if number < schema.newest:
+        return SchemaMismatch(
+            f"schema {schema.name} is at migration {number}, this version of Catchment needs {schema.newest}",
             hint="Run: catchment migrate",
         )
-    if compatible_from > known:
-        raise SchemaMismatch(
-            f"the schema works with migration {compatible_from} and newer, this version of Catchment knows {known}",
+    if compatible_from > schema.newest:
+        return SchemaMismatch(
+            f"schema {schema.name} works with migration {compatible_from} and newer, "
+            f"this version of Catchment knows {schema.newest}",
             hint="Upgrade the catchment package on this machine.",
         )
+    return None

@@ -55,18 +55,29 @@ create table if not exists register.version (
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """What ``migrate`` did: migrations applied, whether routines changed, and whether a full round was asked for."""
+    """What ``migrate`` did: migrations applied, whether routines changed, and whether a full round was asked for.
+
+    ``newer`` names the version that wrote the schema if that is newer than this one: then nothing was changed.
+    """
 
     applied: tuple[str, ...]
     routines_changed: bool
     derives_anew: bool
+    newer: str | None = None
 
 
 def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] = lambda _: None) -> Upgrade:
-    """Bring the engine and the register up to date. Safe to run any number of times, and by several at once."""
-    catchment.migrate(conn, on_step=on_step)
+    """Bring the engine and the register up to date. Safe to run any number of times, and by several at once.
+
+    What a newer version wrote is left as it is; ``RegisterMismatch`` is raised if this one cannot work with it.
+    """
+    newer = catchment.migrate(conn, on_step=on_step).newer
     conn.execute(_LOCK)
     try:
+        if newer is not None and conn.execute("select to_regclass('register.version')").fetchone() != (None,):
+            # Engine and register are one package: who upgraded the one may have upgraded the other.
+            check_version(conn)
+            return Upgrade((), False, False, newer)
         with conn.transaction():
             conn.execute(loader.roles())
         applied = _apply_migrations(conn, on_step)
