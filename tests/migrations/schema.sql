@@ -324,13 +324,6 @@ CREATE TABLE worker.attempt (
     CONSTRAINT attempt_state_is_known CHECK ((state = ANY (ARRAY['failed'::text, 'interrupted'::text, 'cancelled'::text])))
 );
 ALTER TABLE worker.attempt OWNER TO catchment_owner;
-CREATE SEQUENCE worker.backend
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-ALTER SEQUENCE worker.backend OWNER TO catchment_owner;
 CREATE TABLE worker.blocked (
     id bigint NOT NULL,
     reason text NOT NULL,
@@ -680,6 +673,17 @@ CREATE VIEW worker.tasks AS
      JOIN worker.task t ON ((t.id = p.id)))
      JOIN worker.queue_registry q ON ((q.queue_id = t.queue_id)));
 ALTER VIEW worker.tasks OWNER TO catchment_owner;
+CREATE TABLE worker.top (
+    queue_id integer NOT NULL,
+    worker_id bigint,
+    taken_at timestamp with time zone
+)
+WITH (fillfactor='50');
+ALTER TABLE worker.top OWNER TO catchment_owner;
+CREATE TABLE worker.turn (
+    name text NOT NULL
+);
+ALTER TABLE worker.turn OWNER TO catchment_owner;
 CREATE TABLE worker.version (
     is_one boolean DEFAULT true NOT NULL,
     fingerprint text NOT NULL,
@@ -699,6 +703,7 @@ CREATE TABLE worker.worker (
     worker_id bigint NOT NULL,
     name text NOT NULL,
     lock_key bigint,
+    lock_pid integer,
     lease_until timestamp with time zone NOT NULL,
     lock_lost_at timestamp with time zone,
     started_at timestamp with time zone NOT NULL,
@@ -757,6 +762,10 @@ ALTER TABLE ONLY worker.sleeper
     ADD CONSTRAINT sleeper_pkey PRIMARY KEY (queue_id, tier, worker_id, kind);
 ALTER TABLE ONLY worker.task
     ADD CONSTRAINT task_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY worker.top
+    ADD CONSTRAINT top_pkey PRIMARY KEY (queue_id);
+ALTER TABLE ONLY worker.turn
+    ADD CONSTRAINT turn_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY worker.version
     ADD CONSTRAINT version_pkey PRIMARY KEY (is_one);
 ALTER TABLE ONLY worker.worker
@@ -868,6 +877,8 @@ REVOKE ALL ON FUNCTION worker.fold_pending(p_id bigint, p_claimed bigint[]) FROM
 REVOKE ALL ON FUNCTION worker.follow_through(p_settled worker.settled[], p_changes worker.scope_change[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.former_session(p_worker_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.former_session(p_worker_id bigint) TO catchment_worker;
 GRANT SELECT ON TABLE worker.command_registry TO catchment_read;
 GRANT SELECT ON TABLE worker.command_registry TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.gate_of(p_command worker.command_registry, p_payload jsonb) FROM PUBLIC;
@@ -890,6 +901,8 @@ REVOKE ALL ON FUNCTION worker.hold_again(p_task worker.task, p_reason text, p_at
 REVOKE ALL ON FUNCTION worker.hold_backend_lock() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_follow_ups(p_root_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_merged(p_task_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.hold_worker_lock(p_worker_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.hold_worker_lock(p_worker_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.holds_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.insert_children(p_task worker.task, p_spawns jsonb, p_child_mode text, p_on_failure text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.insert_task(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_parent_id bigint, p_root_id bigint, p_depth smallint, p_late boolean, p_is_serial boolean, p_follows_id bigint, p_place bigint, p_trace text) FROM PUBLIC;
@@ -904,6 +917,7 @@ REVOKE ALL ON FUNCTION worker.last_processed() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.last_processed() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.leave_task() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.leave_task() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.leave_top(p_worker_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.let_in() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.let_in() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) FROM PUBLIC;
@@ -915,8 +929,8 @@ REVOKE ALL ON FUNCTION worker.lock_trees(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.look_from_start() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.look_from_start() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.make_offspring(p_task_id bigint, p_fence bigint, p_spawns jsonb, p_child_mode text, p_on_failure text, p_follow_ups jsonb) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.mark_dead_workers(p_grace interval) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.mark_dead_workers(p_grace interval) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.mark_dead_workers(p_grace interval, p_only bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.mark_dead_workers(p_grace interval, p_only bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.merge_into_pending(p_key text, p_rules jsonb, p_payload jsonb, p_priority integer, p_scheduled_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_payload(p_rules jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_value(p_key text, p_rule jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
@@ -1005,6 +1019,10 @@ GRANT SELECT ON TABLE worker.queue_registry TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.take_allowance(p_queue worker.queue_registry, p_limit integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.take_attempts(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.take_late() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.take_top(p_worker_id bigint, p_queues text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.take_top(p_worker_id bigint, p_queues text[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.take_turn(p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.take_turn(p_name text) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.task_cleanup(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.task_cleanup(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.tasks_delete() FROM PUBLIC;
@@ -1012,6 +1030,9 @@ REVOKE ALL ON FUNCTION worker.tasks_insert() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.tasks_refuse_on_conflict() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.tasks_update() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.tell_cancelled(p_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.top_taken(p_worker_id bigint, p_queues integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.try_worker_lock(p_worker_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.try_worker_lock(p_worker_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.unblock(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint) TO catchment_worker;

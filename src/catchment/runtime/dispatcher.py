@@ -76,8 +76,6 @@ class Dispatcher:
                 registry.register_commands(
                     conn, self._commands.queue_definitions(), self._commands.definitions(), overwrite=True
                 )
-        if self._options.is_single:
-            await self._refuse_company()
         async with self._metrics_served():
             await self._keep_running()
         if self._misfit is not None:
@@ -135,6 +133,8 @@ class Dispatcher:
                 lease=self._options.lease,
                 has_lock=self._options.has_session_lock,
             )
+            if self._options.is_single:
+                await self._refuse_company(conn, identity, queues)
         loop = asyncio.get_running_loop()
 
         def declare_dead() -> None:
@@ -302,11 +302,14 @@ class Dispatcher:
         for state in self._states.values():
             state.bell.ring()
 
-    async def _refuse_company(self) -> None:
-        async with await connect_async(self._dsn) as conn:
-            for queue in await self._own_queues(conn):
-                if queue.is_serial and not await store.try_top_lock(conn, queue.name):
-                    raise AlreadyRunning(
-                        f"another worker runs the top level of queue {queue.name!r}",
-                        hint="Without --single this worker would serve its children and stand by.",
-                    )
+    async def _refuse_company(
+        self, conn: AsyncConnection[Any], identity: store.WorkerIdentity, queues: list[store.Queue]
+    ) -> None:
+        """Take the top level of all serial queues, or leave."""
+        busy = await store.take_top(conn, identity, [queue.name for queue in queues if queue.is_serial])
+        if busy is not None:
+            await store.unregister(conn, identity)
+            raise AlreadyRunning(
+                f"another worker runs the top level of queue {busy!r}",
+                hint="Without --single this worker would serve its children and stand by.",
+            )

@@ -103,10 +103,10 @@ class Fiber:
                 return
 
     async def _become_top(self, conn: AsyncConnection[Any]) -> None:
-        """Wait for the fleet's lock on the top level of this queue."""
+        """Wait until no other live worker runs the top level of this queue."""
         announced = False
         while not self._shared.stopping.is_set():
-            if await store.try_top_lock(conn, self._state.queue.name):
+            if await store.take_top(conn, self._shared.identity, [self._state.queue.name]) is None:
                 self._shared.events.emit(
                     "queue.leading",
                     f"{self._state.queue.name}: runs its top level",

@@ -75,7 +75,7 @@ async def unregister(conn: AsyncConnection[Any], identity: WorkerIdentity) -> No
 def hold_worker_lock(conn: Connection[Any], identity: WorkerIdentity) -> None:
     """Take the session lock that proves the process alive, if it is to have one."""
     if identity.lock_key is not None:
-        conn.execute("select pg_advisory_lock(%s)", [identity.lock_key])
+        conn.execute("select worker.hold_worker_lock(%s)", [identity.worker_id])
 
 
 def heartbeat(conn: Connection[Any], identity: WorkerIdentity, lease: timedelta, capacity: Capacity) -> None:
@@ -138,11 +138,12 @@ async def wake_up(
     await conn.execute("select worker.wake_up(%s, %s, %s, %s)", [identity.worker_id, queue, tiers, kind])
 
 
-async def try_top_lock(conn: AsyncConnection[Any], queue: str) -> bool:
-    """Try to become the one session in the fleet that runs the top level of this serial queue."""
-    cursor = await conn.execute("select pg_try_advisory_lock(hashtextextended('worker.top/' || %s, 0))", [queue])
-    row = await cursor.fetchone()
-    return bool(row and row[0])
+async def take_top(conn: AsyncConnection[Any], identity: WorkerIdentity, queues: list[str]) -> str | None:
+    """Try to become the one worker that runs the top level of these serial queues: all of them, or none.
+
+    Returns the first queue that another worker has.
+    """
+    return await fetch_value_async(conn, "select worker.take_top(%s, %s)", identity.worker_id, queues)
 
 
 def upkeep(conn: Connection[Any]) -> dict[str, Any]:

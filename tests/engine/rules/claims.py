@@ -18,14 +18,13 @@ def liveness_is_proven(stage: Stage) -> list[str]:
     """
     problems = []
     by_lock, by_lease = stage.worker(has_lock=True), stage.worker()
-    key = stage.value("select lock_key from worker.worker where worker_id = %s", by_lock)
 
     def dead(grace: str) -> set[int]:
         return set(stage.value("select worker.mark_dead_workers(%s::interval)", grace))
 
     def hold_lock() -> Connection[Any]:
         conn = stage.connect()
-        conn.execute("select pg_advisory_lock(%s)", [key])
+        conn.execute("select worker.hold_worker_lock(%s)", [by_lock])
         return conn
 
     def cut(conn: Connection[Any]) -> None:

@@ -28,6 +28,14 @@ comment on table worker.arrival is
   'Enqueues to a lane that no claimer has admitted yet. Appending here is all an enqueue does about lanes, so it waits for '
   'nobody.';
 
+create table if not exists worker.turn (
+  name  text primary key
+);
+comment on table worker.turn is
+  'What is done by one session at a time, for a transaction: who holds the row has the turn. Rows, not advisory locks: any login '
+  'can take one of those, and keep it.';
+insert into worker.turn (name) values ('upkeep'), ('admission'), ('position') on conflict do nothing;
+
 create table if not exists worker.gate (
   gate         text primary key,
   command      text not null,

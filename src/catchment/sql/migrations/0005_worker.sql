@@ -4,6 +4,7 @@ create table if not exists worker.worker (
   worker_id           bigint generated always as identity primary key,
   name                text not null,
   lock_key            bigint,
+  lock_pid            integer,
   lease_until         timestamptz not null,
   lock_lost_at        timestamptz,
   started_at          timestamptz not null,
@@ -14,10 +15,17 @@ create table if not exists worker.worker (
   memory_usage        real
 ) with (fillfactor = 50);
 comment on table worker.worker is
-  'Live worker processes. Identity is the row, made at each start: never a pid or a host name, which are reused.';
+  'Live worker processes. Identity is the row, made at each start: never a pid or a host name, which are reused. lock_pid is the '
+  'session that holds lock_key; without one the worker lives by its lease alone.';
 
--- Numbers the sessions that run SQL handlers; see hold_backend_lock.
-create sequence if not exists worker.backend;
+create table if not exists worker.top (
+  queue_id   integer primary key,
+  worker_id  bigint,
+  taken_at   timestamptz
+) with (fillfactor = 50);
+comment on table worker.top is
+  'Which worker runs the top level of each serial queue; the others stand by. A row, not an advisory lock: any login can take one '
+  'of those. Order does not rest on it, but on the head of the lane.';
 
 create unlogged table if not exists worker.sleeper (
   worker_id  bigint not null,

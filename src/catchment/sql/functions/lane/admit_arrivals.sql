@@ -1,7 +1,7 @@
 -- admit_arrivals: give each lane its committed arrivals, in the order they were made. One admitter at a time, so that no
 -- later arrival is admitted before an earlier one; whoever finds another at work leaves it to that one.
 --
---   locks   the admitter's advisory lock, then lane rows by key, then ready
+--   locks   the turn of admission if it is free, then lane rows by key, then ready
 create or replace function worker.admit_arrivals(p_limit integer default 5000)
   returns integer
   language plpgsql
@@ -21,7 +21,8 @@ declare
   v_heads bigint[];
   v_count integer;
 begin
-  if not pg_try_advisory_xact_lock(hashtextextended('worker.admit_arrivals', 0)) then
+  perform t.name from worker.turn as t where t.name = 'admission' for update skip locked;
+  if not found then
     return 0;
   end if;
 

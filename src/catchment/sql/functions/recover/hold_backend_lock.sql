@@ -1,5 +1,5 @@
--- hold_backend_lock: this backend's proof of life: a session lock with a key that no other session ever had or will have.
--- It ends with the backend, and pg_locks tells anybody which backend that is, so a reused pid is never mistaken for it. A
+-- hold_backend_lock: this backend's proof of life: a session lock with a random key, which nobody else has or can guess.
+-- It ends with the backend. Only this backend's pid beside the key is proof: pg_locks shows the key to anybody. A
 -- handler may have given up all advisory locks of its session, so each call takes it again.
 create or replace function worker.hold_backend_lock()
   returns bigint
@@ -11,7 +11,7 @@ declare
   v_key bigint := nullif(current_setting('worker.backend_key', true), '')::bigint;
 begin
   if v_key is null then
-    v_key := hashtextextended('worker.backend/' || nextval('worker.backend'), 0);
+    v_key := hashtextextended(gen_random_uuid()::text, 0);
     perform set_config('worker.backend_key', v_key::text, false);
   end if;
   perform pg_advisory_lock(v_key);

@@ -1,5 +1,5 @@
--- interrupt_abandoned: attempts whose owner is gone end as interrupted. A SQL task is abandoned when its backend's lock is
--- free: its transaction died with it. A Python task is abandoned when its worker process is dead.
+-- interrupt_abandoned: attempts whose owner is gone end as interrupted. A SQL task is abandoned when its backend no longer holds
+-- its lock, whoever else may hold it: its transaction died with it. A Python task is abandoned when its worker process is dead.
 --
 --   processing -> interrupted, or failed at the fifth time
 --   locks   running rows that are free; then see settle
@@ -21,14 +21,14 @@ declare
   v_fences bigint[];
 begin
   with held as (
-    select h.key
+    select h.key, h.pid
       from worker.lock_holders(array(select r.backend_key from worker.running as r where r.backend_key is not null)) as h
   ),
   lost as (
     select r.id, r.fence
       from worker.running as r
      where r.backend_key is not null
-       and r.backend_key not in (select h.key from held as h)
+       and not exists (select from held as h where h.key = r.backend_key and h.pid = r.worker_pid)
        for update of r skip locked
   )
   select array_agg(l.id), array_agg(l.fence) into v_ids, v_fences from lost as l;
@@ -47,6 +47,7 @@ begin
                           array_fill('{"kind": "interrupted", "message": "its worker died"}'::jsonb,
                                      array[cardinality(v_ids)]));
   end if;
+  perform worker.leave_top(p_dead);
   delete from worker.sleeper as s where s.worker_id = any (p_dead);
   delete from worker.worker as w
    where w.worker_id = any (p_dead)

@@ -1,8 +1,13 @@
--- mark_dead_workers: find worker processes that are gone. A worker is dead when its lease has ended, or when its lock has been
--- free for longer than a grace, so that a cut connection can be made again.
+-- mark_dead_workers: find worker processes that are gone. A worker is dead when its lease has ended, or when the session that
+-- proves its life has not held its lock for longer than a grace, so that a cut connection can be made again. Somebody else who
+-- holds the lock proves nothing.
 --
---   returns the dead; their rows stay until interrupt_abandoned has moved their tasks
-create or replace function worker.mark_dead_workers(p_grace interval default '500 milliseconds')
+--   locks   worker rows that are free
+--   returns the dead, of all or of p_only; their rows stay until interrupt_abandoned has moved their tasks
+create or replace function worker.mark_dead_workers(
+  p_grace  interval default '500 milliseconds',
+  p_only   bigint[] default null
+)
   returns bigint[]
   language plpgsql
   security definer
@@ -12,11 +17,17 @@ declare
   v_now timestamptz := clock_timestamp();
 begin
   with held as (
-    select h.key from worker.lock_holders(array(select w.lock_key from worker.worker as w where w.lock_key is not null)) as h
+    select h.key, h.pid
+      from worker.lock_holders(array(select w.lock_key
+                                       from worker.worker as w
+                                      where w.lock_pid is not null
+                                        and (p_only is null or w.worker_id = any (p_only)))) as h
   ),
   looked as (
-    select w.worker_id, w.lock_key is null or exists (select from held as h where h.key = w.lock_key) as is_held
+    select w.worker_id,
+           w.lock_pid is null or exists (select from held as h where h.key = w.lock_key and h.pid = w.lock_pid) as is_held
       from worker.worker as w
+     where p_only is null or w.worker_id = any (p_only)
        for update of w skip locked
   )
   update worker.worker as w
@@ -25,6 +36,9 @@ begin
    where l.worker_id = w.worker_id
      and l.is_held <> (w.lock_lost_at is null);
   return array(
-    select w.worker_id from worker.worker as w where w.lease_until < v_now or w.lock_lost_at < v_now - p_grace);
+    select w.worker_id
+      from worker.worker as w
+     where (w.lease_until < v_now or w.lock_lost_at < v_now - p_grace)
+       and (p_only is null or w.worker_id = any (p_only)));
 end;
 $$;

@@ -1,5 +1,5 @@
--- register_worker: a worker process begins. The caller takes the session lock lock_key on a connection it keeps; behind a
--- pooler it cannot, passes p_has_lock false, and lives by its lease alone.
+-- register_worker: a worker process begins. The caller then takes its lock on a connection it keeps (hold_worker_lock); behind a
+-- pooler it cannot, passes p_has_lock false, and lives by its lease alone. The key is random: a stranger cannot have it first.
 create or replace function worker.register_worker(
   p_name          text,
   p_queues        text[] default '{}',
@@ -18,7 +18,7 @@ as $$
   insert into worker.worker (worker_id, name, lock_key, lease_until, started_at, seen_at, queues, available_capacity,
                              max_capacity)
   overriding system value
-  select m.id, p_name, case when p_has_lock then hashtextextended('worker.worker/' || m.id, 0) end, worker.now() + p_lease,
+  select m.id, p_name, case when p_has_lock then hashtextextended(gen_random_uuid()::text, 0) end, worker.now() + p_lease,
          worker.now(), worker.now(), p_queues, p_max_capacity, p_max_capacity
     from made as m
   returning worker.worker_id, worker.lock_key;

@@ -22,6 +22,7 @@ begin
   if v_ids is not null then
     perform worker.settle(v_ids, v_fences, array_fill('released'::text, array[cardinality(v_ids)]));
   end if;
+  perform worker.leave_top(array[p_worker_id]);
   delete from worker.sleeper as s where s.worker_id = p_worker_id;
   delete from worker.worker as w where w.worker_id = p_worker_id;
 end;

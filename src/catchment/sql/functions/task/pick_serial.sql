@@ -2,7 +2,7 @@
 -- the next one; if it belongs to the other kind, nothing is taken and a notice says so: it is never overtaken, unless an
 -- enqueue is merging into it right now.
 --
---   locks   the queue's lane row if it is free, then that ready row if it is free
+--   locks   the queue's lane row if it is free (the first time: the queue's own row), then that ready row if it is free
 create or replace function worker.pick_serial(
   p_queue_id      integer,
   p_kind          "char",
@@ -25,7 +25,8 @@ begin
       return '{}';
     end if;
     -- The first claim ever makes the row. Another one that does so in an open transaction is not waited for.
-    if not pg_try_advisory_xact_lock(hashtextextended('worker.lane/' || p_queue_id, 0)) then
+    perform q.queue_id from worker.queue_registry as q where q.queue_id = p_queue_id for no key update skip locked;
+    if not found then
       return '{}';
     end if;
     insert into worker.lane (queue_id, lane) values (p_queue_id, '') on conflict do nothing;

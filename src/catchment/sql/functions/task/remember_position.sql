@@ -17,7 +17,7 @@ begin
     from worker.ready as r
    where r.ctid = p_row;
   if p_from.published_at < clock_timestamp() - interval '1 second'
-     and pg_try_advisory_xact_lock(hashtextextended('worker.position/' || p_name, 0)) then
+     and worker.take_turn('position') then
     v_now.published_at := clock_timestamp();
     insert into worker.claim_position select v_now.*
     on conflict (name) do update

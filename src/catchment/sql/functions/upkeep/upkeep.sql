@@ -13,7 +13,7 @@ declare
   c_dead constant integer := 5000;
   v_interrupted integer;
 begin
-  if not pg_try_advisory_xact_lock(hashtextextended('worker.upkeep', 0)) then
+  if not worker.take_turn('upkeep') then
     return '{}';
   end if;
   v_interrupted := worker.reset_abandoned_processing_tasks();
