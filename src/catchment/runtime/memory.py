@@ -1,51 +1,107 @@
-"""How much of its memory this process may use and does: the container's limit first, else the machine's."""
+"""How much of its memory this process may use and does: the limits of its own cgroup first, else the machine's.
+
+``/proc/self/cgroup`` says which groups the process is in. A limit of any group above counts as well, so the tree is
+walked up to where it is mounted. In a container the path may begin above that mount; then the mount itself is the
+nearest group there is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup")
+MEMBERSHIP = Path("/proc/self/cgroup")
 MEMINFO = Path("/proc/meminfo")
 
-
-def memory_usage(cgroup: Path = CGROUP, meminfo: Path = MEMINFO) -> float:
-    """The share in use, 0 to 1. Cache that can be given back does not count; 0 where nothing can be read."""
-    return _of_cgroup(cgroup) or _of_machine(meminfo)
+# Version 1 writes "no limit" as the largest number of whole pages.
+_NO_LIMIT = 1 << 60
 
 
-def memory_limit(cgroup: Path = CGROUP, meminfo: Path = MEMINFO) -> int:
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What one version of cgroups calls things."""
+
+    limit: str
+    used: str
+    cache: str
+
+
+_V2 = _Kind("memory.max", "memory.current", "inactive_file")
+_V1 = _Kind("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+
+
+def memory_usage(cgroup: Path = CGROUP, membership: Path = MEMBERSHIP, meminfo: Path = MEMINFO) -> float:
+    """The share in use, 0 to 1: of the fullest group with a limit that the process is in, else of the machine.
+
+    Cache that can be given back does not count; 0 where nothing can be read.
+    """
+    shares = [used / limit for limit, used in _limits(cgroup, membership)]
+    return max(shares) if shares else _of_machine(meminfo)
+
+
+def memory_limit(cgroup: Path = CGROUP, membership: Path = MEMBERSHIP, meminfo: Path = MEMINFO) -> int:
     """The bytes that this process may use; 4 GiB where nothing can be read."""
     try:
-        kilobytes = {key: int(rest.split()[0]) for key, _, rest in _lines(meminfo) if key == "MemTotal"}
-        machine = kilobytes["MemTotal"] * 1024
+        machine = _kilobytes(meminfo)["MemTotal"] * 1024
     except (OSError, ValueError, KeyError, IndexError):
         machine = 4 * 1024**3
-    try:
-        return min(machine, int((cgroup / "memory.max").read_text()))
-    except (OSError, ValueError):
-        return machine
+    return min([machine, *(limit for limit, _ in _limits(cgroup, membership))])
 
 
-def _of_cgroup(cgroup: Path) -> float | None:
-    """Version 2 alone; without a limit of its own the machine counts."""
+def _limits(cgroup: Path, membership: Path) -> Iterator[tuple[int, float]]:
+    """Each limit from the process's own group upwards, with the bytes in use there."""
+    for kind, root, path in _groups(cgroup, membership):
+        folder = root / path.lstrip("/")
+        for group in (folder, *folder.parents):
+            found = _read(kind, group)
+            if found is not None:
+                yield found
+            if group == root:
+                break
+
+
+def _groups(cgroup: Path, membership: Path) -> list[tuple[_Kind, Path, str]]:
+    """Version, mount and path of the groups that account for memory. Both versions may be mounted side by side."""
+    found: list[tuple[_Kind, Path, str]] = []
     try:
-        limit = (cgroup / "memory.max").read_text().strip()
-        if limit == "max":
+        lines = membership.read_text().splitlines()
+    except OSError:
+        lines = ["0::/"]
+    for line in lines:
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if ".." in path.split("/"):
+            path = "/"  # outside of this process's cgroup namespace
+        if "memory" in controllers.split(","):
+            found.append((_V1, cgroup / "memory", path))
+        elif number == "0" and not controllers:
+            found += [(_V2, cgroup, path), (_V2, cgroup / "unified", path)]
+    return found
+
+
+def _read(kind: _Kind, group: Path) -> tuple[int, float] | None:
+    """Limit and bytes in use of one group, if it has a limit."""
+    try:
+        limit = int((group / kind.limit).read_text())
+        if not 0 < limit < _NO_LIMIT:
             return None
-        used = int((cgroup / "memory.current").read_text())
-        stat = dict(line.split() for line in (cgroup / "memory.stat").read_text().splitlines())
-        return max(0.0, used - int(stat.get("inactive_file", 0))) / int(limit)
-    except (OSError, ValueError, ZeroDivisionError):
+        used = int((group / kind.used).read_text())
+        stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        return limit, max(0.0, used - int(stat.get(kind.cache, 0)))
+    except (OSError, ValueError):
         return None
 
 
 def _of_machine(meminfo: Path) -> float:
     try:
-        kilobytes = {key: int(rest.split()[0]) for key, _, rest in _lines(meminfo)}
+        kilobytes = _kilobytes(meminfo)
         return 1.0 - kilobytes["MemAvailable"] / kilobytes["MemTotal"]
     except (OSError, ValueError, KeyError, IndexError, ZeroDivisionError):
         return 0.0
 
 
-def _lines(meminfo: Path) -> list[tuple[str, str, str]]:
-    return [line.partition(":") for line in meminfo.read_text().splitlines()]
+def _kilobytes(meminfo: Path) -> dict[str, int]:
+    pairs = (line.partition(":") for line in meminfo.read_text().splitlines())
+    return {key: int(rest.split()[0]) for key, _, rest in pairs}
