@@ -68,6 +68,8 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "limited": {"queue": "flow", "max_attempts": 2, "limit_key": ["key"], "max_running": 1},
     "narrow": {"queue": "flow", "max_attempts": 2, "limit_key": [], "max_running": 2},
 }
+# What UPDATE of worker.tasks sets: minutes until the task is due (none: at once), the priority, the key.
+CHANGES = ("scheduled_at", "priority", "key")
 # A parent keeps its place while it waits: one whose descendants need the same place would wait for ever. So "limited"
 # is never a child, and "narrow" never a parent.
 LIMITED = ("limited", "narrow")

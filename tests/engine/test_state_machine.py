@@ -14,7 +14,19 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.json import Jsonb
 
 from tests.engine import choices, history
-from tests.engine.choices import COMMANDS, LATE_VERBS, OPEN_SLOTS, QUEUES, UPKEEP, WORKERS, Offspring, Request, Spawn
+from tests.engine.choices import (
+    CHANGES,
+    COMMANDS,
+    LATE_VERBS,
+    LIMITED,
+    OPEN_SLOTS,
+    QUEUES,
+    UPKEEP,
+    WORKERS,
+    Offspring,
+    Request,
+    Spawn,
+)
 from tests.engine.history import Look, Task
 from tests.fixtures.engine import Engine
 from tests.fixtures.server import Connect
@@ -150,6 +162,28 @@ class Histories(RuleBasedStateMachine):
             self.rules_hold()
             if not self.has_open:
                 history.assert_nothing_can_start_below(self.seen, task.id)
+
+    @rule(
+        which=choices.index,
+        change=st.sampled_from(CHANGES),
+        delay=choices.minutes,
+        key=choices.key,
+        prefers_limited=st.booleans(),
+    )
+    def change(self, which: int, change: str, delay: int, key: int, prefers_limited: bool) -> None:
+        """UPDATE of a task: legal while it has never been tried, else refused."""
+        tasks = self.in_state("pending") or list(self.seen.values())
+        limited = [task for task in tasks if task.command in LIMITED]
+        if (task := self.choose((prefers_limited and limited) or tasks, which)) is None:
+            return
+        sets, value = {
+            "scheduled_at": ("scheduled_at = %s", self.due(delay)),
+            "priority": ("priority = %s", 10 + key),
+            "key": ("payload = payload || jsonb_build_object('key', %s::integer)", key),
+        }[change]
+        # An open enqueue may hold the row of the task it merged into.
+        also = frozenset({"55P03"} if self.has_open else ())
+        self.ask(self.conn, f"update worker.tasks set {sets} where id = %s", value, task.id, also=also)
 
     @rule(which=choices.index, prefers_scopes=st.booleans())
     def retry(self, which: int, prefers_scopes: bool) -> None:

@@ -901,6 +901,7 @@ REVOKE ALL ON FUNCTION worker.hold_again(p_task worker.task, p_reason text, p_at
 REVOKE ALL ON FUNCTION worker.hold_backend_lock() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_follow_ups(p_root_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_merged(p_task_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.hold_pending(p_task_id bigint, p_priority integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_worker_lock(p_worker_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.hold_worker_lock(p_worker_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.holds_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
@@ -953,7 +954,7 @@ REVOKE ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_r
 GRANT ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.promote_due(p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.promote_due(p_limit integer) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.put_off(p_task worker.task, p_due_at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.put_off(p_task worker.task, p_due_at timestamp with time zone, p_gate text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.raise_fenced(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.record_attempts(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) FROM PUBLIC;

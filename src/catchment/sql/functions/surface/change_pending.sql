@@ -1,7 +1,8 @@
--- change_pending: another payload, priority or due time for a task that has never been tried. Put off, it leaves its lane or its
--- serial line, which goes on without it; it enters again when it is due.
+-- change_pending: another payload, priority or due time for a task that has never been tried. Put off, it leaves its lane, its
+-- serial line or its limit, which go on without it; it enters again when it is due. With a payload that comes under another
+-- limit it waits at that one.
 --
---   locks   the scope row of its parent or its lane row if it is put off; then its ready or blocked row
+--   locks   the scope row of its parent or its lane row if it may leave them; its ready or blocked row; then its gate row
 --   raises  CM004 bad payload, CM007 when the task has been tried or has started
 create or replace function worker.change_pending(
   p_task_id       bigint,
@@ -22,55 +23,63 @@ create or replace function worker.change_pending(
   set enable_sort = off
 as $$
 declare
-  v_task    worker.task;
+  v_old     worker.task;
+  v_new     worker.task;
   v_command worker.command_registry;
   v_now     timestamptz := worker.now();
-  v_later   boolean := coalesce(p_scheduled_at > v_now, false);
+  v_due_at  timestamptz := case when p_scheduled_at > v_now then p_scheduled_at end;
+  v_reason  text;
 begin
-  select t.* into v_task from worker.task as t where t.id = p_task_id;
-  select c.* into v_command from worker.command_registry as c where c.command = v_task.command;
-  if v_later then
-    perform s.id from worker.scope as s where s.id = v_task.parent_id for no key update;
+  select t.* into v_old from worker.task as t where t.id = p_task_id;
+  select c.* into v_command from worker.command_registry as c where c.command = v_old.command;
+  if v_due_at is not null or v_old.gate is not null then
+    perform s.id from worker.scope as s where s.id = v_old.parent_id for no key update;
     perform l.lane
        from worker.lane as l
-      where l.queue_id = v_task.queue_id and l.lane in ('', v_task.lane) and v_task.parent_id is null
+      where l.queue_id = v_old.queue_id and l.lane in ('', v_old.lane) and v_old.parent_id is null
       order by l.lane
         for update;
   end if;
+  v_reason := worker.hold_pending(p_task_id, p_priority);
 
-  update worker.ready as r set band = p_priority where r.id = p_task_id and r.attempt = 0 and r.phase = 0;
-  if found and v_later then
-    perform worker.put_off(v_task, p_scheduled_at);
-  elsif not found then
-    update worker.blocked as b
-       set band    = p_priority,
-           reason  = case when v_later and b.reason in ('lane', 'serial') then 'scheduled' else b.reason end,
-           wait_id = case when v_later and b.reason = 'serial' then null else b.wait_id end,
-           due_at  = case
-                       when b.reason = 'scheduled'                          then coalesce(p_scheduled_at, v_now)
-                       when v_later and b.reason in ('lane', 'serial')      then p_scheduled_at
-                     end
-     where b.id = p_task_id and b.attempt = 0 and b.reason <> 'merged';
-    if not found then
-      raise exception using
-        errcode = 'CM007',
-        message = format('task %s has been tried or has started: its payload, priority and due time are fixed', p_task_id),
-        hint = 'Cancel it and enqueue another.';
-    end if;
+  -- Its row is ours: nobody else changes it now.
+  select t.* into v_old from worker.task as t where t.id = p_task_id;
+  v_new := v_old;
+  v_new.payload := worker.check_payload(v_old.command, p_payload);
+  v_new.priority := p_priority;
+  v_new.scheduled_at := p_scheduled_at;
+  if v_old.gate is not null then
+    v_new.gate := coalesce(worker.gate_of(v_command, v_new.payload), v_old.gate);
   end if;
-
+  if v_old.dedup_key is not null then
+    perform worker.merge_payload(v_command.merge, v_new.payload, v_new.payload);
+    v_new.dedup_key := worker.dedup_key(v_command.dedup, v_old.command, v_old.lane, v_old.parent_id, v_new.payload);
+    delete from worker.pending_key as k where k.dedup_key = v_old.dedup_key and k.id = p_task_id;
+    insert into worker.pending_key (dedup_key, id) values (v_new.dedup_key, p_task_id);
+  end if;
   update worker.task as t
-     set payload      = worker.check_payload(t.command, p_payload),
-         priority     = p_priority,
-         scheduled_at = p_scheduled_at
+     set payload      = v_new.payload,
+         priority     = v_new.priority,
+         scheduled_at = v_new.scheduled_at,
+         gate         = v_new.gate,
+         dedup_key    = v_new.dedup_key
    where t.id = p_task_id;
-  if v_task.dedup_key is not null then
-    perform worker.merge_payload(v_command.merge, p_payload, p_payload);
-    delete from worker.pending_key as k where k.dedup_key = v_task.dedup_key and k.id = p_task_id;
-    update worker.task as t
-       set dedup_key = worker.dedup_key(v_command.dedup, t.command, t.lane, t.parent_id, t.payload)
-     where t.id = p_task_id;
-    insert into worker.pending_key (dedup_key, id) select t.dedup_key, t.id from worker.task as t where t.id = p_task_id;
+
+  if v_reason in ('ready', 'retry') and (v_due_at is not null or v_new.gate <> v_old.gate) then
+    perform worker.put_off(v_old, v_due_at, v_new.gate);
+  elsif v_reason = 'scheduled' or v_due_at is not null and v_reason in ('lane', 'serial', 'limit') then
+    update worker.blocked as b
+       set reason  = 'scheduled',
+           wait_id = null,
+           due_at  = coalesce(p_scheduled_at, v_now),
+           lane    = v_old.lane
+     where b.id = p_task_id;
+  elsif v_reason = 'limit' and v_new.gate <> v_old.gate then
+    update worker.blocked as b set lane = v_new.gate where b.id = p_task_id;
+    insert into worker.gate_arrival (gate, command) values (v_new.gate, v_new.command);
+  end if;
+  if v_reason in ('scheduled', 'limit') and v_due_at is null then
+    perform worker.wake(array[v_old.queue_id], case when v_old.parent_id is null then 1 else 0 end);
   end if;
 end;
 $$;

@@ -1,9 +1,11 @@
--- put_off: a ready task becomes a scheduled one; the next of its lane or of its serial scope takes its turn.
+-- put_off: a task that could start becomes a scheduled one, or waits at another gate; the next of its lane, of its serial scope
+-- and of its own gate takes its turn. A start that its rate had allowed is given back.
 --
---   locks   its ready row, then those of the next; the caller holds the scope row or the lane row
+--   locks   its ready or blocked row, then those of the next; its gate row; the caller holds the scope row or the lane row
 create or replace function worker.put_off(
   p_task    worker.task,
-  p_due_at  timestamptz
+  p_due_at  timestamptz,
+  p_gate    text
 )
   returns void
   language plpgsql
@@ -11,11 +13,16 @@ create or replace function worker.put_off(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  with gone as (
-    delete from worker.ready as r where r.id = p_task.id returning r.*
+  with unready as (
+    delete from worker.ready as r where r.id = p_task.id returning r.id, r.queue_id, r.kind, r.tier, r.band, r.rank, r.place
+  ),
+  unblocked as (
+    delete from worker.blocked as b where b.id = p_task.id returning b.id, b.queue_id, b.kind, b.tier, b.band, b.rank, b.place
   )
   insert into worker.blocked (id, reason, due_at, queue_id, kind, tier, band, rank, place, lane)
-  select g.id, 'scheduled', p_due_at, g.queue_id, g.kind, g.tier, g.band, g.rank, g.place, p_task.lane from gone as g;
+  select g.id, case when p_due_at is null then 'limit' else 'scheduled' end, p_due_at, g.queue_id, g.kind, g.tier, g.band, g.rank,
+         g.place, case when p_due_at is null then p_gate else p_task.lane end
+    from (select * from unready union all select * from unblocked) as g;
 
   if p_task.parent_id is null then
     -- As after a cancelled head: the lane goes on.
@@ -25,6 +32,14 @@ begin
   else
     perform worker.next_serial(array(select s.id from worker.scope as s
                                       where s.id = p_task.parent_id and s.child_mode = 'serial'));
+  end if;
+
+  if p_due_at is null then
+    insert into worker.gate_arrival (gate, command) values (p_gate, p_task.command);
+  end if;
+  if p_task.gate is not null then
+    update worker.gate as g set held = greatest(g.held - 1, 0), tokens = g.tokens + 1 where g.gate = p_task.gate;
+    perform worker.open_gates(array[p_task.gate]);
   end if;
 end;
 $$;
