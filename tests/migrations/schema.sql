@@ -723,6 +723,7 @@ ALTER TABLE worker.worker ALTER COLUMN worker_id ADD GENERATED ALWAYS AS IDENTIT
     NO MAXVALUE
     CACHE 1
 );
+ALTER TABLE ONLY worker.tasks ALTER COLUMN id SET DEFAULT worker.tasks_on_conflict();
 ALTER TABLE ONLY worker.tasks ALTER COLUMN payload SET DEFAULT '{}'::jsonb;
 ALTER TABLE ONLY worker.arrival
     ADD CONSTRAINT arrival_pkey PRIMARY KEY (arrival_id);
@@ -793,7 +794,6 @@ CREATE TRIGGER refuse_open_scope_delete BEFORE DELETE ON worker.scope FOR EACH R
 CREATE TRIGGER refuse_outcome_of_open_scope AFTER INSERT ON worker.outcome REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION worker.refuse_outcome_of_open_scope();
 CREATE TRIGGER tasks_delete INSTEAD OF DELETE ON worker.tasks FOR EACH ROW EXECUTE FUNCTION worker.tasks_delete();
 CREATE TRIGGER tasks_insert INSTEAD OF INSERT ON worker.tasks FOR EACH ROW EXECUTE FUNCTION worker.tasks_insert();
-CREATE TRIGGER tasks_refuse_on_conflict BEFORE INSERT ON worker.tasks FOR EACH STATEMENT EXECUTE FUNCTION worker.tasks_refuse_on_conflict();
 CREATE TRIGGER tasks_update INSTEAD OF UPDATE ON worker.tasks FOR EACH ROW EXECUTE FUNCTION worker.tasks_update();
 ALTER TABLE ONLY worker.command_registry
     ADD CONSTRAINT command_registry_queue_fkey FOREIGN KEY (queue) REFERENCES worker.queue_registry(queue) ON UPDATE CASCADE;
@@ -1028,7 +1028,6 @@ REVOKE ALL ON PROCEDURE worker.task_cleanup(IN p_payload jsonb, INOUT p_info jso
 GRANT ALL ON PROCEDURE worker.task_cleanup(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.tasks_delete() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.tasks_insert() FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.tasks_refuse_on_conflict() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.tasks_update() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.tell_cancelled(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.top_taken(p_worker_id bigint, p_queues integer[]) FROM PUBLIC;

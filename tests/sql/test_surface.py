@@ -241,32 +241,3 @@ def test_delete_is_refused_and_says_what_to_use(engine: Engine) -> None:
     assert f"task {task}" in message(error)
     assert "worker.cancel" in hint(error)
     assert "task_cleanup" in hint(error)
-
-
-def test_on_conflict_is_refused_and_points_to_declared_merging(engine: Engine) -> None:
-    for statement in (
-        "insert into worker.tasks (command) values ('act') on conflict do nothing",
-        "INSERT INTO worker.tasks (command)\nVALUES ('act')\nON CONFLICT DO NOTHING RETURNING id",
-        """insert into "worker"."tasks" (command, payload) values ('act', '{"note": "a;b"}') on conflict do nothing""",
-        "insert into worker.tasks as t (command) select 'act' on conflict do nothing",
-        "set local search_path = worker; insert into tasks (command) values ('act') on conflict do nothing",
-    ):
-        with refused(engine, "CM007") as error:
-            engine.conn.execute(statement)
-        assert "ON CONFLICT" in message(error)
-        assert "dedup" in hint(error)
-        assert "merge" in hint(error)
-    assert engine.states() == {}
-
-
-def test_on_conflict_elsewhere_in_the_statement_is_no_offence(engine: Engine) -> None:
-    for statement in (
-        """insert into worker.tasks (command, payload) values ('act', '{"note": "what to do on conflict"}')""",
-        """insert into worker.tasks (command, payload) values ('act', $x${"note": "on conflict"}$x$)""",
-        """with kept as (insert into probe.effect (note) values ('x') on conflict do nothing returning note)
-           insert into worker.tasks (command) select 'act' from kept""",
-        """with made as (insert into worker.tasks (command) values ('act') returning id)
-           insert into probe.effect (task_id) select id from made on conflict do nothing""",
-    ):
-        engine.conn.execute(statement)
-    assert len(engine.states()) == 4

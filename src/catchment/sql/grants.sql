@@ -16,6 +16,8 @@ grant execute on function worker.check_invariants(), worker.now(), worker.has_pe
 
 grant insert (command, payload, priority, scheduled_at, lane, parent_id), select (id, command, state) on worker.tasks
    to catchment_enqueue;
+-- Part of every INSERT, whoever has been given that right.
+grant execute on function worker.tasks_on_conflict(), worker.refuse_on_conflict(text) to public;
 grant execute on function
   worker.enqueue(text, jsonb, integer, text, timestamptz, text),
   worker.enqueue_many(text, jsonb[], integer, text[], timestamptz, text),

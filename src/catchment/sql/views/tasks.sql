@@ -45,3 +45,4 @@ comment on view worker.tasks is
   'Every task. INSERT enqueues (command, payload, priority, scheduled_at, lane, parent_id). UPDATE may change payload, priority '
   'and scheduled_at of a task never tried, or set state to cancelled or pending (retry).';
 alter view worker.tasks alter column payload set default '{}';
+alter view worker.tasks alter column id set default worker.tasks_on_conflict();

@@ -1,6 +1,7 @@
--- tasks_insert: INSERT INTO worker.tasks enqueues, or spawns when it names a parent.
+-- tasks_insert: INSERT INTO worker.tasks enqueues, or spawns when it names a parent. With ON CONFLICT DO NOTHING (id is -1, see
+-- tasks_on_conflict) the command must say which pending tasks are the same: the new one joins its twin then, as without it.
 --
---   raises  CM007 when it sets anything else
+--   raises  CM007 when it sets anything else, or when ON CONFLICT DO NOTHING would do nothing
 create or replace function worker.tasks_insert()
   returns trigger
   language plpgsql
@@ -13,7 +14,7 @@ begin
       new.info, new.queue, new.handler_kind, new.root_id, new.follows_id, new.merged_into, new.fence, new.waits_for, new.due_at,
       new.progress, new.result, new.error_detail)
      is distinct from
-     (null::bigint, case when new.state = 'pending' then 'pending' end, null::smallint, null::text, null::integer, null::integer,
+     (case when new.id = -1 then new.id end, case when new.state = 'pending' then 'pending' end, null::smallint, null::text, null::integer, null::integer,
       null::timestamptz, null::timestamptz, null::timestamptz, null::timestamptz, null::numeric, null::numeric, null::integer,
       null::text, null::jsonb, null::text, null::text, null::bigint, null::bigint, null::bigint, null::bigint, null::text,
       null::timestamptz, null::jsonb, null::jsonb, null::jsonb) then
@@ -21,6 +22,10 @@ begin
       errcode = 'CM007',
       message = 'INSERT INTO worker.tasks may set command, payload, priority, scheduled_at, lane and parent_id only',
       hint = 'The engine fills in the rest. worker.follow_up makes a task that waits for its root.';
+  end if;
+
+  if new.id = -1 and exists (select from worker.command_registry as c where c.command = new.command and c.dedup is null) then
+    perform worker.refuse_on_conflict(new.command);
   end if;
 
   if new.parent_id is null then

@@ -1,0 +1,54 @@
+-- tasks_on_conflict: does the INSERT INTO worker.tasks that is being planned say ON CONFLICT DO NOTHING? The default of the view's
+-- id: declared immutable, it is evaluated while a statement is planned, before the planner looks for an index that ON CONFLICT
+-- (…) could mean, and its answer is a constant of the plan. See docs/design/0035-on-conflict-is-found-by-the-planner.md.
+--
+--   returns -1 if it does, else null
+--   raises  CM007 when ON CONFLICT names a target
+create or replace function worker.tasks_on_conflict()
+  returns bigint
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_caller text;
+  v_text   text := current_query();
+  v_clause text;
+begin
+  get diagnostics v_caller = pg_context; -- this function, and then who planned the statement
+  if strpos(v_caller, e'\n') > 0 then
+    v_caller := substr(v_caller, strpos(v_caller, e'\n') + 1);
+    -- A SQL function is named and its text is in the catalog; any other language gives the statement. Quotes differ by lc_messages.
+    select string_agg(coalesce(pg_get_function_sqlbody(p.oid), p.prosrc), ';') into v_text
+      from pg_proc as p
+     where p.proname = (regexp_match(v_caller, '^[^\n"«»„“”]*["«»„“”]\s?([^\n"«»„“”]+?)\s?["«»„“”]'))[1]
+       and p.prolang = (select l.oid from pg_language as l where l.lanname = 'sql');
+    v_text := coalesce(v_text, regexp_replace(v_caller, '"\n(PL/|SQL ).*', ''));
+  end if;
+  if v_text collate "C" !~* 'conflict|execute' then
+    return null;
+  end if;
+  if v_text ~* '\yexecute\y' then
+    v_text := v_text || coalesce((select string_agg(';' || s.statement, '')
+                                    from pg_prepared_statements as s
+                                   where strpos(lower(v_text), lower(s.name)) > 0), '');
+  end if;
+  if v_text !~* 'on\s+conflict' then
+    return null;
+  end if;
+
+  -- What is quoted or a comment does not count, nor what belongs to another INSERT of the same text.
+  v_text := regexp_replace(v_text, '\$(\w*)\$.*?\$\1\$', '''''', 'g');
+  v_text := regexp_replace(v_text, '''([^'']|'''')*''', '''''', 'g');
+  v_text := regexp_replace(v_text, '--[^\n]*', ' ', 'g');
+  v_text := regexp_replace(v_text, '/\*.*?\*/', ' ', 'g');
+  v_clause := (regexp_match(
+    v_text, 'insert\s+into\s+(?:"?worker"?\s*\.\s*)?"?tasks"?\y(?:(?!insert\s+into)[^;])*\son\s+conflict\s*(\w+|\()', 'i'))[1];
+  if lower(v_clause) = 'do' then
+    return -1;
+  elsif v_clause is not null then
+    perform worker.refuse_on_conflict();
+  end if;
+  return null;
+end;
+$$;
