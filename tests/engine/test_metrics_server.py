@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from catchment.errors import RequestRefused, ServerUnavailable
-from catchment.runtime.events import Events
+from catchment.runtime import metrics_server
+from catchment.runtime.events import Event, Events
 from catchment.runtime.limiter import Limiter, Load, Signals
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.metrics_server import MetricsServer, WorkerCollector
@@ -212,20 +214,61 @@ def test_each_pressure_has_a_signal_of_its_own(reason: str, signals: Signals) ->
     assert [name for name in names if seen.value("worker_backpressure", reason=name)] == [reason]
 
 
-def test_a_port_that_is_taken_is_refused_with_what_to_do() -> None:
-    def server(port: int) -> MetricsServer:
-        return MetricsServer("", Metrics(), lambda: None, events, host="127.0.0.1", port=port)
+def _server(events: Events, port: int, host: str = "127.0.0.1") -> MetricsServer:
+    return MetricsServer("", Metrics(), lambda: None, events, host=host, port=port)
 
-    ports: list[int] = []
-    events = Events(lambda event: ports.append(event.fields["port"]))
-    first = server(0)
+
+def test_a_taken_port_gives_way_to_the_next_free_one() -> None:
+    heard: list[Event] = []
+    events = Events(heard.append)
+    with ExitStack() as stack:
+        first = _server(events, 0)
+        first.start()
+        stack.callback(first.stop)
+        taken = heard[-1].fields["port"]
+        second = _server(events, taken)
+        second.start()
+        stack.callback(second.stop)
+        warned, listens = heard[-2:]
+        assert (warned.name, warned.fields["port"]) == ("metrics.port_taken", taken)
+        assert listens.name == "metrics.listening"
+        assert taken < listens.fields["port"] < taken + 32
+        assert f"port {listens.fields['port']} is used instead" in warned.text
+        with urllib.request.urlopen(f"http://127.0.0.1:{listens.fields['port']}/metrics", timeout=10) as answer:
+            assert "worker_claims_total" in answer.read().decode()
+
+
+def test_a_worker_without_any_free_port_runs_without_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics_server, "PORTS_TRIED", 1)
+    heard: list[Event] = []
+    first = _server(Events(heard.append), 0)
     first.start()
-    try:
-        with pytest.raises(RequestRefused, match=f"127.0.0.1:{ports[0]}") as caught:
-            server(ports[0]).start()
-    finally:
-        first.stop()
-    assert "METRICS_PORT" in (caught.value.hint or "")
+    second = _server(Events(heard.append), heard[-1].fields["port"])
+    second.start()
+    second.stop()
+    first.stop()
+    assert heard[-1].name == "metrics.port_taken"
+    assert "metrics are not served" in heard[-1].text
+
+
+def test_an_address_that_cannot_be_bound_is_refused_with_what_to_do() -> None:
+    with pytest.raises(RequestRefused, match="192.0.2.1:9400") as caught:
+        _server(Events(), 9400, host="192.0.2.1").start()
+    assert "METRICS_HOST" in (caught.value.hint or "")
+
+
+def test_two_workers_with_the_same_metrics_port_both_run(
+    engine: Engine, start_worker: StartWorker, tmp_path: Path
+) -> None:
+    start_worker("--app", APP, "--metrics-port", "0")
+    port = listening(tmp_path / "worker-1.log").rpartition(":")[2]
+    second = start_worker("--app", APP, settings={"METRICS_PORT": port})
+    address = listening(tmp_path / "worker-2.log")
+    assert not address.endswith(f":{port}")
+    wait_until(lambda: engine.value("select count(*) from worker.worker") == 2)
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
+        assert answer.status == 200
+    assert second.poll() is None
 
 
 def test_metrics_are_off_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

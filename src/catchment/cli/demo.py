@@ -17,6 +17,7 @@ import typer
 from psycopg import Connection
 from rich.console import Group, RenderableType
 from rich.live import Live
+from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
@@ -126,6 +127,6 @@ def _tell(conn: Connection[Any], parent_id: int, killed: dict[str, Any]) -> None
         death = f"Worker 1 was killed at {killed['at']:.1f} s {hands}"
     console.print(
         f"[green]Done in {killed['took']:.1f} s.[/] {death} Child {result['retried_id']} failed once "
-        f"(“{result['retried_error']}”) and was retried. Each of the {result['children']} children took effect "
+        f"(“{escape(result['retried_error'])}”) and was retried. Each of the {result['children']} children took effect "
         f"exactly once ({result['effects']} rows); only then did the parent complete."
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.live import Live
+from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
@@ -43,7 +44,8 @@ def demo_lake(dsn: str, folder: Path) -> None:
         from catchment.lake.facade import Lake
         from catchment.lake.settings import read_settings
     except ModuleNotFoundError as error:
-        console.print(f"[dim]Dynamic tables are not shown: {error.name} is missing (pip install 'catchment[lake]').[/]")
+        hint = escape("pip install 'catchment[lake]'")
+        console.print(f"[dim]Dynamic tables are not shown: {error.name} is missing ({hint}).[/]")
         return
     console.print("\n[bold]Dynamic tables[/]: a query whose result is kept up to date in a lake of Parquet files.")
     with ExitStack() as stack:

@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 from psycopg import Connection
+from rich.markup import escape
 
 from catchment.cli.database import Dsn, open_database
 from catchment.cli.output import Json, console, print_json
@@ -28,8 +29,8 @@ def doctor(as_json: Json = False, dsn: Dsn = None) -> None:
     else:
         for finding in findings:
             style = {"error": "red", "warning": "yellow"}.get(finding["level"], "dim")
-            console.print(f"[{style}]{finding['level']}[/] {finding['subject']}: {finding['finding']}")
-            console.print(f"  [dim]{finding['remedy']}[/]")
+            console.print(f"[{style}]{finding['level']}[/] {escape(finding['subject'])}: {escape(finding['finding'])}")
+            console.print(f"  [dim]{escape(finding['remedy'])}[/]")
     if any(f["level"] == "error" for f in findings):
         raise typer.Exit(1)
 

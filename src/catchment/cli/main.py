@@ -9,6 +9,7 @@ import sys
 
 import psycopg
 import typer
+from rich.markup import escape
 
 from catchment.cli import bench, command, demo, doctor, queue, schema, table, task, worker
 from catchment.cli.output import errors
@@ -50,11 +51,7 @@ def run() -> None:
 
 
 def _fail(error: CatchmentError, code: int) -> None:
-    errors.print(f"[red]error:[/] {_escape(str(error))}")
+    errors.print(f"[red]error:[/] {escape(str(error))}")
     if error.hint:
-        errors.print(f"[dim]hint:[/] {_escape(error.hint)}")
+        errors.print(f"[dim]hint:[/] {escape(error.hint)}")
     sys.exit(code)
-
-
-def _escape(text: str) -> str:
-    return text.replace("[", r"\[")

@@ -1,4 +1,7 @@
-"""What the commands print: a table for people, JSON for programs."""
+"""What the commands print: a table for people, JSON for programs.
+
+Rich reads square brackets as markup, so whatever is not written here goes through ``rich.markup.escape``.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 console = Console(highlight=False)
@@ -59,7 +63,7 @@ def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, as_jso
 
 def styled_state(state: str) -> str:
     style = STATE_STYLES.get(state, "")
-    return f"[{style}]{state}[/]" if style else state
+    return f"[{style}]{escape(state)}[/]" if style else escape(state)
 
 
 def _cell(column: str, value: Any) -> str:
@@ -69,7 +73,7 @@ def _cell(column: str, value: Any) -> str:
         return value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
     if isinstance(value, bool):
         return "yes" if value else ""
-    return "" if value is None else str(value).replace("[", r"\[")
+    return "" if value is None else escape(str(value))
 
 
 def _is_number(value: Any) -> bool:

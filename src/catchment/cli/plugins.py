@@ -10,6 +10,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import typer
+from rich.markup import escape
 from typer.core import TyperGroup
 
 from catchment.errors import CatchmentError
@@ -48,7 +49,7 @@ def _broken(entry: EntryPoint, error: Exception) -> typer.Typer:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     settings: dict[Any, Any] = {"allow_extra_args": True, "ignore_unknown_options": True}
 
-    @app.command(help=f"Cannot be used: {error}", context_settings=settings)
+    @app.command(help=escape(f"Cannot be used: {error}"), context_settings=settings)
     def refuse() -> None:  # pyright: ignore[reportUnusedFunction]  # typer calls it
         raise CatchmentError(
             f"catchment {entry.name} cannot be used: {error}",

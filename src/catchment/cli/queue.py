@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from catchment.cli.database import Dsn, open_database
 from catchment.cli.output import Json, console, print_rows
@@ -46,7 +47,7 @@ def pause(
     until = datetime.now(UTC) + timedelta(seconds=seconds) if seconds is not None else None
     with open_database(dsn) as conn:
         store.pause_queue(conn, queue, until)
-    console.print(f"{queue} is paused" + (f" until {until.astimezone():%H:%M:%S}." if until else "."))
+    console.print(f"{escape(queue)} is paused" + (f" until {until.astimezone():%H:%M:%S}." if until else "."))
 
 
 @app.command("resume")
@@ -54,4 +55,4 @@ def resume(queue: QueueName, dsn: Dsn = None) -> None:
     """Claim on a queue again."""
     with open_database(dsn) as conn:
         store.resume_queue(conn, queue)
-    console.print(f"{queue} is resumed.")
+    console.print(f"{escape(queue)} is resumed.")

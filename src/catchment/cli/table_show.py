@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
+from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
 
@@ -110,15 +111,15 @@ def _lines(name: str, value: Any) -> list[str]:
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     if isinstance(value, list):
-        return [_entry(entry) for entry in cast("list[Any]", value)]
+        return [escape(_entry(entry)) for entry in cast("list[Any]", value)]
     if isinstance(value, Mapping):
-        return [_entry(cast("Row", value))]
-    return _escape(str(readable(name, value))).splitlines() or [""]
+        return [escape(_entry(cast("Row", value)))]
+    return escape(str(readable(name, value))).splitlines() or [""]
 
 
 def _entry(value: Any) -> str:
     if not isinstance(value, Mapping):
-        return _escape(str(value))
+        return str(value)
     entry = cast("Row", value)
     parts = [str(entry[key]) for key in _FIRST if entry.get(key) is not None]
     for name, item in entry.items():
@@ -126,7 +127,7 @@ def _entry(value: Any) -> str:
             continue
         said = name.removeprefix("is_").replace("_", " ")
         parts.append(said if item is True else f"{said} {_inner(name, item)}")
-    return _escape(", ".join(parts))
+    return ", ".join(parts)
 
 
 def _inner(name: str, item: Any) -> str:
@@ -135,10 +136,6 @@ def _inner(name: str, item: Any) -> str:
     if isinstance(item, list):
         return " ".join(_entry(entry) for entry in cast("list[Any]", item))
     return str(readable(name, item))
-
-
-def _escape(text: str) -> str:
-    return text.replace("[", r"\[")
 
 
 @contextmanager
@@ -153,7 +150,7 @@ def progress(*, is_quiet: bool) -> Generator[OnProgress]:
 
 
 def _tell(status: Status, found: Sequence[RefreshInfo], seconds: float) -> None:
-    status.update(_escape(progress_line(found, seconds)))
+    status.update(escape(progress_line(found, seconds)))
 
 
 def progress_line(found: Sequence[RefreshInfo], seconds: float) -> str:
@@ -173,9 +170,9 @@ def outcome_line(item: RefreshInfo) -> str:
     state = styled_state(item.state)
     if item.is_failed or item.state == "SKIPPED":
         code = f" {item.error_code}" if item.error_code else ""
-        return f"{_escape(item.name)} {state}{code}: {_escape(item.error or '')}"
-    how = (item.action or "").upper() + (f" ({item.reason})" if item.reason else "")
+        return f"{escape(item.name)} {state}{code}: {escape(item.error or '')}"
+    how = (item.action or "").upper() + (f" ({escape(item.reason)})" if item.reason else "")
     counts = "" if item.action == "no_data" else f", +{item.inserted or 0:,} -{item.deleted or 0:,} rows"
     total = "" if item.rows is None else f", {item.rows:,} in all"
     took = "" if item.seconds is None or item.action == "no_data" else f", {span(item.seconds)}"
-    return f"{_escape(item.name)} {state} {how}{counts}{total}{took}"
+    return f"{escape(item.name)} {state} {how}{counts}{total}{took}"

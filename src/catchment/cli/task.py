@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.tree import Tree
 
 from catchment.cli.database import Dsn, open_database
@@ -87,7 +88,7 @@ def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> Non
 
 def _brief(value: Any) -> str:
     text = json.dumps(value, default=str, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
-    return (text if len(text) <= 2000 else text[:2000] + " …").replace("[", r"\[")
+    return escape(text if len(text) <= 2000 else text[:2000] + " …")
 
 
 @app.command("tree")
@@ -117,8 +118,8 @@ def _label(row: dict[str, Any]) -> str:
     counts = f" {progress['done']} of {progress['total']}" if "done" in progress else ""
     duration = row["completion_duration_ms"] or row["process_duration_ms"]
     took = f" [dim]{float(duration):.0f} ms[/]" if duration is not None else ""
-    error = f" [red]{str(row['error']).replace('[', chr(92) + '[')}[/]" if row["error"] else ""
-    return f"{row['command']} {row['id']} {styled_state(row['state'])}{counts}{took}{error}"
+    error = f" [red]{escape(str(row['error']))}[/]" if row["error"] else ""
+    return f"{escape(row['command'])} {row['id']} {styled_state(row['state'])}{counts}{took}{error}"
 
 
 @app.command("cancel")

@@ -6,7 +6,11 @@ queues come from the database: when it does not answer in time they are left out
 
 from __future__ import annotations
 
+import errno
+import logging
 from collections.abc import Callable, Iterator, Sequence
+from threading import Thread
+from wsgiref.simple_server import WSGIServer
 
 import psycopg
 from prometheus_client import CollectorRegistry, start_http_server
@@ -20,6 +24,7 @@ from catchment.runtime.memory import memory_usage
 from catchment.runtime.metrics import Histogram, Metrics
 from catchment.store.depth import PLACES, QueueDepth, read_depths
 
+PORTS_TRIED = 32
 PRESSURES = ("memory", "event_loop", "completer", "latency")
 
 
@@ -113,6 +118,8 @@ class MetricsServer:
         self._events = events
         self._host = host
         self._asked = port
+        self._server: WSGIServer | None = None
+        self._thread: Thread | None = None
         self._registry = CollectorRegistry()
         self._registry.register(WorkerCollector(metrics, read_load, lambda: read_depths(dsn)))
         for collector in collectors:
@@ -128,15 +135,34 @@ class MetricsServer:
             ) from error
 
     def start(self) -> None:
-        """Listen; raises ``RequestRefused`` when the port cannot be had."""
-        try:
-            self._server, self._thread = start_http_server(self._asked, self._host, self._registry)
-        except (OSError, OverflowError) as error:
-            raise RequestRefused(
-                f"metrics cannot be served at {self._host}:{self._asked}: {error}",
-                hint="Choose another METRICS_PORT or METRICS_HOST; port 0 takes a free one and logs it.",
-            ) from error
-        port = self._server.server_port
+        """Listen on the port asked for, or on the next one that is free.
+
+        Several workers of a machine may have been given the same port. Without a free one the worker goes on unseen.
+        Raises ``RequestRefused`` when the address cannot be bound for another reason.
+        """
+        for port in range(self._asked, min(self._asked + PORTS_TRIED, 65536)):
+            try:
+                self._server, self._thread = start_http_server(port, self._host, self._registry)
+                break
+            except (OSError, OverflowError) as error:
+                if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+                    continue
+                raise RequestRefused(
+                    f"metrics cannot be served at {self._host}:{port}: {error}",
+                    hint="Choose another METRICS_PORT or METRICS_HOST; port 0 takes a free one and logs it.",
+                ) from error
+        port = None if self._server is None else self._server.server_port
+        if self._asked != 0 and port != self._asked:
+            instead = "metrics are not served" if port is None else f"port {port} is used instead"
+            self._events.emit(
+                "metrics.port_taken",
+                f"port {self._asked} of {self._host} is taken: {instead}",
+                level=logging.WARNING,
+                host=self._host,
+                port=self._asked,
+            )
+        if port is None:
+            return
         self._events.emit(
             "metrics.listening",
             f"metrics at http://{self._host}:{port}/metrics",
@@ -146,6 +172,8 @@ class MetricsServer:
 
     def stop(self) -> None:
         """Close the port; a scrape under way is left to its own end."""
+        if self._server is None or self._thread is None:
+            return
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(timeout=10)

@@ -178,7 +178,7 @@ def _period(valid_from: str | None, valid_to: str | None) -> tuple[date | None, 
 
 def _finish(conn: Connection[Any], dsn: str | None, told: str, *, wait: bool, work: bool) -> None:
     """Say what happened, and wait until it is published if asked to."""
-    console.print(told)
+    console.print(told, markup=False)
     if not (wait or work):
         return
     started = time.monotonic()

@@ -68,7 +68,9 @@ def generate(
         console.print(f"  {count:>9,}  {name}")
     seconds = max(time.monotonic() - began, 0.001)
     console.print(
-        f"{made.rows:,} rows in {seconds:.1f} s. {out / 'README.txt'} tells how to load them.", soft_wrap=True
+        f"{made.rows:,} rows in {seconds:.1f} s. {out / 'README.txt'} tells how to load them.",
+        soft_wrap=True,
+        markup=False,
     )
 
 

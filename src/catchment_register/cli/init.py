@@ -51,7 +51,7 @@ def init(
     if countries.added:
         console.print(f"  {countries.added} countries")
     for key, value in changed.items():
-        console.print(f"  {key} = {'real' if key == 'today' and value is None else value}")
+        console.print(f"  {key} = {'real' if key == 'today' and value is None else value}", markup=False)
     if upgrade.derives_anew:
         console.print("The rules of derivation have changed: everything is derived anew as soon as a worker runs.")
     if upgrade.applied or upgrade.routines_changed or countries.added or changed:

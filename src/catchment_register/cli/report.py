@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from catchment_register.cli.database import Dsn, open_register
 from catchment_register.cli.output import Json, console, print_json, print_rows
@@ -127,7 +128,9 @@ def facets(
     console.print(f"{found['count']} units of type {unit_type} on {found['at']}")
     for code, figures in found["stats_summary"].items():
         if "sum" in figures:
-            console.print(f"  {code}: {figures['sum']} in all, {figures['mean']} on average of {figures['count']}")
+            console.print(
+                f"  {escape(code)}: {figures['sum']} in all, {figures['mean']} on average of {figures['count']}"
+            )
     for dimension in (
         "physical_region",
         "primary_activity_category",
