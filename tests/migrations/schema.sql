@@ -1034,8 +1034,8 @@ REVOKE ALL ON FUNCTION worker.top_taken(p_worker_id bigint, p_queues integer[]) 
 REVOKE ALL ON FUNCTION worker.try_worker_lock(p_worker_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.try_worker_lock(p_worker_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.unblock(p_ids bigint[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint, p_interrupted bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint, p_interrupted bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.unsettled_tree(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.upkeep() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.upkeep() TO catchment_worker;

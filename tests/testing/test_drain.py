@@ -169,12 +169,12 @@ def test_follow_ups_run_too(app: App, engine: Engine) -> None:
 
 def test_an_end_that_the_engine_refuses_is_a_failure(app: App, engine: Engine) -> None:
     @app.command
-    async def nul() -> str:
-        return "\0"
+    async def long_number() -> int:
+        return 10**200_000
 
-    task = enqueue_python(app, engine, "nul")
+    task = enqueue_python(app, engine, "long_number")
     assert drain(app, engine.conn) == {"failed": 1}
-    assert engine.task(task)["error_detail"]["kind"] == "PayloadRefused"
+    assert engine.task(task)["error_detail"]["kind"] == "NumericValueOutOfRange"
 
 
 def test_tasks_of_another_app_are_left(app: App, engine: Engine) -> None:

@@ -196,7 +196,7 @@ class Told:
 
     def progress(self, context: Context) -> None:
         assert context.newest_progress is not None
-        self.progress_told.append(context.newest_progress.to_json())
+        self.progress_told.append(json.dumps(context.newest_progress.members()))
 
     def transaction(self, context: Context) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
         raise AssertionError(context)

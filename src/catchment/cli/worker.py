@@ -9,7 +9,6 @@ import signal
 from typing import Annotated, Literal
 
 import typer
-import uvloop
 from rich.logging import RichHandler
 
 from catchment.cli.app import load_app
@@ -18,6 +17,7 @@ from catchment.cli.output import errors
 from catchment.errors import CatchmentError
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import JsonFormatter
+from catchment.runtime.loop import keep_running
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.settings import read_options
 from catchment.store.connect import DSN_VARIABLE, find_dsn
@@ -61,17 +61,19 @@ def worker(
     with open_database(where if dsn else None):
         pass
     try:
-        uvloop.run(_run(where, options, commands))
+        keep_running(_run(where, options, commands))
     except* CatchmentError as group:
         raise group.exceptions[0] from None
 
 
-async def _run(dsn: str, options: WorkerOptions, commands: Commands | None) -> None:
+async def _run(dsn: str, options: WorkerOptions, commands: Commands | None) -> int:
+    """Serve until stopped; returns how many handlers never stopped."""
     dispatcher = Dispatcher(dsn, options, commands=commands)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, dispatcher.stop)
     await dispatcher.run()
+    return dispatcher.left_behind
 
 
 def _read_concurrency(pairs: list[str]) -> dict[str, int]:

@@ -59,6 +59,11 @@ class Dispatcher:
         self._python_queues: set[str] = set()
         self._misfit: SchemaMismatch | None = None
 
+    @property
+    def left_behind(self) -> int:
+        """How many handlers were stopped and go on: they would keep the process from ending."""
+        return 0 if self.python is None else self.python.left_behind
+
     def stop(self) -> None:
         """Claim no more; running tasks finish."""
         if not self._stopping.is_set():
@@ -164,7 +169,7 @@ class Dispatcher:
             await asyncio.to_thread(heartbeat.stop)
             with suppress(psycopg.OperationalError, ServerUnavailable):
                 async with await connect_async(self._dsn) as farewell:
-                    await store.unregister(farewell, identity)
+                    await store.unregister(farewell, identity, [] if self.python is None else self.python.interrupted)
             self._events.emit(
                 "worker.stopped", f"worker {identity.worker_id} has stopped", worker_id=identity.worker_id
             )

@@ -1,6 +1,9 @@
 """Runs claimed attempts. Handlers that never wait are run one after the other by one asyncio task; each one that waits
 gets a task of its own, because the next runner starts as soon as it does. So a thousand sleeping handlers cost a
 thousand tasks, and a thousand trivial ones cost one. What was claimed ahead waits until a handler returns.
+
+A handler that was stopped and goes on all the same is written off after a grace: its attempt is settled, and its
+runner is left behind. Its slot stays taken until it returns.
 """
 
 from __future__ import annotations
@@ -15,20 +18,21 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import to_json
 
-from catchment.errors import ClaimLost, GiveUp, TaskCancelled
+from catchment.errors import GiveUp
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.metrics import Metrics
-from catchment.runtime.pools import Json, NotStarted, Pools, ProcessError
+from catchment.runtime.outcome import Outcomes
+from catchment.runtime.pools import Pools
 from catchment.runtime.port import HandlerPort
 from catchment.store.attempt import Ending
 from catchment.task import tracing
 from catchment.task.command import Command
 from catchment.task.commands import Commands
 from catchment.task.context import Context
-from catchment.task.failure import describe_error
+from catchment.task.encode import DEFAULT_LIMIT
 from catchment.task.middleware import compose
 
 AnyCommand = Command[..., Any]
@@ -40,6 +44,11 @@ UNKNOWN_COMMAND_DELAY = 5.0
 
 
 class Executor:
+    """``finish`` takes ended attempts, ``drop`` those that another worker has. ``most`` says how many may run now.
+
+    ``stop_grace`` is how long a stopped handler may go on, ``limit`` the largest result in bytes of JSON.
+    """
+
     def __init__(
         self,
         commands: Commands,
@@ -51,6 +60,8 @@ class Executor:
         finish: Callable[[Ending], None],
         drop: Callable[[Held], None],
         most: Callable[[], int] = lambda: sys.maxsize,
+        stop_grace: timedelta = timedelta(seconds=10),
+        limit: int = DEFAULT_LIMIT,
     ) -> None:
         self._commands = {command.name: command for command in commands}
         self._middlewares = commands.middlewares
@@ -59,22 +70,48 @@ class Executor:
         self._metrics = metrics
         self._events = events
         self._finish = finish
-        self._drop = drop
         self._most = most
+        self._stop_grace = stop_grace.total_seconds()
+        self._outcomes = Outcomes(limit=limit, metrics=metrics, events=events, drop=drop)
         self._running = 0
         self._queue: deque[Held] = deque()
         self._spare: asyncio.Task[None] | None = None
-        self._runners: asyncio.TaskGroup | None = None
+        self._runners: set[asyncio.Task[None]] = set()
+        self._left: set[Held] = set()
+        self._fault: BaseException | None = None
+        self._news = asyncio.Event()
+        self._is_serving = False
+        self._is_over = False
         self._loop = asyncio.get_running_loop()
         self._is_traced = tracing.is_on()  # asked once: the question costs as much as a trivial handler
 
+    @property
+    def left_behind(self) -> int:
+        """How many handlers go on though their attempts are settled, or though all is over."""
+        return len(self._runners if self._is_over else self._left)
+
     async def run(self, until: asyncio.Event) -> None:
-        """Run what is started until ``until`` is set and every handler has returned."""
-        async with asyncio.TaskGroup() as runners:
-            self._runners = runners
-            if self._queue:
-                self._start_runner()
-            await until.wait()
+        """Run what is started until ``until`` is set and every handler has returned or was written off.
+
+        Not a task group: that would wait for handlers that never return.
+        """
+        self._is_serving = True
+        stopping = self._loop.create_task(until.wait())
+        stopping.add_done_callback(lambda _: self._news.set())
+        try:
+            self._start_runner()
+            while self._fault is None and not (until.is_set() and len(self._runners) == len(self._left)):
+                self._news.clear()
+                await self._news.wait()
+            if self._fault is not None:
+                raise self._fault
+        finally:
+            # From here on a cancelled runner was cancelled by us, and says nothing about its handler.
+            self._is_over = True
+            for task in (stopping, *self._runners):
+                task.cancel()
+            going = self._runners - {held.runner for held in self._left}
+            await asyncio.wait([stopping, *going], timeout=self._stop_grace)
 
     def start(self, attempts: list[Held]) -> None:
         """Take claimed attempts; they start as soon as fewer than ``most`` run."""
@@ -92,21 +129,68 @@ class Executor:
             unstarted.append(self._queue.popleft())
         return unstarted
 
-    def stop(self, held: Held, stop: Stop, reason: str) -> None:
+    def stop(self, held: Held, stop: Stop, reason: str, *, grace: float | None = None) -> None:
         """Tell a handler to stop: a coroutine is cancelled, a thread sees ``ctx.cancelled`` and is waited for. One that
-        was cancelled and goes on can still time out, or be left when the worker stops."""
-        if held.is_settled or held.stop not in (None, Stop.CANCELLED) or held.stop is stop:
+        was cancelled and goes on can still time out, or be left when the worker stops; after ``grace`` it is."""
+        if held.is_settled:
             return
-        held.stop, held.stop_reason = stop, reason
-        if held.context is not None:
-            held.context.mark_cancelled(reason)
+        if held.stop in (None, Stop.CANCELLED) and held.stop is not stop:
+            held.stop, held.stop_reason = stop, reason
+            if held.context is not None:
+                held.context.mark_cancelled(reason)
+            if held.runner is not None:
+                held.runner.cancel()
+        elif grace is None:
+            return
         if held.runner is not None:
-            held.runner.cancel()
+            self._give_grace(held, self._stop_grace if grace is None else grace)
+
+    def _give_grace(self, held: Held, seconds: float) -> None:
+        if held.stop is Stop.CANCELLED and held.context is not None and not held.context.is_async:
+            return  # a cancelled thread is waited for
+        if held.grace is not None:
+            held.grace.cancel()
+        held.grace = self._loop.call_later(seconds, self._write_off, held)
+
+    def _write_off(self, held: Held) -> None:
+        """Settle an attempt whose handler does not stop."""
+        if held.is_settled or held.runner is None:
+            return
+        self._left.add(held)
+        held.is_left = True
+        held.seconds = time.monotonic() - held.since
+        self._events.emit(
+            "task.left_behind",
+            f"{held.command} {held.id} was stopped ({held.stop_reason}) and goes on: it is left behind, in its slot",
+            level=logging.ERROR,
+            id=held.id,
+            command=held.command,
+            count=len(self._left),
+        )
+        if held.context is not None:
+            held.context.mark_cancelled(held.stop_reason or "stopped", is_over=True)
+            self._port.abandon(held.context)
+        self._hand_over(held, self._outcomes.stopped(held))
+        self._news.set()
+
+    def _hand_over(self, held: Held, ending: Ending | None) -> None:
+        if ending is not None:
+            held.is_settled = True
+            self._finish(ending)
 
     def _start_runner(self) -> None:
-        if self._spare is None and self._runners is not None and self._queue and self._running < self._most():
+        if self._spare is None and self._is_serving and self._queue and self._running < self._most():
             self._running += 1
-            self._spare = self._runners.create_task(self._run_queue())
+            task = self._spare = self._loop.create_task(self._run_queue())
+            self._runners.add(task)
+            task.add_done_callback(self._runner_ended)
+
+    def _runner_ended(self, task: asyncio.Task[None]) -> None:
+        self._runners.discard(task)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            self._fault = fault
+        if self._fault is not None or not self._runners or self._left:
+            self._news.set()
 
     async def _run_queue(self) -> None:
         self._spare = None
@@ -118,58 +202,59 @@ class Executor:
     async def _run_queued(self) -> None:
         now = time.monotonic()
         turn_ends = now + TURN
-        while self._queue and self._running <= self._most():
+        while self._queue and self._running <= self._most() and not self._is_over:
             held = self._queue.popleft()
             self._start_runner()  # it gets its chance when the handler below waits, if there is more to do
-            began = now
+            began = held.since = now
             ending = await self.run_one(held)
             now = time.monotonic()
-            held.seconds = now - began
             if ending is None or ending.asked != "released":
                 self._metrics.finished(held.command, now - began, now)
-            if ending is not None:
-                held.is_settled = True
-                self._finish(ending)
+            if held.is_left:
+                self._left.discard(held)
+            else:
+                held.seconds = now - began
+                self._hand_over(held, ending)
             if now > turn_ends:
                 await asyncio.sleep(0)
                 now = time.monotonic()
                 turn_ends = now + TURN
 
     async def run_one(self, held: Held) -> Ending | None:
-        """Run one attempt to its end; None when somebody else records that."""
+        """Run one attempt to its end; None when somebody else records that. Whatever the handler raises is its end."""
         command = self._commands.get(held.command)
         if command is None:
             return self._unknown(held)
         runner = held.runner = asyncio.current_task()
-        if command.executor == "async":
-            self._start_timer(held)
         try:
             if held.stop is not None:
                 raise asyncio.CancelledError
             arguments = command.payload.load(held.payload)
             if command.executor == "async" and not command.wants_context and not self._middlewares and held.phase == 0:
+                self._begin(held)
                 if not self._is_traced:
-                    return self._completed(held, await command.fn(**arguments))
+                    return self._outcomes.completed(held, await command.fn(**arguments))
                 with self._span(command, held):
-                    return self._completed(held, await command.fn(**arguments))
+                    return self._outcomes.completed(held, await command.fn(**arguments))
             return await self._run_in_context(command, held, arguments)
-        except asyncio.CancelledError:
-            return self._stopped(held)
-        except NotStarted:
-            return Ending(held, "released")
-        except ClaimLost:
-            return self._dropped(held)
-        except TaskCancelled as error:
-            return self._ended(held, "cancelled" if held.stop is Stop.CANCELLED else "failed", error)
-        except (Exception, SystemExit) as error:  # a handler that calls sys.exit() ends itself, not its worker
-            return self._ended(held, "failed", error)
+        except BaseException as error:
+            if self._is_over or self._is_cancelled_from_outside(error, runner):
+                raise
+            return None if held.is_left else self._outcomes.of_error(held, error)
         finally:
             held.runner = None
             if held.timer is not None:
                 held.timer.cancel()
-            # The runner goes on with other attempts: what was meant for this one must not reach them.
-            while held.stop is not None and runner is not None and runner.cancelling():
-                runner.uncancel()
+            if held.grace is not None:
+                held.grace.cancel()
+            if runner is not None and runner.cancelling() and self._is_serving and not self._is_over:
+                await _calm(runner)
+
+    def _is_cancelled_from_outside(self, error: BaseException, runner: asyncio.Task[None] | None) -> bool:
+        """Is this the cancellation of a caller that has lent us its own task, as tests do?"""
+        if self._is_serving or runner is None:
+            return False
+        return isinstance(error, asyncio.CancelledError) and runner.cancelling() > 0
 
     async def _run_in_context(self, command: AnyCommand, held: Held, arguments: dict[str, Any]) -> Ending | None:
         join = command.join_part if held.phase == 1 else None
@@ -200,7 +285,9 @@ class Executor:
         try:
             with self._span(command, held):
                 value = await compose(self._middlewares, context, call)()
-            ending = self._completed(held, value, context)
+            ending = self._outcomes.completed(held, value, context)
+            if held.is_left:
+                return None
             return ending if await self._port.commit(context, ending) is None else None
         finally:
             await self._port.leave(context)
@@ -216,73 +303,36 @@ class Executor:
         self, executor: str, command: AnyCommand, held: Held, fn: Callable[..., Any], bound: dict[str, Any]
     ) -> Callable[[], Awaitable[Any]]:
         if executor == "async":
-            self._start_timer(held)
+            self._begin(held)
             return lambda: fn(**bound)
 
         def starts() -> None:
-            self._start_timer(held)
+            self._begin(held)
 
         if executor == "process":
             return lambda: self._pools.run_in_process(command.path, held.payload, starts=starts)
         return lambda: self._pools.run_in_thread(fn, bound, waits=lambda: held.stop is Stop.CANCELLED, starts=starts)
 
-    def _completed(self, held: Held, value: Any, context: Context | None = None) -> Ending:
-        try:
-            if isinstance(value, Json):
-                result = value.text
-            else:
-                result = None if value is None else to_json(value, inf_nan_mode="strings").decode()
-        except PydanticSerializationError as error:
-            raise GiveUp(f"the result of {held.command} cannot be written as JSON: {error}") from error
-        made = None if context is None else context.recorded
-        if made is None:
-            return Ending(held, result=result)
-        return Ending(
-            held,
-            info=made.info_json(),
-            result=result,
-            spawns=made.spawns_json(),
-            child_mode=made.child_mode,
-            on_failure=made.on_failure,
-            follow_ups=made.follow_ups_json(),
-        )
-
-    def _ended(self, held: Held, asked: str, error: BaseException) -> Ending:
-        described = error.described if isinstance(error, ProcessError) else describe_error(error)
-        return Ending(held, asked, error=to_json(described).decode(), failure=described)
-
-    def _stopped(self, held: Held) -> Ending | None:
-        """The handler was cancelled: by us, for a reason, or by itself."""
-        if held.stop is None:
-            return self._ended(held, "failed", RuntimeError(f"the handler of {held.command} cancelled itself"))
-        if held.stop is Stop.LOST:
-            return self._dropped(held)
-        if held.stop is Stop.RELEASED:
-            return Ending(held, "released")
-        if held.stop is Stop.TIMED_OUT:
-            return self._ended(held, "failed", TimeoutError(held.stop_reason))
-        return self._ended(held, "cancelled", TaskCancelled(held.stop_reason or "cancelled"))
-
-    def _dropped(self, held: Held) -> None:
-        """Somebody else has the task now: its end here means nothing."""
-        self._metrics.fenced_writes += 1
-        self._events.emit(
-            "task.fenced",
-            f"{held.command} {held.id}: the claim was lost, its handler was stopped",
-            level=logging.WARNING,
-            id=held.id,
-            fence=held.fence,
-        )
-        self._drop(held)
-
     def _unknown(self, held: Held) -> Ending:
         self._port.warn(held.id, held.command)
         return Ending(held, "released", error=to_json({"retry_after": UNKNOWN_COMMAND_DELAY}).decode())
 
-    def _start_timer(self, held: Held) -> None:
-        """The time limit begins when there is a thread or process: waiting for one is not the handler's fault."""
+    def _begin(self, held: Held) -> None:
+        """The handler starts now, and with it its time limit: waiting for a thread or process is not its fault."""
+        held.has_started = True
         if held.timeout is not None and held.timer is None:
             held.timer = self._loop.call_later(held.timeout.total_seconds(), self._time_out, held)
 
     def _time_out(self, held: Held) -> None:
         self.stop(held, Stop.TIMED_OUT, f"timed out after {held.timeout}")
+
+
+async def _calm(runner: asyncio.Task[None]) -> None:
+    """The runner goes on with other attempts: a cancellation meant for this one must not reach them."""
+    while runner.cancelling():
+        runner.uncancel()
+    try:
+        await asyncio.sleep(0)  # one that has not arrived yet does so here
+    except asyncio.CancelledError:
+        while runner.cancelling():
+            runner.uncancel()

@@ -23,7 +23,19 @@ class Stop(Enum):
 class Held(Attempt):
     """A claimed attempt, who runs it, and whether it was told to stop."""
 
-    __slots__ = ("context", "is_settled", "runner", "seconds", "since", "stop", "stop_reason", "timer")
+    __slots__ = (
+        "context",
+        "grace",
+        "has_started",
+        "is_left",
+        "is_settled",
+        "runner",
+        "seconds",
+        "since",
+        "stop",
+        "stop_reason",
+        "timer",
+    )
 
     def __init__(self, row: tuple[Any, ...]) -> None:
         super().__init__(row)
@@ -34,6 +46,9 @@ class Held(Attempt):
         self.timer: asyncio.TimerHandle | None = None
         self.stop: Stop | None = None
         self.stop_reason: str | None = None
+        self.grace: asyncio.TimerHandle | None = None
+        self.has_started = False
+        self.is_left = False
         self.is_settled = False
 
 

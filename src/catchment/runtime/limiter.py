@@ -39,6 +39,7 @@ class Load:
     """How busy the Python side of a worker is: for its metrics."""
 
     held: int = 0
+    left: int = 0
     cap: int = 0
     limit: int = 0
     pressures: Mapping[str, bool] = field(default_factory=dict[str, bool])
@@ -52,6 +53,7 @@ class Limiter:
     options: WorkerOptions
     read_signals: Callable[[], Signals]
     limit: int = 0
+    read_left: Callable[[], int] = lambda: 0
     reasons: set[str] = field(default_factory=set[str])
     _is_full: bool = False
 
@@ -59,8 +61,11 @@ class Limiter:
         self.limit = self.options.max_concurrent_tasks
 
     def free(self, held: int) -> int:
-        """How many more tasks may be held: those that run under the present limit, and those claimed ahead."""
-        return max(0, self.limit + self.options.claim_ahead - held)
+        """How many more tasks may be held: those that run under the present limit, and those claimed ahead.
+
+        Handlers that were left behind keep their slots.
+        """
+        return max(0, self.limit + self.options.claim_ahead - held - self.read_left())
 
     def claim_size(self, held: int) -> int:
         """How many tasks the next claim may ask for; 0 means to wait for room."""
@@ -92,7 +97,7 @@ class Limiter:
             "completer": signals.completer_age > LATE_COMPLETER,
             "latency": signals.slowest_p99 > self.options.latency_threshold.total_seconds(),
         }
-        return Load(held, self.options.max_concurrent_tasks, self.limit, pressures, signals)
+        return Load(held, self.read_left(), self.options.max_concurrent_tasks, self.limit, pressures, signals)
 
     def adjust(self) -> None:
         """Move the limit: down by a share when something is late, up by a step when nothing is. Call once a second."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -22,8 +23,12 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
+from catchment.task.encode import DEFAULT_LIMIT
+
 CHILD = "catchment.runtime.process_child"
-LONGEST_LINE = 64 * 1024 * 1024
+# What an answer has besides its result, which as text in JSON may be twice as long as it is. Errors are far shorter.
+LONGEST_FRAME = 1024 * 1024
+HUNG_UP = 2.0
 
 
 class Json:
@@ -33,6 +38,16 @@ class Json:
 
     def __init__(self, text: str | None) -> None:
         self.text = text
+
+
+class Raised:
+    """What a handler raised in its thread. A future must not carry it: asyncio throws a ``GeneratorExit`` or a
+    ``CancelledError`` into whatever awaits it, where they mean something else."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
 
 
 class ProcessError(Exception):
@@ -50,10 +65,19 @@ class NotStarted(Exception):
 class Pools:
     """Threads and processes of one worker, made when they are first needed.
 
-    A handler that gets none within ``give_back`` raises ``NotStarted``, and its task goes back to its queue.
+    A handler that gets none within ``give_back`` raises ``NotStarted``, and its task goes back to its queue. ``limit``
+    is the largest result of a process, in bytes of JSON.
     """
 
-    def __init__(self, *, threads: int, processes: int, give_back: timedelta = timedelta(seconds=10)) -> None:
+    def __init__(
+        self,
+        *,
+        threads: int,
+        processes: int,
+        give_back: timedelta = timedelta(seconds=10),
+        limit: int = DEFAULT_LIMIT,
+    ) -> None:
+        self._limit = limit
         self._give_back = give_back
         self._threads = Threads()
         self._thread_room = asyncio.Semaphore(threads)
@@ -73,7 +97,8 @@ class Pools:
         future.add_done_callback(lambda _: self._thread_room.release())
         while True:
             try:
-                return await asyncio.shield(future)
+                answer = await asyncio.shield(future)
+                break
             except asyncio.CancelledError:
                 if future.done() or not waits():
                     self.left_behind += 1
@@ -82,16 +107,19 @@ class Pools:
                 runner = asyncio.current_task()
                 if runner is not None:
                     runner.uncancel()
+        if isinstance(answer, Raised):
+            raise answer.error
+        return answer
 
     async def run_in_process(self, path: str, payload: str, *, starts: Callable[[], None]) -> Json:
         """Run the command defined at ``path`` in a process of its own; cancelling kills it."""
         await self._enter(self._room)
         try:
-            process = self._take_idle() or await Process.start()
+            process = self._take_idle() or await Process.start(self._limit)
             self._all.add(process)
             starts()
             try:
-                answer = await process.call(path, payload)
+                answer = await process.call(path, payload, limit=self._limit)
             except BaseException:
                 self._all.discard(process)
                 process.kill()
@@ -159,12 +187,11 @@ class Threads:
         while (given := self._calls.get()) is not None:
             future, fn = given
             try:
-                future.set_result(fn())
-            except StopIteration as error:  # asyncio cannot carry it, and would leave its waiter waiting
-                future.set_exception(RuntimeError(f"the handler raised StopIteration: {error}"))
+                answer = fn()
             except BaseException as error:  # whatever a handler raises is for its attempt to report
-                future.set_exception(error)
-            del future, fn, given
+                answer = Raised(error)
+            future.set_result(answer)
+            del future, fn, given, answer
             self._idle.release()
 
 
@@ -179,33 +206,65 @@ class Process:
         self._writer = writer
 
     @classmethod
-    async def start(cls) -> Process:
+    async def start(cls, limit: int) -> Process:
         ours, theirs = socket.socketpair()
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
         try:
             child = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", CHILD, str(theirs.fileno()), pass_fds=[theirs.fileno()], env=environment
+                sys.executable,
+                "-m",
+                CHILD,
+                str(theirs.fileno()),
+                str(os.getpid()),
+                pass_fds=[theirs.fileno()],
+                env=environment,
             )
         finally:
             theirs.close()
-        reader, writer = await asyncio.open_connection(sock=ours, limit=LONGEST_LINE)
+        reader, writer = await asyncio.open_connection(sock=ours, limit=2 * limit + LONGEST_FRAME)
         return cls(child, reader, writer)
 
     @property
     def is_alive(self) -> bool:
         return self._child.returncode is None
 
-    async def call(self, path: str, payload: str) -> dict[str, Any]:
-        self._writer.write(json.dumps({"path": path, "payload": payload}).encode() + b"\n")
-        await self._writer.drain()
-        line = await self._reader.readline()
+    async def call(self, path: str, payload: str, *, limit: int) -> dict[str, Any]:
+        """The answer to a call: ``result`` as JSON text, or ``error``. Anything else the process says is an error."""
+        token = secrets.token_hex(8)
+        call = {"token": token, "path": path, "payload": payload, "limit": limit}
+        try:
+            self._writer.write(json.dumps(call).encode() + b"\n")
+            await self._writer.drain()
+            line = await self._reader.readline()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            line = b""
+        except ValueError:  # a line beyond all limits
+            raise _failed("the process of the handler wrote too much to the connection of its worker") from None
         if not line:
-            code = await self._child.wait()
-            how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-            raise ProcessError({"kind": "process", "message": f"the process of the handler ended with {how}"})
-        return json.loads(line)
+            raise _failed(f"the process of the handler ended with {await self._end()}")
+        try:
+            answer = json.loads(line)
+            if answer["token"] == token and ("error" in answer or "result" in answer):
+                return answer
+        except (ValueError, TypeError, KeyError, RecursionError):
+            pass
+        raise _failed("the process of the handler wrote something of its own to the connection of its worker")
+
+    async def _end(self) -> str:
+        """How the process ended; one that hung up and goes on is killed."""
+        try:
+            async with asyncio.timeout(HUNG_UP):
+                code = await self._child.wait()
+        except TimeoutError:
+            self.kill()
+            return "its connection to the worker closed"
+        return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
     def kill(self) -> None:
         self._writer.close()
         with suppress(ProcessLookupError):
             self._child.kill()
+
+
+def _failed(message: str) -> ProcessError:
+    return ProcessError({"kind": "process", "message": message})

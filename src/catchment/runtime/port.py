@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import psycopg
 from psycopg import AsyncConnection, Connection
 
-from catchment.errors import CatchmentError, ClaimLost
+from catchment.errors import CatchmentError, ClaimLost, GiveUp
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId
 from catchment.runtime.connection import LOST, hold_connection
@@ -21,9 +21,11 @@ from catchment.store import worker as worker_store
 from catchment.store.attempt import Ending
 from catchment.task.child import Child
 from catchment.task.context import Context
+from catchment.task.encode import encode
 from catchment.task.port import Port
 
 PROGRESS_EVERY = 0.1
+MAX_PROGRESS = 16 * 1024
 
 
 class HandlerPort(Port, Protocol):
@@ -34,6 +36,8 @@ class HandlerPort(Port, Protocol):
     async def commit(self, context: Context, ending: Ending) -> str | None: ...
 
     async def leave(self, context: Context) -> None: ...
+
+    def abandon(self, context: Context) -> None: ...
 
     def warn(self, task_id: int, command: str) -> None: ...
 
@@ -46,7 +50,8 @@ class WorkerPort:
         self._transactions = transactions
         self._events = events
         self._loop = asyncio.get_running_loop()
-        self._conn: asyncio.Future[AsyncConnection[Any]] = self._loop.create_future()
+        self._conn: AsyncConnection[Any] | None = None
+        self._is_connected = asyncio.Event()
         self._lock = asyncio.Lock()
         self._news = asyncio.Event()
         self._progress: dict[int, Context] = {}
@@ -58,7 +63,8 @@ class WorkerPort:
         await hold_connection(self._dsn, "port", self._serve, stopping=stopping, events=self._events)
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
-        self._conn.set_result(conn)
+        self._conn = conn
+        self._is_connected.set()
         try:
             while True:
                 await self._news.wait()
@@ -68,7 +74,8 @@ class WorkerPort:
                 await self._write(conn)
                 await asyncio.sleep(PROGRESS_EVERY)
         finally:
-            self._conn = self._loop.create_future()
+            self._conn = None
+            self._is_connected.clear()
 
     async def _write(self, conn: AsyncConnection[Any]) -> None:
         contexts, self._progress = self._progress, {}
@@ -89,14 +96,22 @@ class WorkerPort:
         if context.newest_progress is None:
             return
         try:
-            await store.report_progress(conn, context.task_id, context.fence, context.newest_progress.to_json())
+            text = encode(context.newest_progress.members(), "progress", limit=MAX_PROGRESS)
+        except GiveUp as error:
+            self._refuse_progress(context, error)
+            return
+        try:
+            await store.report_progress(conn, context.task_id, context.fence, text)
         except LOST:
             raise
         except ClaimLost:
             pass  # whoever has the task now tells how far it is
         except (psycopg.Error, CatchmentError) as error:
-            text = f"the progress of {context.command} {context.task_id} cannot be stored: {str(error).strip()}"
-            self._events.emit("progress.refused", text, level=logging.WARNING, id=context.task_id)
+            self._refuse_progress(context, error)
+
+    def _refuse_progress(self, context: Context, error: Exception) -> None:
+        text = f"the progress of {context.command} {context.task_id} cannot be stored: {str(error).strip()}"
+        self._events.emit("progress.refused", text, level=logging.WARNING, id=context.task_id)
 
     def progress(self, context: Context) -> None:
         """Called from any thread."""
@@ -115,11 +130,12 @@ class WorkerPort:
     async def children(self, task_id: TaskId) -> list[Child]:
         """The children of a task, for its join."""
         while True:
-            conn = await self._conn
+            await self._is_connected.wait()
             try:
                 async with self._lock:
-                    rows = await store.children(conn, task_id)
-                break
+                    if self._conn is not None:
+                        rows = await store.children(self._conn, task_id)
+                        break
             except LOST:
                 self._news.set()
                 await asyncio.sleep(0.05)
@@ -134,6 +150,10 @@ class WorkerPort:
     async def commit(self, context: Context, ending: Ending) -> str | None:
         """Commit the handler's transaction with the task's completion; None if it had none."""
         return await self._transactions.commit(context, ending)
+
+    def abandon(self, context: Context) -> None:
+        """Cut the transaction of a handler that does not stop."""
+        self._transactions.abandon(context)
 
     async def leave(self, context: Context) -> None:
         """Roll back what is still open, whatever became of the handler."""

@@ -1,37 +1,51 @@
-"""The process of CPU-bound handlers: reads a call, runs it, writes the answer, until its worker hangs up."""
+"""The process of CPU-bound handlers: reads a call, runs it, writes the answer, until its worker hangs up or dies."""
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib
 import json
+import os
 import signal
 import socket
 import sys
 from typing import Any
 
-from pydantic_core import to_json
-
 from catchment.task.command import Command
+from catchment.task.encode import encode
 from catchment.task.failure import describe_error
+
+_PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
+    number, worker = int(sys.argv[1]), int(sys.argv[2])
     # Ctrl-C goes to the whole group: the worker decides what happens to its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with socket.socket(fileno=int(sys.argv[1])) as line, line.makefile("rwb") as stream:
+    _die_with(worker)
+    with socket.socket(fileno=number) as line, line.makefile("rwb") as stream:
         for request in stream:
             call = json.loads(request)
-            stream.write(json.dumps(_run(call["path"], call["payload"])).encode() + b"\n")
+            answer = {"token": call["token"], **_run(call["path"], call["payload"], call["limit"])}
+            stream.write(json.dumps(answer, ensure_ascii=False).encode() + b"\n")
             stream.flush()
 
 
-def _run(path: str, payload: str) -> dict[str, Any]:
+def _die_with(worker: int) -> None:
+    """Have the kernel kill us when the worker is gone: a handler must not go on beside its next attempt."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != worker:  # it died before we asked
+        os._exit(1)
+
+
+def _run(path: str, payload: str, limit: int) -> dict[str, Any]:
     try:
         command = _find(path)
         value = command.fn(**command.payload.load(payload))
-        return {"result": None if value is None else to_json(value, inf_nan_mode="strings").decode()}
-    except Exception as error:
+        return {"result": None if value is None else encode(value, f"the result of {command.name}", limit=limit)}
+    except BaseException as error:  # sys.exit() in a handler ends its attempt, not this process
         return {"error": describe_error(error)}
 
 

@@ -32,6 +32,8 @@ from catchment.store.worker import WorkerIdentity
 from catchment.task.commands import Commands
 
 SAMPLE = 0.25
+# What handlers get to end after they were stopped with their worker.
+LAST_MOMENT = 1.0
 
 
 class PythonWorker:
@@ -55,7 +57,9 @@ class PythonWorker:
         self._busy = asyncio.Event()
         self._signals = Signals()
         self.holdings = Holdings(self.bell.ring)
-        self.limiter = Limiter(options, lambda: self._signals)
+        self.limiter = Limiter(options, lambda: self._signals, read_left=lambda: self._executor.left_behind)
+        # After a fault: the tasks whose handlers were running.
+        self.interrupted: list[int] = []
         self._journal = Journal(metrics, events)
         self._completer = Completer(
             dsn,
@@ -74,7 +78,12 @@ class PythonWorker:
         )
         self._transactions = transactions
         self._port = WorkerPort(dsn, transactions, events)
-        self.pools = Pools(threads=options.threads, processes=options.processes, give_back=options.give_back)
+        self.pools = Pools(
+            threads=options.threads,
+            processes=options.processes,
+            give_back=options.give_back,
+            limit=options.max_result_bytes,
+        )
         self._executor = Executor(
             commands,
             port=self._port,
@@ -84,6 +93,8 @@ class PythonWorker:
             finish=self._completer.submit,
             drop=lambda held: self.holdings.drop([held]),
             most=lambda: self.limiter.limit,
+            stop_grace=options.stop_grace,
+            limit=options.max_result_bytes,
         )
         self.watcher = Watcher(dsn, identity, self.holdings, self._executor, events, every=options.lease / 3)
         self._claimer = Claimer(
@@ -104,6 +115,21 @@ class PythonWorker:
 
     async def run(self, stopping: asyncio.Event, is_dead: asyncio.Event) -> None:
         """Serve until stopped. If the database gave this worker up meanwhile, its handlers are cancelled."""
+        try:
+            await self._run(stopping, is_dead)
+        except BaseException:
+            self.interrupted = [held.id for held in self.holdings if held.has_started]
+            raise
+        finally:
+            self.pools.close()
+            await self._transactions.close()
+
+    @property
+    def left_behind(self) -> int:
+        """How many handlers go on though they were stopped, in coroutines."""
+        return self._executor.left_behind
+
+    async def _run(self, stopping: asyncio.Event, is_dead: asyncio.Event) -> None:
         returned = asyncio.Event()
         async with asyncio.TaskGroup() as parts:
             completer = parts.create_task(self._completer.run())
@@ -125,8 +151,6 @@ class PythonWorker:
             await asyncio.wait([completer], timeout=self._options.call_timeout.total_seconds())
             for part in [*others, completer]:
                 part.cancel()
-        self.pools.close()
-        await self._transactions.close()
 
     def load(self) -> Load:
         """How busy this side is now; called from any thread."""
@@ -164,7 +188,7 @@ class PythonWorker:
                 "worker.gives_back", f"{len(left)} tasks still run and are given back", level=logging.WARNING
             )
         for held in left:
-            self._executor.stop(held, stop, reason)
+            self._executor.stop(held, stop, reason, grace=LAST_MOMENT)
 
     def _give_back(self, unstarted: list[Held]) -> None:
         for held in unstarted:

@@ -39,6 +39,12 @@ class WorkerSettings(BaseSettings):
     give_back_seconds: float = Field(
         10, gt=0, description="A claimed task that finds no free slot, thread or process for so long is given back."
     )
+    max_result_bytes: int = Field(
+        16 * 1024 * 1024, ge=1, description="Largest result, and largest info, in bytes of JSON."
+    )
+    stop_grace_seconds: float = Field(
+        10, ge=0, description="A handler that was stopped and goes on for so long is left behind."
+    )
     lease_seconds: float = Field(15, gt=1, description="Time after which a silent worker counts as dead.")
     shutdown_grace_seconds: float = Field(30, ge=0, description="Time that running handlers get at a stop.")
     transaction_connections: int = Field(4, ge=1, description="Connections for handlers in ctx.transaction().")
@@ -73,6 +79,8 @@ def read_options(**given: Any) -> WorkerOptions:
         "latency_threshold": timedelta(milliseconds=found.latency_threshold_ms),
         "threads": found.worker_threads,
         "give_back": timedelta(seconds=found.give_back_seconds),
+        "max_result_bytes": found.max_result_bytes,
+        "stop_grace": timedelta(seconds=found.stop_grace_seconds),
         "lease": timedelta(seconds=found.lease_seconds),
         "shutdown_grace": timedelta(seconds=found.shutdown_grace_seconds),
         "transactions": found.transaction_connections,

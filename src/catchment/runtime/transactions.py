@@ -7,6 +7,8 @@ whose answer never came is settled by reading: if the attempt is still held unde
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
@@ -108,6 +110,15 @@ class Transactions:
             else:
                 await self._give_back(conn)
         finally:
+            self._room.release()
+
+    def abandon(self, context: Context) -> None:
+        """Cut the connection of a handler that does not stop, at once and whatever it is doing with it."""
+        conn = self._open.pop(context.fence, None)
+        if isinstance(conn, AsyncConnection):
+            with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(conn.pgconn.socket)) as line:
+                # Closing it here would let another connection have the descriptor that the handler still waits for.
+                line.shutdown(socket.SHUT_RDWR)
             self._room.release()
 
     def _leave_sync(self, context: Context) -> None:

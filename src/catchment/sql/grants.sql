@@ -45,7 +45,7 @@ grant execute on function
   worker.register_commands(jsonb, jsonb, boolean),
   worker.register_worker(text, text[], integer, interval, boolean), worker.heartbeat(bigint, interval, integer, real),
   worker.hold_worker_lock(bigint), worker.former_session(bigint), worker.try_worker_lock(bigint), worker.take_top(bigint, text[]),
-  worker.unregister_worker(bigint), worker.reset_abandoned_processing_tasks(), worker.mark_dead_workers(interval, bigint[]),
+  worker.unregister_worker(bigint, bigint[]), worker.reset_abandoned_processing_tasks(), worker.mark_dead_workers(interval, bigint[]),
   worker.hanging_backends(bigint[]), worker.interrupt_abandoned(bigint[]), worker.interrupt_orphans(), worker.lock_holders(bigint[]),
   worker.go_to_sleep(bigint, text, integer[], "char"), worker.wake_up(bigint, text, integer[], "char"),
   worker.promote_due(integer), worker.age_ready(integer),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -67,9 +68,9 @@ async def register(
     return WorkerIdentity(worker_id, lock_key)
 
 
-async def unregister(conn: AsyncConnection[Any], identity: WorkerIdentity) -> None:
-    """Give back what is held, and leave."""
-    await conn.execute("select worker.unregister_worker(%s)", [identity.worker_id])
+async def unregister(conn: AsyncConnection[Any], identity: WorkerIdentity, interrupted: Sequence[int] = ()) -> None:
+    """Give back what is held, and leave. The tasks that were ``interrupted`` count one interruption each."""
+    await conn.execute("select worker.unregister_worker(%s, %s::bigint[])", [identity.worker_id, list(interrupted)])
 
 
 def hold_worker_lock(conn: Connection[Any], identity: WorkerIdentity) -> None:

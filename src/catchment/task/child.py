@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic_core import to_json
-
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId
 
@@ -32,7 +30,7 @@ class Progress:
     total: float | None = None
     message: str | None = None
 
-    def to_json(self) -> str:
+    def members(self) -> dict[str, Any]:
         """The object that ``worker.report_progress`` takes."""
         given = {"done": self.done, "total": self.total, "message": self.message}
-        return to_json({k: v for k, v in given.items() if v is not None}, inf_nan_mode="strings").decode()
+        return {name: value for name, value in given.items() if value is not None}

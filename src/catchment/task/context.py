@@ -67,6 +67,7 @@ class Context:
         "_cancel_reason",
         "_failures",
         "_has_transaction",
+        "_is_over",
         "_max_attempts",
         "_port",
         "attempt",
@@ -114,6 +115,7 @@ class Context:
         self._max_attempts = max_attempts
         self._cancel_reason: str | None = None
         self._has_transaction = False
+        self._is_over = False
 
     @classmethod
     def local(
@@ -158,12 +160,24 @@ class Context:
         """Has the task, or one above it, been asked to stop?"""
         return self._cancel_reason is not None
 
-    def mark_cancelled(self, reason: str) -> None:
-        """Tell the handler to stop; whoever runs it calls this, from any thread."""
+    def mark_cancelled(self, reason: str, *, is_over: bool = False) -> None:
+        """Tell the handler to stop; whoever runs it calls this, from any thread.
+
+        ``is_over``: its attempt is settled though it goes on; whatever it asks for from now on is refused.
+        """
         self._cancel_reason = reason
+        self._is_over = is_over
+
+    def _refuse_if_over(self) -> None:
+        if self._is_over:
+            raise TaskCancelled(
+                f"task {self.task_id} ({self.command}) was given up: {self._cancel_reason}",
+                hint="Its handler was stopped and went on. Let asyncio.CancelledError pass.",
+            )
 
     def record(self) -> Offspring:
         """The record of this attempt, begun at its first entry."""
+        self._refuse_if_over()
         if self.recorded is None:
             self.recorded = Offspring()
         return self.recorded
@@ -250,6 +264,7 @@ class Context:
         raises ``TaskCancelled`` (an async handler is cancelled where it awaits)."""
         if self._cancel_reason is not None and not self.is_async:
             raise TaskCancelled(f"task {self.task_id} ({self.command}) is being cancelled: {self._cancel_reason}")
+        self._refuse_if_over()
         self.newest_progress = Progress(done, total, message)
         self._port.progress(self)
 
@@ -259,6 +274,7 @@ class Context:
         One per attempt. ``async with`` gives an ``AsyncConnection``; in a plain function ``with`` gives a
         ``Connection``.
         """
+        self._refuse_if_over()
         if self._has_transaction:
             raise RequestRefused(
                 f"task {self.task_id} ({self.command}) has had its transaction",

@@ -1,9 +1,14 @@
-"""How an exception is stored with its task: structured, bounded, and in text that jsonb can hold."""
+"""How an exception is stored with its task: structured, bounded, and in text that jsonb can hold.
+
+Nothing that an exception does while it is looked at gets out of here: a ``__str__`` that raises, a chain without end, a
+message of a gigabyte or one with lone surrogates all give a description.
+"""
 
 from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,29 +20,40 @@ _PACKAGE = f"{Path(errors.__file__).parent}{os.sep}"
 _FRAMES = 20
 _CONTEXT_BYTES = 8_000
 _MESSAGE_BYTES = 2_000
+_LONGEST_RETRY = 10 * 365 * 86_400.0
 
 
 def describe_error(error: BaseException) -> dict[str, Any]:
-    """The object that ``worker.fail_task`` takes: kind, message, where, context, and what they mean for a retry."""
-    frames = _frames_outside(error.__traceback__)
+    """The object that ``worker.fail_task`` takes: kind, message, where, context, and what they mean for a retry.
+
+    ``message`` has at most 2,000 bytes, ``context`` the last 8,000 of the traceback. Never raises.
+    """
     described: dict[str, Any] = {
-        "kind": type(error).__name__,
-        "message": _storable(_text_of(error), _MESSAGE_BYTES),
-        "context": _storable(_formatted(error), _CONTEXT_BYTES, keep_end=True),
+        "kind": _shown(lambda: type(error).__name__, "its class", _MESSAGE_BYTES),
+        "message": _shown(lambda: str(error), "its message", _MESSAGE_BYTES),
+        "context": _shown(lambda: _formatted(error), "its traceback", _CONTEXT_BYTES, keep_end=True),
     }
+    try:
+        _describe_further(error, described)
+    except BaseException as problem:  # it may be of any class, with attributes that raise
+        described["hint"] = f"the rest of this error cannot be shown: {type(problem).__name__}"
+    return described
+
+
+def _describe_further(error: BaseException, described: dict[str, Any]) -> None:
+    frames = _frames_outside(error.__traceback__)
     if frames:
         last = frames[-1]
         described["where"] = _storable(f"{last.filename}:{last.lineno} {last.name}", _MESSAGE_BYTES)
     if isinstance(error, CatchmentError) and error.hint:
-        described["hint"] = _storable(error.hint, _MESSAGE_BYTES)
+        described["hint"] = _storable(str(error.hint), _MESSAGE_BYTES)
     if isinstance(error, CatchmentError) and isinstance(code := getattr(error, "code", None), str):
         described["code"] = _storable(code, _MESSAGE_BYTES)
     if isinstance(error, RetryLater):
-        described["retry_after"] = round(max(error.delay.total_seconds(), 0.0), 3)
+        described["retry_after"] = round(min(max(error.delay.total_seconds(), 0.0), _LONGEST_RETRY), 3)
     # A handler that could not even be called fails in the same way each time.
     elif isinstance(error, GiveUp | PayloadInvalid) or (isinstance(error, TypeError) and not frames):
         described["retryable"] = False
-    return described
 
 
 def _frames_outside(trace: TracebackType | None) -> list[traceback.FrameSummary]:
@@ -46,22 +62,21 @@ def _frames_outside(trace: TracebackType | None) -> list[traceback.FrameSummary]
 
 
 def _formatted(error: BaseException) -> str:
-    try:
-        return "".join(traceback.TracebackException.from_exception(error, limit=-_FRAMES).format())
-    except Exception as problem:
-        return f"the traceback cannot be shown: {type(problem).__name__}"
+    return "".join(traceback.TracebackException.from_exception(error, limit=-_FRAMES).format())
 
 
-def _text_of(error: BaseException) -> str:
+def _shown(read: Callable[[], str], what: str, limit: int, *, keep_end: bool = False) -> str:
+    """The text that ``read`` gives, or why there is none."""
     try:
-        return str(error)
-    except Exception as problem:
-        return f"its message cannot be shown: {type(problem).__name__}"
+        return _storable(read(), limit, keep_end=keep_end)
+    except BaseException as problem:  # whatever a __str__ raises
+        return f"{what} cannot be shown: {type(problem).__name__}"
 
 
 def _storable(text: str, limit: int, *, keep_end: bool = False) -> str:
     """Text without what jsonb refuses (NUL, lone surrogates), cut to a number of bytes."""
-    data = text.replace("\0", "\\0").encode("utf-8", "backslashreplace")
-    if len(data) > limit:
+    cut = text[-limit:] if keep_end else text[: limit + 1]  # a byte or more each: the rest need not be looked at
+    data = cut.replace("\0", "\\0").encode("utf-8", "backslashreplace")
+    if len(data) > limit or len(cut) < len(text):
         data = b"..." + data[3 - limit :] if keep_end else data[: limit - 3] + b"..."
     return data.decode("utf-8", "ignore")

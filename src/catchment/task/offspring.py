@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic_core import PydanticSerializationError, to_json
 
 from catchment.errors import PayloadInvalid, ScopeClosed
+from catchment.task.encode import DEFAULT_LIMIT, encode
 
 ChildMode = Literal["concurrent", "serial"]
 ScopeFailure = Literal["wait", "cancel_siblings"]
@@ -80,9 +81,9 @@ class Offspring:
         """Follow-ups as the JSON array that ``complete_task`` takes."""
         return f"[{','.join(self._follow_ups)}]" if self._follow_ups else None
 
-    def info_json(self) -> str | None:
-        """Figures as a JSON object."""
-        return None if self._figures is None else to_json(self._figures, inf_nan_mode="strings").decode()
+    def info_json(self, *, limit: int = DEFAULT_LIMIT) -> str | None:
+        """Figures as a JSON object; raises ``GiveUp`` when that takes more bytes than ``limit``."""
+        return None if self._figures is None else encode(self._figures, "the info", limit=limit)
 
 
 def entry(command_json: str, payload_json: str, rest: str) -> str:

@@ -25,9 +25,8 @@ from catchment.store.attempt import Ending
 from catchment.task.child import Child
 from catchment.task.context import Context
 from catchment.task.failure import describe_error
-from catchment.task.port import LocalPort
 from catchment.testing.borrow import check_transaction, twin_of, with_plain_rows
-from catchment.testing.here import PoolsHere, executor_here, run_to_end
+from catchment.testing.here import PoolsHere, PortHere, executor_here, run_to_end
 
 SQL_BATCH = 100
 
@@ -63,7 +62,7 @@ async def _drain(app: App, conn: AsyncConnection[Any], plain: Connection[Any], m
         pools.close()
 
 
-class DrainPort(LocalPort):
+class DrainPort(PortHere):
     """What handlers reach of the session: the children of a join, and a savepoint for their transaction."""
 
     def __init__(self, conn: AsyncConnection[Any], plain: Connection[Any]) -> None:

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from pydantic_core import to_json
-
 from catchment.errors import RequestRefused
 from catchment.runtime.events import Events
 from catchment.runtime.executor import Executor
@@ -15,6 +13,9 @@ from catchment.runtime.metrics import Metrics
 from catchment.runtime.pools import Json, Pools
 from catchment.runtime.port import HandlerPort
 from catchment.task.commands import Commands
+from catchment.task.context import Context
+from catchment.task.encode import encode
+from catchment.task.port import LocalPort
 
 T = TypeVar("T")
 THREADS = 4
@@ -31,7 +32,14 @@ class PoolsHere(Pools):
         command = self._by_path[path]
         arguments = command.payload.load(payload)
         value = await self.run_in_thread(command.fn, arguments, waits=lambda: False, starts=starts)
-        return Json(None if value is None else to_json(value, inf_nan_mode="strings").decode())
+        return Json(None if value is None else encode(value, f"the result of {command.name}"))
+
+
+class PortHere(LocalPort):
+    """What the executor asks of a port on the way, where nothing is ever given up."""
+
+    def abandon(self, context: Context) -> None:
+        """No handler is left behind."""
 
 
 def executor_here(commands: Commands, port: HandlerPort, pools: Pools) -> Executor:

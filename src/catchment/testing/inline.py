@@ -23,9 +23,8 @@ from catchment.task.child import Child
 from catchment.task.command import Command
 from catchment.task.commands import Commands
 from catchment.task.context import Context
-from catchment.task.port import LocalPort
 from catchment.task.request import command_name
-from catchment.testing.here import PoolsHere, executor_here, run_to_end
+from catchment.testing.here import PoolsHere, PortHere, executor_here, run_to_end
 from catchment.testing.run import Run
 
 AnyCommand = Command[..., Any] | str
@@ -78,7 +77,7 @@ class Task:
         return min(unsettled, key=lambda child: (child.priority, child.id), default=None)
 
 
-class InlinePort(LocalPort):
+class InlinePort(PortHere):
     """What handlers reach: the children of a join. There is no database, so there is no transaction."""
 
     def __init__(self) -> None:

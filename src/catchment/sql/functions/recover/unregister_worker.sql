@@ -1,5 +1,9 @@
--- unregister_worker: a worker process ends in order. Whatever it still holds is given back without using an attempt.
-create or replace function worker.unregister_worker(p_worker_id bigint)
+-- unregister_worker: a worker process ends. Whatever it still holds is given back without using an attempt, except the tasks
+-- that it names: their handlers were running when a fault of the process ended it.
+--
+--   processing -> pending; interrupted, or failed at the fifth time
+--   locks   see settle
+create or replace function worker.unregister_worker(p_worker_id bigint, p_interrupted bigint[] default '{}')
   returns void
   language plpgsql
   security definer
@@ -15,12 +19,18 @@ as $$
 declare
   v_ids    bigint[];
   v_fences bigint[];
+  v_asked  text[];
 begin
-  select array_agg(r.id), array_agg(r.fence) into v_ids, v_fences
+  select array_agg(r.id), array_agg(r.fence),
+         array_agg(case when r.id = any (p_interrupted) then 'interrupted' else 'released' end)
+    into v_ids, v_fences, v_asked
     from worker.running as r
    where r.worker_id = p_worker_id and r.backend_key is null;
   if v_ids is not null then
-    perform worker.settle(v_ids, v_fences, array_fill('released'::text, array[cardinality(v_ids)]));
+    perform worker.settle(v_ids, v_fences, v_asked,
+                          array(select case when a.asked = 'interrupted'
+                                            then '{"kind": "interrupted", "message": "its worker failed"}'::jsonb end
+                                  from unnest(v_asked) with ordinality as a (asked, n) order by a.n));
   end if;
   perform worker.leave_top(array[p_worker_id]);
   delete from worker.sleeper as s where s.worker_id = p_worker_id;

@@ -1,0 +1,80 @@
+"""Runs the event loop of a worker process, and goes on with it whatever handlers do to it.
+
+asyncio lets ``SystemExit`` and ``KeyboardInterrupt`` of a callback or of a task out of the loop, so a handler that
+starts a task which calls ``sys.exit()`` would end its worker. Here the loop is resumed where it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import uvloop
+
+from catchment.runtime.events import Events
+
+CLOSING = 1.0
+
+
+def keep_running(main: Coroutine[Any, Any, int], *, new_loop: Callable[[], Any] = uvloop.new_event_loop) -> None:
+    """Run ``main`` to its end. When it returns a number of handlers that never stopped, the process ends here."""
+    runner = asyncio.Runner(loop_factory=new_loop)
+    loop = runner.get_loop()
+    task = loop.create_task(main)
+    try:
+        left = _run_until_done(loop, task)
+    except BaseException:
+        if _cancel_rest(loop) == 0:
+            runner.close()
+        raise
+    if left or _cancel_rest(loop):
+        _end_process()
+    runner.close()
+
+
+def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[int]) -> int:
+    while True:
+        try:
+            return loop.run_until_complete(task)
+        except (SystemExit, KeyboardInterrupt, RuntimeError) as error:
+            if task.done():
+                raise
+            # RuntimeError: a handler called loop.stop().
+            Events().emit(
+                "worker.exit_refused",
+                f"something that a handler started raised {type(error).__name__} on the event loop: the worker goes on",
+                level=logging.ERROR,
+            )
+
+
+def _cancel_rest(loop: asyncio.AbstractEventLoop) -> int:
+    """Cancel what handlers have started and left; returns how many tasks do not end."""
+    rest = asyncio.all_tasks(loop)
+    for task in rest:
+        task.cancel()
+    if not rest:
+        return 0
+    waiting = loop.create_task(_wait_for(rest))
+    while True:
+        try:
+            return loop.run_until_complete(waiting)
+        except (SystemExit, KeyboardInterrupt, RuntimeError):
+            if waiting.done():
+                raise
+
+
+async def _wait_for(rest: set[asyncio.Task[Any]]) -> int:
+    _, pending = await asyncio.wait(rest, timeout=CLOSING)
+    return len(pending)
+
+
+def _end_process() -> None:
+    """End without waiting for coroutines and threads that never end."""
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(0)

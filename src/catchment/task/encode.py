@@ -1,0 +1,41 @@
+"""Values of handlers as JSON text that jsonb can hold, or an error that says what is wrong with them.
+
+Whatever the value does while it is written (raise anything, recurse for ever, be too large) becomes a ``GiveUp``: it
+would do the same at the next attempt.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic_core import to_json
+
+from catchment.errors import GiveUp
+
+# The escape of a NUL, which jsonb has no way to store, and not a backslash that is followed by "u0000".
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+DEFAULT_LIMIT = 16 * 1024 * 1024
+
+
+def encode(value: Any, what: str, *, limit: int = DEFAULT_LIMIT) -> str:
+    """JSON text of ``value``, at most ``limit`` bytes of it; raises ``GiveUp`` with a message about ``what``."""
+    try:
+        data = to_json(value, inf_nan_mode="strings")
+    except BaseException as error:  # its serializer may raise anything, a pyo3 panic included
+        raise GiveUp(f"{what} cannot be written as JSON: {_text_of(error)}") from error
+    if len(data) > limit:
+        raise GiveUp(
+            f"{what} takes {len(data):,} bytes as JSON, the limit is {limit:,} (MAX_RESULT_BYTES);"
+            " store it elsewhere and return a reference to it"
+        )
+    if b"\\u0000" in data and _NUL.search(data):
+        raise GiveUp(f"{what} contains a NUL character (\\u0000), which PostgreSQL cannot store in JSON")
+    return data.decode()
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return f"{error}"[:500] or type(error).__name__
+    except BaseException:  # a message that cannot be had must not hide what happened
+        return type(error).__name__
