@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import sys
+
 import pytest
 from hypothesis import settings
 
@@ -12,6 +15,10 @@ pytest_plugins = [
     "tests.fixtures.lake",
     "tests.fixtures.s3",
 ]
+
+# The suite starts hundreds of processes; each would compile all it imports if none could keep what it has compiled.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 settings.register_profile("same", derandomize=True, database=None)
 settings.register_profile("new", database=None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from tests.fixtures import spare
 from tests.fixtures.engine import Engine
 from tests.fixtures.worker import StartWorker, wait_until
 
@@ -25,13 +25,7 @@ def cli(db: str) -> Run:
         environment = {k: v for k, v in os.environ.items() if k != "CATCHMENT_DSN"}
         if dsn is not None:
             environment["CATCHMENT_DSN"] = dsn
-        done = subprocess.run(
-            [sys.executable, "-m", "catchment", *arguments],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env=environment | {"COLUMNS": "200"},
-        )
+        done = spare.run(*arguments, environment=environment | {"COLUMNS": "200"}, timeout=60)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
         return done
