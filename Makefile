@@ -4,23 +4,26 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test test-long check bench clean
+.PHONY: demo test test-long check quick-check bench clean
 
 demo: $(STAMP)
 	@$(BIN)/catchment demo
 	@$(BIN)/catchment register demo
 
-test: $(STAMP) check
+# pyright runs beside the tests.
+test: $(STAMP) quick-check
 	$(BIN)/python tests/run.py
 
 test-long: $(STAMP)
 	$(BIN)/python tests/run.py --long
 
-check: $(STAMP)
+check: $(STAMP) quick-check
+	$(BIN)/pyright
+
+quick-check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/pyright
 
 bench: $(STAMP)
 	$(BIN)/python -m bench.engine --quick

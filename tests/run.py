@@ -1,6 +1,9 @@
-"""Runs the suite: on the embedded PostgreSQL 18, then the parts that depend on the server on Debian's 15 if it is here.
+"""Runs the suite on the embedded PostgreSQL 18 and, beside it, what depends on the server on Debian's 15 if it is here.
 
 python tests/run.py [--long] [pytest arguments]
+
+Much of the suite waits for other processes, so the second server, and pyright, take little time of their own. Their
+output comes when the first run has ended.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -28,17 +32,56 @@ VERSIONED = [
 ]
 
 
+def _pytest(processes: int, marks: str, *arguments: str) -> list[str]:
+    # Whoever has nothing left takes from the other, so that none is idle in the end.
+    spread = ["-n", str(processes), "--dist", "worksteal"]
+    return [sys.executable, "-m", "pytest", "-q", *spread, "-m", marks, *arguments]
+
+
+class Beside:
+    """A command that runs while another does; what it prints is shown at its end."""
+
+    def __init__(self, title: str, command: list[str], **environment: str) -> None:
+        self._title = title
+        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - as long as the command
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, env=os.environ | environment, stdout=self._said, stderr=subprocess.STDOUT
+        )
+
+    def end(self) -> bool:
+        """Wait for it and show what it printed; whether it ended well."""
+        code = self._process.wait()
+        self._said.seek(0)
+        print(f"\n{self._title}:\n{self._said.read()}", flush=True)
+        self._said.close()
+        return code == 0
+
+    def stop(self) -> None:
+        """End it, unless it has ended."""
+        self._process.terminate()
+        self._process.wait()
+        self._said.close()
+
+
 def main() -> int:
     arguments = sys.argv[1:]
     marks = "long" if "--long" in arguments else "not long"
     arguments = [a for a in arguments if a != "--long"]
-    base = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-m", marks]
-    if subprocess.call([*base, *arguments], cwd=ROOT) != 0:
-        return 1
-    if arguments or not DEBIAN_15.exists():
-        return 0
-    print("\nOnce more on PostgreSQL 15:", flush=True)
-    return subprocess.call([*base, *VERSIONED], cwd=ROOT, env=os.environ | {"CATCHMENT_TEST_PG": "15"})
+    if arguments:
+        return subprocess.call(_pytest(2, marks, *arguments), cwd=ROOT)
+    beside: list[Beside] = []
+    if marks != "long":
+        beside.append(Beside("pyright", [str(Path(sys.executable).parent / "pyright")]))
+    if DEBIAN_15.exists():
+        beside.append(Beside("Once more on PostgreSQL 15", _pytest(1, marks, *VERSIONED), CATCHMENT_TEST_PG="15"))
+    try:
+        ended = [subprocess.call(_pytest(2, marks), cwd=ROOT) == 0]
+    except BaseException:
+        for each in beside:
+            each.stop()
+        raise
+    ended += [each.end() for each in beside]
+    return 0 if all(ended) else 1
 
 
 if __name__ == "__main__":
