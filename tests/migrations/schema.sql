@@ -1007,6 +1007,8 @@ REVOKE ALL ON PROCEDURE worker.spawn(IN p_command text, IN p_payload jsonb, IN p
 GRANT ALL ON PROCEDURE worker.spawn(IN p_command text, IN p_payload jsonb, IN p_parent_id bigint, IN p_priority integer, IN p_child_mode text, IN p_on_failure text, IN p_scheduled_at timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.spawn_child(p_command text, p_payload jsonb, p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text, p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.spawn_child(p_command text, p_payload jsonb, p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text, p_scheduled_at timestamp with time zone, p_trace text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.spawn_children(p_task_id bigint, p_fence bigint, p_spawns jsonb, p_child_mode text, p_on_failure text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.spawn_children(p_task_id bigint, p_fence bigint, p_spawns jsonb, p_child_mode text, p_on_failure text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.start_and_fold(p_rows tid[], p_queue text, p_worker_id bigint, p_backend_key bigint, p_serial boolean) FROM PUBLIC;

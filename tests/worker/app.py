@@ -207,6 +207,33 @@ async def tell(ctx: Context, gate: str, is_odd: bool = False) -> None:
 
 
 @app.command
+async def tell_often(ctx: Context, key: str) -> None:
+    """Tell of progress all the time, until stopped."""
+    with probe.span(key):
+        done = 0
+        while True:
+            done += 1
+            ctx.progress(done)
+            await asyncio.sleep(0)
+
+
+@app.command
+async def spawn_lots(ctx: Context, count: int, filler: str = "") -> None:
+    """Spawn more children than one statement takes."""
+    ctx.spawn_many(idle_child, [{"n": n, "filler": filler} for n in range(count)])
+
+
+@spawn_lots.join
+async def count_lots(children: list[Child]) -> int:
+    return len(children)
+
+
+@app.command
+async def idle_child(n: int, filler: str = "") -> None:
+    """Do nothing."""
+
+
+@app.command
 async def odd(what: Literal["nul", "object", "inf", "huge"]) -> Any:
     """Return what a database or JSON may not take."""
     return {"nul": "a\0b", "object": object(), "inf": float("inf"), "huge": "x" * 2_000_000}[what]

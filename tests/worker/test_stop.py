@@ -7,8 +7,9 @@ import time
 
 import pytest
 
+from catchment.runtime.signals import EXIT_CODE
 from tests.fixtures.worker import wait_until
-from tests.worker.app import block, hold, overdue, patient, plain, step
+from tests.worker.app import block, hold, overdue, patient, plain, step, tell_often
 from tests.worker.crew import Crew
 
 
@@ -102,3 +103,42 @@ def test_a_worker_that_is_to_stop_when_idle_does_all_there_is(crew: Crew) -> Non
     (worker,) = crew.hire(1, "--stop-when-idle")
     assert worker.wait(timeout=20) == 0
     assert crew.states() == {"completed": 50}
+
+
+def test_a_worker_that_tells_of_progress_stops_when_asked_to(crew: Crew) -> None:
+    """Its cancelled calls may end with an error of the query: that must not hide the cancellation."""
+    for turn in range(4):
+        (worker,) = crew.hire(shutdown_grace_seconds=0.2)
+        task = crew.enqueue(tell_often, key=f"often {turn}")
+        wait_until(lambda task=task: (crew.engine.task(task)["progress"] or {}).get("done", 0) > 100)
+        # What it tells from now on is refused, so that queries end with errors just as they are cancelled.
+        crew.engine.conn.execute("update worker.running set fence = fence + 1000000")
+        assert crew.stop(worker) == 0
+        crew.workers.clear()
+
+
+def _is_interrupted(crew: Crew, task: int) -> bool:
+    """No worker is left whose upkeep would take the task over."""
+    crew.engine.value("select worker.reset_abandoned_processing_tasks()")
+    return crew.engine.state(task) == "interrupted"
+
+
+def test_a_sql_handler_gets_the_grace_of_a_stop_and_no_more(crew: Crew) -> None:
+    crew.engine.conn.execute("create procedure probe.nap(payload jsonb) language sql as $$ select pg_sleep(3600) $$")
+    crew.engine.queue("sql")
+    crew.engine.command("nap", "sql", handler_procedure="probe.nap")
+    (worker,) = crew.hire(shutdown_grace_seconds=1)
+    task = crew.engine.enqueue("nap")
+    wait_until(lambda: crew.engine.state(task) == "processing")
+    assert crew.stop(worker) == 0
+    wait_until(lambda: _is_interrupted(crew, task))
+
+
+@pytest.mark.long
+def test_a_worker_whose_event_loop_never_comes_back_is_ended_after_its_time(crew: Crew) -> None:
+    (worker,) = crew.hire(shutdown_grace_seconds=0.5)
+    task = crew.enqueue(block, key="block", seconds=3600)
+    wait_until(lambda: len(crew.records.spans("block")) == 1)
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(timeout=40) == EXIT_CODE
+    wait_until(lambda: _is_interrupted(crew, task))

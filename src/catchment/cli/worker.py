@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
-import signal
 from typing import Annotated, Literal
 
 import typer
@@ -16,10 +14,11 @@ from catchment.cli.database import Dsn, open_database
 from catchment.cli.output import errors
 from catchment.errors import CatchmentError
 from catchment.runtime.dispatcher import Dispatcher
-from catchment.runtime.events import JsonFormatter
+from catchment.runtime.events import Events, JsonFormatter
 from catchment.runtime.loop import keep_running
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.settings import read_options
+from catchment.runtime.signals import stop_on_signals
 from catchment.store.connect import DSN_VARIABLE, find_dsn
 from catchment.task.commands import Commands
 
@@ -68,10 +67,9 @@ def worker(
 
 async def _run(dsn: str, options: WorkerOptions, commands: Commands | None) -> int:
     """Serve until stopped; returns how many handlers never stopped."""
-    dispatcher = Dispatcher(dsn, options, commands=commands)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, dispatcher.stop)
+    events = Events()
+    dispatcher = Dispatcher(dsn, options, events, commands=commands)
+    stop_on_signals(dispatcher.stop, events, grace=options.shutdown_grace)
     await dispatcher.run()
     return dispatcher.left_behind
 

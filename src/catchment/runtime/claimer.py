@@ -16,7 +16,7 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from catchment.errors import ClaimLost
-from catchment.runtime.connection import hold_connection
+from catchment.runtime.connection import Link
 from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.doze import Doze
 from catchment.runtime.events import Events
@@ -49,18 +49,16 @@ class Claimer:
         on_loss: Callable[[], None],
         stopping: asyncio.Event,
     ) -> None:
-        self._dsn = dsn
+        self.link = Link(dsn, "claimer", events, limit=options.call_timeout, on_loss=on_loss)
         self._identity = identity
         self._queues = list(queues)
         self._options = options
         self._holdings = holdings
         self._limiter = limiter
         self._metrics = metrics
-        self._events = events
         self._bell = bell
         self._start = start
         self._is_hearing = is_hearing
-        self._on_loss = on_loss
         self._stopping = stopping
         self._is_asleep = False
         self._restless_until = 0.0
@@ -71,9 +69,7 @@ class Claimer:
         self._bell.ring()
 
     async def run(self) -> None:
-        await hold_connection(
-            self._dsn, "claimer", self._serve, stopping=self._stopping, events=self._events, on_loss=self._on_loss
-        )
+        await self.link.hold(self._serve, self._stopping)
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
         self._is_asleep = False
@@ -85,7 +81,8 @@ class Claimer:
                 await wait_for(rung, self._options.poll_interval)
                 continue
             if self._is_asleep:
-                await doze.before_look(conn)
+                with self.link.call():
+                    await doze.before_look(conn)
             try:
                 claimed = await self._claim(conn, size)
             except ClaimLost:  # the heartbeat will find out as well, and end this
@@ -101,7 +98,7 @@ class Claimer:
 
     async def _claim(self, conn: AsyncConnection[Any], size: int) -> list[Held]:
         began = time.perf_counter()
-        async with asyncio.timeout(self._options.call_timeout.total_seconds()):
+        with self.link.call():
             claimed = await store.claim(conn, self._identity.worker_id, self._queues, size, Held)
         self._metrics.claimed(len(claimed), time.perf_counter() - began)
         if claimed:
@@ -117,11 +114,13 @@ class Claimer:
 
     async def _go_to_sleep(self, conn: AsyncConnection[Any]) -> None:
         for queue in self._queues:
-            await worker_store.go_to_sleep(conn, self._identity, queue, BOTH_TIERS, kind="p")
+            with self.link.call():
+                await worker_store.go_to_sleep(conn, self._identity, queue, BOTH_TIERS, kind="p")
         self._is_asleep = True
 
     async def _wake_up(self, conn: AsyncConnection[Any]) -> None:
         if self._is_asleep:
             for queue in self._queues:
-                await worker_store.wake_up(conn, self._identity, queue, [*BOTH_TIERS, 2], kind="p")
+                with self.link.call():
+                    await worker_store.wake_up(conn, self._identity, queue, [*BOTH_TIERS, 2], kind="p")
             self._is_asleep = False

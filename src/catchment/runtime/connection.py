@@ -1,59 +1,191 @@
-"""Keeps a connection to the database for one part of the worker: a lost one is made again, with growing pauses."""
+"""The connection of one part of the worker: made again when it is lost, and never waited for without a limit."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import random
+import socket
 import time
+import traceback
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import timedelta
+from types import TracebackType
 from typing import Any
 
 import psycopg
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, Connection
 
 from catchment.errors import CatchmentError, ServerUnavailable
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
 from catchment.store.connect import connect_async
+from catchment.store.errors import Fault, fault_of
+from catchment.store.worker import end_backend
 
-# What says that a connection is gone, and with it maybe an answer.
+# What a call can raise when its connection is gone, and with it maybe an answer; fault_of tells for sure.
 LOST = (psycopg.OperationalError, psycopg.InterfaceError, ServerUnavailable, TimeoutError)
 FIRST_PAUSE = 0.05
 LAST_PAUSE = 2.0
 
+AnyConnection = AsyncConnection[Any] | Connection[Any]
 
-async def hold_connection(
-    dsn: str,
-    part: str,
-    serve: Callable[[AsyncConnection[Any]], Awaitable[None]],
-    *,
-    stopping: asyncio.Event,
-    events: Events,
-    on_loss: Callable[[], None] = lambda: None,
-) -> None:
-    """Call ``serve`` with a connection, and with a new one whenever that is lost, until it returns or we stop."""
-    pause = FIRST_PAUSE
-    while not stopping.is_set():
-        began = time.monotonic()
-        try:
-            conn = await connect_async(dsn, name=f"catchment {part}")
+
+class Overdue(psycopg.OperationalError):
+    """The server did not answer within the limit of the call; the connection was cut."""
+
+
+def cut(conn: AnyConnection) -> None:
+    """End a connection from outside: a call that waits on it fails at once, however little the network still does."""
+    with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(conn.pgconn.socket)) as line:
+        line.shutdown(socket.SHUT_RDWR)
+
+
+def raise_if_cancelled(error: BaseException) -> None:
+    """psycopg may raise the error of a query in place of the cancellation that ended it: raise the cancellation."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError from error
+
+
+class Call:
+    """``with Call(conn, limit):`` around awaited calls to the database.
+
+    Past the limit the connection is cut, which ends the call. Cancelling it would not: psycopg then sends a cancel
+    request and waits for the server again. A cancelled call may also end with an error of its query instead; the
+    cancellation is raised all the same, so no part can mistake it for an ordinary error and go on.
+    """
+
+    __slots__ = ("_conn", "_is_overdue", "_limit", "_timer")
+
+    def __init__(self, conn: AnyConnection, limit: float) -> None:
+        self._conn = conn
+        self._limit = limit
+        self._is_overdue = False
+
+    def __enter__(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(self._limit, self._expire)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        if error is None or isinstance(error, asyncio.CancelledError):
+            return
+        raise_if_cancelled(error)
+        if self._is_overdue:
+            raise Overdue(f"no answer within {self._limit:g} s") from error
+
+    def _expire(self) -> None:
+        self._is_overdue = True
+        cut(self._conn)
+
+
+class Link:
+    """Serves one part of the worker with a connection, and with a new one whenever that is lost."""
+
+    def __init__(
+        self,
+        dsn: str,
+        part: str,
+        events: Events,
+        *,
+        limit: timedelta,
+        on_loss: Callable[[], None] = lambda: None,
+        last_pause: float = LAST_PAUSE,
+    ) -> None:
+        self._dsn = dsn
+        self._part = part
+        self._events = events
+        self._limit = limit.total_seconds()
+        self._on_loss = on_loss
+        self._last_pause = last_pause
+        self._conn: AsyncConnection[Any] | None = None
+        # The session of the connection that was lost, and when.
+        self._lost: tuple[int, float] | None = None
+
+    async def hold(self, serve: Callable[[AsyncConnection[Any]], Awaitable[None]], stopping: asyncio.Event) -> None:
+        """Call ``serve`` until it returns or we stop. Whatever it raises, it is called again with a new connection."""
+        pause = FIRST_PAUSE
+        while not stopping.is_set():
+            began = time.monotonic()
             try:
-                await serve(conn)
+                await self._serve_once(serve)
                 return
-            finally:
-                # Not `async with`: on a connection that hangs, a polite goodbye would hang too.
-                await conn.close()
-        except LOST as error:
-            reason = str(error).strip() or type(error).__name__
-            events.emit("connection.lost", f"{part}: {reason}", level=logging.WARNING, part=part)
-        except (psycopg.Error, CatchmentError) as error:
+            except Exception as error:
+                self._report(error)
+            self._on_loss()
+            if time.monotonic() - began > LAST_PAUSE:
+                pause = FIRST_PAUSE
+            await wait_for(stopping, timedelta(seconds=pause * random.uniform(0.8, 1.2)))  # noqa: S311 - jitter
+            pause = min(pause * 2, self._last_pause)
+
+    def call(self, *, limit: float | None = None) -> Call:
+        """A context for calls on the present connection, with the limit of this part unless another is given."""
+        if self._conn is None:
+            raise psycopg.OperationalError(f"{self._part}: no connection")
+        return Call(self._conn, self._limit if limit is None else limit)
+
+    def cut(self) -> None:
+        """End the present connection, and with it a call under way."""
+        if self._conn is not None:
+            cut(self._conn)
+
+    def close(self, runner: asyncio.Task[None]) -> None:
+        """End a part that was asked to stop and has not: a call under way is cut off, a wait is cancelled."""
+        if self._conn is not None and self._conn.pgconn.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
+            cut(self._conn)
+        else:
+            runner.cancel()
+
+    async def _serve_once(self, serve: Callable[[AsyncConnection[Any]], Awaitable[None]]) -> None:
+        conn = await connect_async(self._dsn, name=self._name)
+        self._conn = conn
+        pid = conn.pgconn.backend_pid
+        try:
+            await self._end_lost_session(conn)
+            await serve(conn)
+        except LOST:
+            self._lost = (pid, time.monotonic())
+            raise
+        finally:
+            self._conn = None
+            # Not `async with`: on a connection that hangs, a polite goodbye would hang too.
+            await conn.close()
+
+    async def _end_lost_session(self, conn: AsyncConnection[Any]) -> None:
+        """The server may not have heard of the loss: for it that session still exists, with all its locks."""
+        lost, self._lost = self._lost, None
+        if lost is not None:
+            pid, since = lost
+            ago = timedelta(seconds=time.monotonic() - since)
+            with suppress(psycopg.errors.InsufficientPrivilege), self.call():
+                await end_backend(conn, pid, name=self._name, lost=ago)
+
+    @property
+    def _name(self) -> str:
+        return f"catchment {self._part}"
+
+    def _report(self, error: Exception) -> None:
+        reason = str(error).strip() or type(error).__name__
+        if fault_of(error) is Fault.LOST:
+            self._events.emit("connection.lost", f"{self._part}: {reason}", level=logging.WARNING, part=self._part)
+        elif isinstance(error, (psycopg.Error, CatchmentError)):
             # A schema changed under a prepared statement, a right taken away, a queue deleted: a new session may do
             # better, and a worker that ended here would take its other queues with it.
-            events.emit("connection.refused", f"{part}: {error}", level=logging.ERROR, part=part)
-        on_loss()
-        if time.monotonic() - began > LAST_PAUSE:
-            pause = FIRST_PAUSE
-        await wait_for(stopping, timedelta(seconds=pause * random.uniform(0.8, 1.2)))  # noqa: S311 - jitter
-        pause = min(pause * 2, LAST_PAUSE)
+            self._events.emit("connection.refused", f"{self._part}: {reason}", level=logging.ERROR, part=self._part)
+        else:
+            report_fault(self._events, self._part, error)
+
+
+def report_fault(events: Events, part: str, error: BaseException) -> None:
+    """A part of the worker raised what it should not: a defect of ours, logged in full. The part is started again."""
+    events.emit(
+        "part.failed",
+        f"{part}: {type(error).__name__}: {error}; it is started again",
+        level=logging.ERROR,
+        part=part,
+        traceback="".join(traceback.format_exception(error)),
+    )

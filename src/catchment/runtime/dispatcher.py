@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -17,26 +17,26 @@ import psycopg
 from psycopg import AsyncConnection
 
 from catchment.errors import CatchmentError, SchemaMismatch, ServerUnavailable, UnknownQueue
+from catchment.runtime.connection import Call, report_fault
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.fiber import Fiber, QueueState, Shared, roles
-from catchment.runtime.heartbeat import Heartbeat
 from catchment.runtime.limiter import Load
 from catchment.runtime.listener import Listener
+from catchment.runtime.membership import AlreadyRunning, Membership
 from catchment.runtime.memory import memory_usage
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.metrics_server import MetricsServer
 from catchment.runtime.options import WorkerOptions
+from catchment.runtime.pulse import Pulse
 from catchment.runtime.python_worker import PythonWorker
-from catchment.runtime.upkeep import Upkeep
 from catchment.store import migrate, registry
 from catchment.store import worker as store
 from catchment.store.connect import connect, connect_async
 from catchment.task.commands import Commands
 
-
-class AlreadyRunning(CatchmentError):
-    """Another worker runs the top level of a serial queue, and this one was to be the only one."""
+FIRST_PAUSE = 0.1
+LAST_PAUSE = 5.0
 
 
 class Dispatcher:
@@ -49,7 +49,6 @@ class Dispatcher:
         self._commands = commands or Commands()
         self.metrics = Metrics()
         self.python: PythonWorker | None = None
-        self._ticked = time.monotonic()
         self._options = options
         self._events = events or Events()
         self._stopping = asyncio.Event()
@@ -57,6 +56,8 @@ class Dispatcher:
         self._states: dict[str, QueueState] = {}
         self._queue_news = asyncio.Event()
         self._python_queues: set[str] = set()
+        self._fibers: list[Fiber] = []
+        self._has_served = False
         self._misfit: SchemaMismatch | None = None
 
     @property
@@ -112,91 +113,71 @@ class Dispatcher:
         return None if self.python is None else self.python.load()
 
     async def _keep_running(self) -> None:
-        pause = 0.1
+        """Be a worker until stopped. Whatever ends that earlier is logged, and the process registers again."""
+        pause = FIRST_PAUSE
         while not self._stopping.is_set():
             self._is_dead = asyncio.Event()
+            began = time.monotonic()
             try:
                 await self._run_once()
-                pause = 0.1
-            except (psycopg.OperationalError, ServerUnavailable) as error:
-                self._events.emit("worker.disconnected", f"worker: {error}", level=logging.WARNING)
-                await wait_for(self._stopping, timedelta(seconds=pause))
-                pause = min(pause * 2, 5.0)
+                continue
+            except (AlreadyRunning, SchemaMismatch):
+                raise
+            except (psycopg.Error, ServerUnavailable) as error:
+                self._events.emit("worker.disconnected", f"worker: {str(error).strip()}", level=logging.WARNING)
+            except Exception as error:
+                if not self._has_served:  # then it is what we were asked to do
+                    raise
+                report_fault(self._events, "worker", error)
+            if time.monotonic() - began > LAST_PAUSE:
+                pause = FIRST_PAUSE
+            await wait_for(self._stopping, timedelta(seconds=pause))
+            pause = min(pause * 2, LAST_PAUSE)
 
     async def _run_once(self) -> None:
         conn = await connect_async(self._dsn, name="catchment worker")
-        async with conn:
-            queues = await self._own_queues(conn)
-            capacity = sum(self._concurrency(q) for q in queues if q.has_sql)
-            if len(self._commands):
-                capacity = self._options.max_concurrent_tasks
-            identity = await store.register(
-                conn,
-                self._options.name,
-                [q.name for q in queues],
-                capacity=capacity,
-                lease=self._options.lease,
-                has_lock=self._options.has_session_lock,
-            )
-            if self._options.is_single:
-                await self._refuse_company(conn, identity, queues)
-        loop = asyncio.get_running_loop()
-
-        def declare_dead() -> None:
-            loop.call_soon_threadsafe(self._declared_dead)
-
-        self._ticked = time.monotonic()
-        heartbeat = Heartbeat(
-            self._dsn,
-            identity,
-            self._options.lease,
-            on_dead=declare_dead,
-            report=self._capacity,
-            is_alive=lambda: self._is_alive(loop),
-        )
-        upkeep = Upkeep(self._dsn, self._options.upkeep_interval, self._events)
-        await asyncio.to_thread(heartbeat.start)
-        upkeep.start()
-        self._events.emit(
-            "worker.started",
-            f"worker {identity.worker_id} serves {', '.join(q.name for q in queues) or 'no queue yet'}",
-            worker_id=identity.worker_id,
-        )
         try:
-            await self._serve(identity)
+            with self._call(conn):
+                queues = await self._own_queues(conn)
         finally:
-            await asyncio.to_thread(upkeep.stop)
-            await asyncio.to_thread(heartbeat.stop)
-            with suppress(psycopg.OperationalError, ServerUnavailable):
-                async with await connect_async(self._dsn) as farewell:
-                    await store.unregister(farewell, identity, [] if self.python is None else self.python.interrupted)
-            self._events.emit(
-                "worker.stopped", f"worker {identity.worker_id} has stopped", worker_id=identity.worker_id
-            )
+            await conn.close()
+        capacity = sum(self._concurrency(q) for q in queues if q.has_sql)
+        if len(self._commands):
+            capacity = self._options.max_concurrent_tasks
+        pulse = Pulse(self._dsn, self._events, patience=self._options.patience)
+        membership = Membership(
+            self._dsn,
+            self._options,
+            self._events,
+            pulse,
+            on_dead=self._declared_dead,
+            report=self._capacity,
+            interrupted=lambda: [] if self.python is None else self.python.interrupted,
+        )
+        async with membership.joined(queues, capacity) as identity:
+            self._has_served = True
+            await self._serve(identity, pulse)
 
-    def _is_alive(self, loop: asyncio.AbstractEventLoop) -> bool:
-        """Does the event loop still turn? Asked by the heartbeat, which leaves a mark for the next time."""
-        loop.call_soon_threadsafe(self._tick)
-        return time.monotonic() - self._ticked < self._options.stall_limit.total_seconds()
-
-    def _tick(self) -> None:
-        self._ticked = time.monotonic()
+    def _call(self, conn: AsyncConnection[Any]) -> Call:
+        return Call(conn, self._options.call_timeout.total_seconds())
 
     def _capacity(self) -> store.Capacity:
-        if self.python is None:
-            return store.Capacity(memory_usage=memory_usage())
-        return store.Capacity(self.python.limiter.free(len(self.python.holdings)), memory_usage())
+        if self.python is not None:
+            return store.Capacity(self.python.limiter.free(len(self.python.holdings)), memory_usage())
+        return store.Capacity(sum(fiber.is_free for fiber in self._fibers), memory_usage())
 
     def _declared_dead(self) -> None:
         self._events.emit(
-            "worker.declared_dead", "the database gave this worker up; it starts anew", level=logging.ERROR
+            "worker.declared_dead", "the database gave this worker up; it registers again", level=logging.ERROR
         )
         self._is_dead.set()
         self._queue_news.set()
 
-    async def _serve(self, identity: store.WorkerIdentity) -> None:
+    async def _serve(self, identity: store.WorkerIdentity, pulse: Pulse) -> None:
         self._states = {}
+        self._fibers = []
         halted = asyncio.Event()
+        ended = asyncio.Event()
         listener = Listener(
             self._dsn,
             identity,
@@ -204,6 +185,8 @@ class Dispatcher:
             on_cancel=self._heard_of_cancel,
             on_connect=self._ring_all,
             events=self._events,
+            every=self._options.lease * 2 / 3,
+            limit=self._options.call_timeout / 2,
         )
         shared = Shared(
             self._dsn,
@@ -213,24 +196,44 @@ class Dispatcher:
             halted,
             lambda: listener.is_hearing,
             self.metrics,
+            pulse,
         )
-        async with asyncio.TaskGroup() as background, asyncio.TaskGroup() as fibers:
+        async with asyncio.TaskGroup() as background:
             ears = background.create_task(listener.run(halted)) if self._options.has_wake_ups else None
-            if len(self._commands):
-                self._start_python(identity, listener, halted, fibers)
-            idle_rounds = 0
-            while not self._stopping.is_set() and not self._is_dead.is_set():
-                self._queue_news.clear()
-                idle_rounds = idle_rounds + 1 if await self._discover(shared, fibers) else 0
-                if self._options.stops_when_idle and idle_rounds >= 3:
-                    self._stopping.set()
-                    break
-                pause = timedelta(seconds=0.3 if self._options.stops_when_idle else 30)
-                await wait_for(self._queue_news, pause)
-            halted.set()
-            self._ring_all()
+            if self._options.has_session_lock:
+                background.create_task(pulse.run(ended))
+            background.create_task(self._end_fibers(halted, ended))
+            async with asyncio.TaskGroup() as fibers:
+                if len(self._commands):
+                    self._start_python(identity, listener, halted, fibers)
+                await self._discover_until_stopped(shared, fibers)
+                halted.set()
+                self._ring_all()
+            ended.set()
             if ears is not None:
                 ears.cancel()
+
+    async def _discover_until_stopped(self, shared: Shared, fibers: asyncio.TaskGroup) -> None:
+        idle_rounds = 0
+        while not self._stopping.is_set() and not self._is_dead.is_set():
+            self._queue_news.clear()
+            idle_rounds = idle_rounds + 1 if await self._discover(shared, fibers) else 0
+            if self._options.stops_when_idle and idle_rounds >= 3:
+                self._stopping.set()
+                return
+            await wait_for(self._queue_news, timedelta(seconds=0.3 if self._options.stops_when_idle else 30))
+
+    async def _end_fibers(self, halted: asyncio.Event, ended: asyncio.Event) -> None:
+        """SQL handlers get the grace of a stop. Then their sessions are cut: the server ends what they run."""
+        await halted.wait()
+        if not await wait_for(ended, self._options.shutdown_grace):
+            running = [fiber for fiber in self._fibers if fiber.is_running]
+            if running:
+                self._events.emit(
+                    "worker.gives_back", f"{len(running)} SQL tasks still run: they are ended", level=logging.WARNING
+                )
+            for fiber in running:
+                fiber.link.cut()
 
     def _start_python(
         self, identity: store.WorkerIdentity, listener: Listener, halted: asyncio.Event, group: asyncio.TaskGroup
@@ -252,25 +255,36 @@ class Dispatcher:
     async def _discover(self, shared: Shared, fibers: asyncio.TaskGroup) -> bool:
         """Start the fibers of queues that are new; true when nothing is to be done anywhere."""
         try:
-            async with await connect_async(self._dsn, name="catchment worker") as conn:
-                self._misfit = await migrate.find_misfit(conn)
-                if self._misfit is not None:
-                    self._events.emit("worker.outdated", str(self._misfit), level=logging.ERROR)
-                    self.stop()
-                    return False
-                queues = await self._own_queues(conn)
-                for queue in queues:
-                    if queue.has_sql and queue.name not in self._states:
-                        self._start_queue(queue, shared, fibers)
-                return self._options.stops_when_idle and await store.is_idle(conn, [q.name for q in queues])
-        except (psycopg.OperationalError, ServerUnavailable):
+            conn = await connect_async(self._dsn, name="catchment worker")
+            try:
+                with self._call(conn):
+                    return await self._look(conn, shared, fibers)
+            finally:
+                await conn.close()
+        except (psycopg.Error, CatchmentError) as error:
+            reason = str(error).strip()
+            self._events.emit("connection.lost", f"discovery: {reason}", level=logging.WARNING, part="discovery")
             return False
+
+    async def _look(self, conn: AsyncConnection[Any], shared: Shared, fibers: asyncio.TaskGroup) -> bool:
+        self._misfit = await migrate.find_misfit(conn)
+        if self._misfit is not None:
+            self._events.emit("worker.outdated", str(self._misfit), level=logging.ERROR)
+            self.stop()
+            return False
+        queues = await self._own_queues(conn)
+        for queue in queues:
+            if queue.has_sql and queue.name not in self._states:
+                self._start_queue(queue, shared, fibers)
+        return self._options.stops_when_idle and await store.is_idle(conn, [q.name for q in queues])
 
     def _start_queue(self, queue: store.Queue, shared: Shared, fibers: asyncio.TaskGroup) -> None:
         state = QueueState(queue)
         self._states[queue.name] = state
         for role in roles(queue, self._concurrency(queue)):
-            fibers.create_task(Fiber(shared, state, role).run())
+            fiber = Fiber(shared, state, role)
+            self._fibers.append(fiber)
+            fibers.create_task(fiber.run())
 
     async def _own_queues(self, conn: AsyncConnection[Any]) -> list[store.Queue]:
         queues = await store.list_queues(conn)
@@ -306,15 +320,3 @@ class Dispatcher:
             self.python.bell.ring()
         for state in self._states.values():
             state.bell.ring()
-
-    async def _refuse_company(
-        self, conn: AsyncConnection[Any], identity: store.WorkerIdentity, queues: list[store.Queue]
-    ) -> None:
-        """Take the top level of all serial queues, or leave."""
-        busy = await store.take_top(conn, identity, [queue.name for queue in queues if queue.is_serial])
-        if busy is not None:
-            await store.unregister(conn, identity)
-            raise AlreadyRunning(
-                f"another worker runs the top level of queue {busy!r}",
-                hint="Without --single this worker would serve its children and stand by.",
-            )

@@ -19,12 +19,13 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection
 
-from catchment.runtime.connection import hold_connection
+from catchment.runtime.connection import Link, raise_if_cancelled
 from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.doze import Doze
 from catchment.runtime.events import Events
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
+from catchment.runtime.pulse import Pulse
 from catchment.store import worker as store
 
 LEVELS = {"failed": logging.ERROR, "lost": logging.WARNING}
@@ -66,6 +67,7 @@ class Shared:
     stopping: asyncio.Event
     is_hearing: Callable[[], bool]
     metrics: Metrics
+    pulse: Pulse
 
 
 class Fiber:
@@ -74,28 +76,43 @@ class Fiber:
         self._state = state
         self._role = role
         self._name = f"{state.queue.name}/{role.name.lower()}"
+        # Asleep, and able to run what comes.
+        self.is_free = False
+        # In a call that may run tasks.
+        self.is_running = False
+        self.link = Link(shared.dsn, self._name, shared.events, limit=shared.options.call_timeout)
 
     async def run(self) -> None:
         """Serve until stopped."""
         shared = self._shared
-        await hold_connection(shared.dsn, self._name, self._serve, stopping=shared.stopping, events=shared.events)
+        await self.link.hold(self._serve, shared.stopping)
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
-        await store.prepare_fiber(conn, self._shared.identity)
+        with self._shared.pulse.watch(conn):
+            await self._serve_queue(conn)
+
+    async def _serve_queue(self, conn: AsyncConnection[Any]) -> None:
+        with self.link.call():
+            await store.prepare_fiber(conn, self._shared.identity)
         if self._role is not Role.CHILD and self._state.queue.is_serial:
             await self._become_top(conn)
         while not self._shared.stopping.is_set():
             if await self._process(conn):
                 continue
             async with self._asleep(conn):
-                await self._doze(conn)
+                self.is_free = True
+                try:
+                    await self._doze(conn)
+                finally:
+                    self.is_free = False
 
     async def _doze(self, conn: AsyncConnection[Any]) -> None:
         """Wait for the bell, and look every now and then."""
         doze = Doze(self._shared.options)
         while not self._shared.stopping.is_set():
             rung = self._state.bell.listen()
-            await doze.before_look(conn)
+            with self.link.call():
+                await doze.before_look(conn)
             if await self._process(conn):
                 return
             jitter = random.uniform(0.8, 1.0)  # noqa: S311 - jitter
@@ -106,7 +123,9 @@ class Fiber:
         """Wait until no other live worker runs the top level of this queue."""
         announced = False
         while not self._shared.stopping.is_set():
-            if await store.take_top(conn, self._shared.identity, [self._state.queue.name]) is None:
+            with self.link.call():
+                is_top = await store.take_top(conn, self._shared.identity, [self._state.queue.name]) is None
+            if is_top:
                 self._shared.events.emit(
                     "queue.leading",
                     f"{self._state.queue.name}: runs its top level",
@@ -127,6 +146,7 @@ class Fiber:
         if self._shared.stopping.is_set():
             return False
         options = self._shared.options
+        self.is_running = True
         try:
             processed = await store.process_tasks(
                 conn,
@@ -135,9 +155,12 @@ class Fiber:
                 batch_size=options.batch_size,
                 batch_time=options.batch_time,
             )
-        except psycopg.errors.QueryCanceled:
+        except psycopg.errors.QueryCanceled as error:
+            raise_if_cancelled(error)
             # A cancel that came between two tasks; the session gives back what it held at the next call.
             return True
+        finally:
+            self.is_running = False
         for task in processed:
             self._shared.metrics.processed(task.state, task.duration_ms / 1000)
             self._shared.events.emit(
@@ -159,7 +182,8 @@ class Fiber:
         """Ask for notifications while inside. The mark of a tier goes with the last fiber that slept on it."""
         sleepers = self._state.sleepers
         queue = self._state.queue.name
-        tiers = await store.go_to_sleep(conn, self._shared.identity, queue, self._role.tiers)
+        with self.link.call():
+            tiers = await store.go_to_sleep(conn, self._shared.identity, queue, self._role.tiers)
         sleepers.update(tiers)
         try:
             yield
@@ -167,7 +191,8 @@ class Fiber:
             sleepers.subtract(tiers)
             awake = [tier for tier in tiers if sleepers[tier] == 0]
             if awake and not conn.broken:
-                await store.wake_up(conn, self._shared.identity, queue, awake)
+                with self.link.call():
+                    await store.wake_up(conn, self._shared.identity, queue, awake)
 
 
 def roles(queue: store.Queue, concurrency: int) -> list[Role]:

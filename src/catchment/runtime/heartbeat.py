@@ -1,24 +1,31 @@
-"""Proof of life: a session lock and a lease, kept by a thread of its own so that no event loop can hold it up.
+"""Proof of life: a session lock and a lease, kept by a thread with its own event loop, so that no handler delays it.
 
-The thread also watches its socket: a cut connection is made again at once, well within the grace that others give. It
-stops renewing the lease only when the event loop has been stuck for minutes: then others should take over.
+The part also watches its socket: a cut connection is made again at once, well within the grace that others give. It
+stops renewing the lease only when the worker's event loop has been stuck for minutes: then others should take over.
 """
 
 from __future__ import annotations
 
-import os
-import select
+import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 import psycopg
+from psycopg import AsyncConnection
 
-from catchment.errors import ClaimLost, ServerUnavailable
+from catchment.errors import ClaimLost
+from catchment.runtime.connection import Link, report_fault
+from catchment.runtime.doorbell import wait_for
+from catchment.runtime.events import Events
 from catchment.store import worker as store
-from catchment.store.connect import connect
 
-RECONNECT = timedelta(milliseconds=100)
+# Others take a worker without its lock for dead after half a second.
+LAST_PAUSE = 0.1
+SHORTEST_BEAT = timedelta(seconds=1)
+STOP_SECONDS = 2.0
 
 
 class Heartbeat:
@@ -29,19 +36,22 @@ class Heartbeat:
         dsn: str,
         identity: store.WorkerIdentity,
         lease: timedelta,
+        events: Events,
         *,
         on_dead: Callable[[], None],
         report: Callable[[], store.Capacity],
         is_alive: Callable[[], bool],
     ) -> None:
-        self._dsn = dsn
         self._report = report
         self._is_alive = is_alive
         self._identity = identity
         self._lease = lease
+        self._events = events
         self._on_dead = on_dead
-        self._wake_read, self._wake_write = os.pipe()
-        self._stopping = False
+        self._link = Link(dsn, "heartbeat", events, limit=max(lease / 3, SHORTEST_BEAT), last_pause=LAST_PAUSE)
+        self._has_lock = False
+        self._is_stopped = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="catchment-heartbeat", daemon=True)
 
@@ -51,34 +61,65 @@ class Heartbeat:
         self._ready.wait(timeout=10)
 
     def stop(self) -> None:
-        self._stopping = True
-        os.write(self._wake_write, b".")
-        self._thread.join(timeout=10)
-        os.close(self._wake_read)
-        os.close(self._wake_write)
+        """End soon; a call that hangs is left behind with its thread."""
+        self._is_stopped = True
+        with suppress(RuntimeError):  # its loop has ended already
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._stop)
+        self._thread.join(timeout=STOP_SECONDS)
+
+    def _stop(self) -> None:
+        self._stopping.set()
+        self._woken.set()
 
     def _run(self) -> None:
-        while not self._stopping:
+        while not self._is_stopped:
             try:
-                with connect(self._dsn, name="catchment heartbeat") as conn:
-                    store.hold_worker_lock(conn, self._identity)
-                    self._beat(conn)
+                asyncio.run(self._beat_until_stopped())
+                return
+            except Exception as error:
+                report_fault(self._events, "heartbeat", error)
+
+    async def _beat_until_stopped(self) -> None:
+        self._stopping = asyncio.Event()
+        self._woken = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        if not self._is_stopped:
+            await self._link.hold(self._serve, self._stopping)
+
+    async def _serve(self, conn: AsyncConnection[Any]) -> None:
+        self._has_lock = self._identity.lock_key is None
+        while not self._stopping.is_set():
+            await self._take_lock(conn)
+            try:
+                await self._beat(conn)
             except ClaimLost:
                 self._ready.set()
                 self._on_dead()
                 return
-            except (psycopg.OperationalError, ServerUnavailable):
-                self._pause(RECONNECT)
-
-    def _beat(self, conn: psycopg.Connection[object]) -> None:
-        while not self._stopping:
-            if self._is_alive():
-                store.heartbeat(conn, self._identity, self._lease, self._report())
             self._ready.set()
-            # Readable before its time means the server has gone, or we are to stop.
-            readable, _, _ = select.select([conn.fileno(), self._wake_read], [], [], self._lease.total_seconds() / 3)
-            if conn.fileno() in readable:
-                raise psycopg.OperationalError("the heartbeat connection was cut")
+            await self._rest(conn)
 
-    def _pause(self, length: timedelta) -> None:
-        select.select([self._wake_read], [], [], length.total_seconds())
+    async def _beat(self, conn: AsyncConnection[Any]) -> None:
+        if self._is_alive():
+            with self._link.call():
+                await store.heartbeat(conn, self._identity, self._lease, self._report())
+
+    async def _take_lock(self, conn: AsyncConnection[Any]) -> None:
+        """Take the lock, or do without it until the next beat: the lease alone keeps the worker alive as well."""
+        if not self._has_lock:
+            with self._link.call():
+                self._has_lock = await store.hold_worker_lock(conn, self._identity)
+
+    async def _rest(self, conn: AsyncConnection[Any]) -> None:
+        """Until the next beat. A server speaks to an idle client only to say goodbye."""
+        loop = asyncio.get_running_loop()
+        fileno = conn.fileno()
+        loop.add_reader(fileno, self._woken.set)
+        try:
+            await wait_for(self._woken, self._lease / 3)
+        finally:
+            loop.remove_reader(fileno)
+        if self._woken.is_set() and not self._stopping.is_set():
+            self._woken.clear()
+            raise psycopg.OperationalError("the heartbeat connection was cut")

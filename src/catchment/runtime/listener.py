@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from psycopg import AsyncConnection
 
-from catchment.runtime.connection import hold_connection
+from catchment.runtime.connection import Link
 from catchment.runtime.events import Events
 from catchment.store.notify import TASKS, listen
 from catchment.store.worker import WorkerIdentity
 
 
 class Listener:
-    """Hears notifications; ``is_hearing`` is false while its connection is down, and then fibers poll more often."""
+    """Hears notifications; ``is_hearing`` is false while its connection is down, and then fibers poll more often.
+
+    Every so often in silence it asks the server whether it is still there.
+    """
 
     def __init__(
         self,
@@ -26,22 +30,27 @@ class Listener:
         on_cancel: Callable[[], None],
         on_connect: Callable[[], None],
         events: Events,
+        every: timedelta,
+        limit: timedelta,
     ) -> None:
-        self._dsn = dsn
+        self._link = Link(dsn, "listener", events, limit=limit)
+        self._every = every
         self._identity = identity
         self._on_queue = on_queue
         self._on_cancel = on_cancel
         self._on_connect = on_connect
-        self._events = events
         self.is_hearing = False
 
     async def run(self, stopping: asyncio.Event) -> None:
-        await hold_connection(self._dsn, "listener", self._serve, stopping=stopping, events=self._events)
+        await self._link.hold(self._serve, stopping)
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
         try:
-            async for heard in listen(conn):
-                if heard is None:
+            async for heard in listen(conn, quiet=self._every):
+                if heard is None and self.is_hearing:
+                    with self._link.call():  # silence may be all that a connection brings which hangs
+                        await conn.execute("select")
+                elif heard is None:
                     self.is_hearing = True
                     self._on_connect()
                 elif heard.channel == TASKS:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+SHORTEST_CALL = timedelta(seconds=5)
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
@@ -37,7 +39,7 @@ class WorkerOptions:
     latency_threshold: timedelta = timedelta(seconds=30)
     has_wake_ups: bool = True
     has_session_lock: bool = True
-    call_timeout: timedelta = timedelta(seconds=30)
+    patience: timedelta = timedelta(seconds=5)
     stall_limit: timedelta = timedelta(minutes=5)
     stops_when_idle: bool = False
     name: str = field(default_factory=socket.gethostname)
@@ -52,3 +54,8 @@ class WorkerOptions:
     batch_time: timedelta = timedelta(milliseconds=500)
     metrics_port: int | None = None
     metrics_host: str = "127.0.0.1"
+
+    @property
+    def call_timeout(self) -> timedelta:
+        """How long a call to the database may take before its connection counts as lost."""
+        return max(self.lease, SHORTEST_CALL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from datetime import timedelta
 from typing import Any, Protocol
 
 import psycopg
@@ -13,7 +14,7 @@ from psycopg import AsyncConnection, Connection
 from catchment.errors import CatchmentError, ClaimLost, GiveUp
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId
-from catchment.runtime.connection import LOST, hold_connection
+from catchment.runtime.connection import LOST, Link
 from catchment.runtime.events import Events
 from catchment.runtime.transactions import Transactions
 from catchment.store import attempt as store
@@ -45,8 +46,8 @@ class HandlerPort(Port, Protocol):
 class WorkerPort:
     """One connection for progress, warnings and the children of joins; transactions have a pool of their own."""
 
-    def __init__(self, dsn: str, transactions: Transactions, events: Events) -> None:
-        self._dsn = dsn
+    def __init__(self, dsn: str, transactions: Transactions, events: Events, *, limit: timedelta) -> None:
+        self.link = Link(dsn, "port", events, limit=limit)
         self._transactions = transactions
         self._events = events
         self._loop = asyncio.get_running_loop()
@@ -60,7 +61,7 @@ class WorkerPort:
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Write progress and warnings as they come, until stopped."""
-        await hold_connection(self._dsn, "port", self._serve, stopping=stopping, events=self._events)
+        await self.link.hold(self._serve, stopping)
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
         self._conn = conn
@@ -85,7 +86,8 @@ class WorkerPort:
                 for context in contexts.values():
                     await self._write_progress(conn, context)
                 for task_id, message in warnings:
-                    await worker_store.record_warning(conn, task_id, "worker", message)
+                    with self.link.call():
+                        await worker_store.record_warning(conn, task_id, "worker", message)
         except LOST:
             self._progress = contexts | self._progress
             self._warnings = warnings + self._warnings
@@ -101,7 +103,8 @@ class WorkerPort:
             self._refuse_progress(context, error)
             return
         try:
-            await store.report_progress(conn, context.task_id, context.fence, text)
+            with self.link.call():
+                await store.report_progress(conn, context.task_id, context.fence, text)
         except LOST:
             raise
         except ClaimLost:
@@ -134,7 +137,8 @@ class WorkerPort:
             try:
                 async with self._lock:
                     if self._conn is not None:
-                        rows = await store.children(self._conn, task_id)
+                        with self.link.call():
+                            rows = await store.children(self._conn, task_id)
                         break
             except LOST:
                 self._news.set()

@@ -14,6 +14,7 @@ from datetime import timedelta
 
 from catchment.runtime.claimer import Claimer
 from catchment.runtime.completer import Completer
+from catchment.runtime.connection import Link
 from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.executor import Executor
@@ -25,6 +26,7 @@ from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.pools import Pools
 from catchment.runtime.port import WorkerPort
+from catchment.runtime.recorder import Recorder
 from catchment.runtime.transactions import Transactions
 from catchment.runtime.watcher import Watcher
 from catchment.store.attempt import Ending
@@ -34,6 +36,9 @@ from catchment.task.commands import Commands
 SAMPLE = 0.25
 # What handlers get to end after they were stopped with their worker.
 LAST_MOMENT = 1.0
+# At a stop: for a claim under way, and for the last endings.
+CLAIM_SECONDS = 2.0
+FAREWELL_SECONDS = 10.0
 
 
 class PythonWorker:
@@ -61,23 +66,30 @@ class PythonWorker:
         # After a fault: the tasks whose handlers were running.
         self.interrupted: list[int] = []
         self._journal = Journal(metrics, events)
-        self._completer = Completer(
-            dsn,
-            identity.worker_id,
-            options,
-            holdings=self.holdings,
-            journal=self._journal,
-            events=events,
-            go_on=self._start,
-            room=self._room,
-            on_retry=lambda: self._claimer.be_restless(),
-            on_loss=lambda: self.watcher.suspect(),
-        )
+
+        def link(part: str) -> Link:
+            return Link(dsn, part, events, limit=options.call_timeout, on_loss=lambda: self.watcher.suspect())
+
+        def recorder(link: Link) -> Recorder:
+            return Recorder(
+                identity.worker_id,
+                link,
+                holdings=self.holdings,
+                journal=self._journal,
+                events=events,
+                go_on=self._start,
+                room=self._room,
+                on_retry=lambda: self._claimer.be_restless(),
+            )
+
+        self._completer = Completer(link("completer"), recorder)
+        # What takes long to record must not keep the rest waiting.
+        self._large_completer = Completer(link("large completer"), recorder, is_lazy=True)
         transactions = Transactions(
             dsn, size=options.transactions, limit=options.transaction_limit, committed=self._committed
         )
         self._transactions = transactions
-        self._port = WorkerPort(dsn, transactions, events)
+        self._port = WorkerPort(dsn, transactions, events, limit=options.call_timeout)
         self.pools = Pools(
             threads=options.threads,
             processes=options.processes,
@@ -90,13 +102,21 @@ class PythonWorker:
             pools=self.pools,
             metrics=metrics,
             events=events,
-            finish=self._completer.submit,
+            finish=self._finish,
             drop=lambda held: self.holdings.drop([held]),
             most=lambda: self.limiter.limit,
             stop_grace=options.stop_grace,
             limit=options.max_result_bytes,
         )
-        self.watcher = Watcher(dsn, identity, self.holdings, self._executor, events, every=options.lease / 3)
+        self.watcher = Watcher(
+            dsn,
+            identity,
+            self.holdings,
+            self._executor,
+            events,
+            every=options.lease / 3,
+            limit=options.call_timeout,
+        )
         self._claimer = Claimer(
             dsn,
             identity,
@@ -132,25 +152,31 @@ class PythonWorker:
     async def _run(self, stopping: asyncio.Event, is_dead: asyncio.Event) -> None:
         returned = asyncio.Event()
         async with asyncio.TaskGroup() as parts:
-            completer = parts.create_task(self._completer.run())
+            completers = {c: parts.create_task(c.run()) for c in (self._completer, self._large_completer)}
             executor = parts.create_task(self._executor.run(returned))
             claimer = parts.create_task(self._claimer.run())
-            others = [
-                parts.create_task(self._port.run(self._halt)),
-                parts.create_task(self.watcher.run(self._halt)),
-                parts.create_task(self._watch_limits()),
-            ]
+            port = parts.create_task(self._port.run(returned))
+            watcher = parts.create_task(self.watcher.run(returned))
+            limits = parts.create_task(self._watch_limits())
             await stopping.wait()
             self._halt.set()
             self.bell.ring()
-            await claimer
+            await asyncio.wait([claimer], timeout=CLAIM_SECONDS)
+            self._claimer.link.close(claimer)
             await self._drain(is_dead)
             returned.set()
             await executor
-            self._completer.close()
-            await asyncio.wait([completer], timeout=self._options.call_timeout.total_seconds())
-            for part in [*others, completer]:
-                part.cancel()
+            for completer in completers:
+                completer.close()
+            await asyncio.wait(completers.values(), timeout=FAREWELL_SECONDS)
+            for completer, runner in completers.items():
+                completer.abandon(runner)
+            self._port.link.close(port)
+            self.watcher.link.close(watcher)
+            limits.cancel()
+
+    def _finish(self, ending: Ending) -> None:
+        (self._large_completer if ending.is_large else self._completer).submit(ending)
 
     def load(self) -> Load:
         """How busy this side is now; called from any thread."""

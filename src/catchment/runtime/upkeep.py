@@ -15,6 +15,7 @@ from psycopg import Connection
 from catchment.errors import RequestRefused, ServerUnavailable
 from catchment.model.schedule import next_time
 from catchment.runtime.events import Events
+from catchment.runtime.pulse import Pulse
 from catchment.store import worker as store
 from catchment.store.connect import connect
 
@@ -22,16 +23,18 @@ from catchment.store.connect import connect
 CHORES_EVERY = 10.0
 CHORES_SHARE = 20
 FIRST_PAUSE = 0.2
+STOP_SECONDS = 2.0
 LAST_PAUSE = 5.0
 VACUUM_EVERY = 4.0
 VACUUM_AT_LEAST_EVERY = 600.0
 
 
 class Upkeep:
-    def __init__(self, dsn: str, interval: timedelta, events: Events) -> None:
+    def __init__(self, dsn: str, interval: timedelta, events: Events, pulse: Pulse) -> None:
         self._dsn = dsn
         self._interval = interval
         self._events = events
+        self._pulse = pulse
         # A process that has just started leaves the heavy things to those that have been here for a while.
         self._chores_at = time.monotonic() + CHORES_EVERY
         self._vacuum_from = time.monotonic() + VACUUM_EVERY
@@ -44,15 +47,15 @@ class Upkeep:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the round under way."""
+        """End after the round under way; one that takes long is left behind with its thread."""
         self._stopping.set()
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=STOP_SECONDS)
 
     def _run(self) -> None:
         """One round per interval until stopped; a lost connection is made again."""
         while not self._stopping.is_set():
             try:
-                with connect(self._dsn, name="catchment upkeep") as conn:
+                with connect(self._dsn, name="catchment upkeep") as conn, self._pulse.watch(conn):
                     while not self._stopping.is_set():
                         self.run_round(conn)
                         self._pause = FIRST_PAUSE

@@ -7,18 +7,21 @@ connection) is given back: when it has been seen for a while, so that one whose 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from datetime import timedelta
 from typing import Any
 
+import psycopg
 from psycopg import AsyncConnection
 
-from catchment.runtime.connection import hold_connection
+from catchment.runtime.connection import Link
 from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.executor import Executor
 from catchment.runtime.held import Holdings, Stop
 from catchment.store import attempt as store
+from catchment.store.errors import Fault, fault_of
 from catchment.store.worker import WorkerIdentity
 
 # Every so many comparisons are of everything this worker should hold, whether there is reason to or not.
@@ -35,8 +38,9 @@ class Watcher:
         events: Events,
         *,
         every: timedelta,
+        limit: timedelta,
     ) -> None:
-        self._dsn = dsn
+        self.link = Link(dsn, "watcher", events, limit=limit)
         self._identity = identity
         self._holdings = holdings
         self._executor = executor
@@ -53,7 +57,7 @@ class Watcher:
         self._suspicious_until = time.monotonic() + 4 * self._every.total_seconds()
 
     async def run(self, stopping: asyncio.Event) -> None:
-        await hold_connection(self._dsn, "watcher", self._serve, stopping=stopping, events=self._events)
+        await self.link.hold(self._serve, stopping)
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
         while True:
@@ -67,7 +71,8 @@ class Watcher:
         # Asking for all of them reads the whole table, which is long where an old snapshot keeps its dead rows.
         is_thorough = began < self._suspicious_until or began >= self._thorough_at or bool(self._strangers)
         asked = None if is_thorough else [held.id for held in before]
-        said = await store.held_fences(conn, self._identity.worker_id, asked)
+        with self.link.call():
+            said = await store.held_fences(conn, self._identity.worker_id, asked)
         if is_thorough:
             ended = time.monotonic()
             self._thorough_at = ended + max(THOROUGH * self._every.total_seconds(), 20 * (ended - began))
@@ -88,5 +93,24 @@ class Watcher:
         since = now - self._every.total_seconds() * 0.9
         lost = [one for one, seen in self._strangers.items() if seen <= since]
         if lost:
-            await store.release(conn, [i for i, _ in lost], [fence for _, fence in lost])
+            await self._release(conn, lost)
             self._events.emit("tasks.unheard_of", f"{len(lost)} claims never arrived here: given back", count=len(lost))
+
+    async def _release(self, conn: AsyncConnection[Any], lost: list[tuple[int, int]]) -> None:
+        """Give these back; where one of them is refused, the others by themselves."""
+        try:
+            with self.link.call():
+                await store.release(conn, [i for i, _ in lost], [fence for _, fence in lost])
+        except psycopg.Error as error:
+            if fault_of(error) is Fault.LOST:
+                raise
+            if len(lost) > 1:
+                for one in lost:
+                    await self._release(conn, [one])
+            else:
+                self._events.emit(
+                    "task.unrecorded",
+                    f"task {lost[0][0]} cannot be given back: {str(error).strip()}",
+                    level=logging.ERROR,
+                    id=lost[0][0],
+                )

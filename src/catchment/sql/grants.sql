@@ -35,6 +35,7 @@ grant execute on function
   worker.complete_tasks(bigint[], bigint[], jsonb[], jsonb[]),
   worker.complete_and_go_on(bigint, bigint[], bigint[], jsonb[], jsonb[], integer),
   worker.complete_task(bigint, bigint, jsonb, jsonb, jsonb, text, text, jsonb),
+  worker.spawn_children(bigint, bigint, jsonb, text, text),
   worker.fail_task(bigint, bigint, jsonb),
   worker.release_task(bigint, bigint),
   worker.report_progress(bigint, bigint, jsonb), worker.held_by(bigint, bigint[]), worker.children_of(bigint),

@@ -7,11 +7,13 @@ element would cost more than the handler.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
 from psycopg import AsyncConnection, Connection
+from psycopg.pq import TransactionStatus
 
 from catchment.model.task import TaskId
 from catchment.store.errors import translated
@@ -33,8 +35,12 @@ _SETTLE = """
 select s.id, s.state
   from worker.settle(%s::bigint[], %s::bigint[], %s::text[], %s::jsonb[], %s::jsonb[], %s::jsonb[]) as s
 """
+_SPAWN = "select worker.spawn_children(%s, %s, %s::jsonb, %s, %s)"
 _COMPLETE_ONE = "select worker.complete_task(%s, %s, %s::jsonb, %s::jsonb, %s::jsonb, %s, %s, %s::jsonb)"
 
+
+# Endings with more text than this, or with more spawns than one statement takes, are recorded apart from the others.
+LARGE = 1024 * 1024
 
 A = TypeVar("A", bound="Attempt")
 
@@ -102,7 +108,7 @@ class Ending:
     error: str | None = None
     info: str | None = None
     result: str | None = None
-    spawns: str | None = None
+    spawns: tuple[str, ...] = ()
     child_mode: str | None = None
     on_failure: str | None = None
     follow_ups: str | None = None
@@ -110,7 +116,17 @@ class Ending:
 
     @property
     def has_offspring(self) -> bool:
-        return self.spawns is not None or self.follow_ups is not None
+        return bool(self.spawns) or self.follow_ups is not None
+
+    @property
+    def size(self) -> int:
+        """How much text there is to send, beside what spawns and follow-ups have."""
+        return len(self.result or "") + len(self.info or "") + len(self.error or "")
+
+    @property
+    def is_large(self) -> bool:
+        """Would it keep others waiting that are recorded over the same connection?"""
+        return len(self.spawns) > 1 or self.size > LARGE
 
 
 async def claim(
@@ -168,17 +184,42 @@ async def release(conn: AsyncConnection[Any], ids: Sequence[int], fences: Sequen
     )
 
 
-async def complete_one(conn: AsyncConnection[Any], ending: Ending) -> str:
-    """Complete one attempt with its offspring; raises ``ClaimLost`` when it is no longer ours."""
-    with translated():
-        cursor = await conn.execute(_COMPLETE_ONE, _one(ending), prepare=True)
-        ((state,),) = await cursor.fetchall()
+async def complete_one(
+    conn: AsyncConnection[Any], ending: Ending, *, call: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> str:
+    """Complete one attempt with its offspring; raises ``ClaimLost`` when it is no longer ours.
+
+    More spawns than one statement takes go in slices, in one transaction all the same. ``call`` is a context for each
+    statement.
+    """
+    is_ours = len(ending.spawns) > 1 and conn.pgconn.transaction_status == TransactionStatus.IDLE
+    if is_ours:
+        with call():
+            await conn.execute("begin")
+    try:
+        with translated():
+            for spawns in ending.spawns[:-1]:
+                with call():
+                    await conn.execute(_SPAWN, _slice(ending, spawns), prepare=True)
+            with call():
+                cursor = await conn.execute(_COMPLETE_ONE, _one(ending), prepare=True)
+                ((state,),) = await cursor.fetchall()
+            if is_ours:
+                with call():
+                    await conn.execute("commit")
+    except BaseException:
+        if is_ours and conn.pgconn.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
+            with call():
+                await conn.execute("rollback")
+        raise
     return state
 
 
 def complete_one_sync(conn: Connection[Any], ending: Ending) -> str:
-    """As ``complete_one``, on a plain connection."""
+    """As ``complete_one``, in the transaction of a plain connection."""
     with translated():
+        for spawns in ending.spawns[:-1]:
+            conn.execute(_SPAWN, _slice(ending, spawns))
         ((state,),) = conn.execute(_COMPLETE_ONE, _one(ending)).fetchall()
     return state
 
@@ -260,8 +301,12 @@ def _one(ending: Ending) -> list[Any]:
         ending.attempt.fence,
         ending.info,
         ending.result,
-        ending.spawns,
+        ending.spawns[-1] if ending.spawns else None,
         ending.child_mode,
         ending.on_failure,
         ending.follow_ups,
     ]
+
+
+def _slice(ending: Ending, spawns: str) -> list[Any]:
+    return [ending.attempt.id, ending.attempt.fence, spawns, ending.child_mode, ending.on_failure]

@@ -1,10 +1,11 @@
-"""Maps SQLSTATEs of the engine to the classes of ``catchment.errors``."""
+"""Maps SQLSTATEs of the engine to the classes of ``catchment.errors``, and sorts errors by what to do about them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
+from enum import Enum
 
 import psycopg
 
@@ -57,6 +58,37 @@ def translate(error: psycopg.Error) -> Exception:
     if diag.message_detail:
         message = f"{message} ({diag.message_detail})"
     return kind(message, hint=diag.message_hint)
+
+
+class Fault(Enum):
+    """Whose fault an error of a call is: the connection's, the server's at the moment, or the request's."""
+
+    LOST = "lost"
+    LATER = "later"
+    BAD = "bad"
+
+
+# The session is over, or there was none: connection exceptions, shutdown, crash, dropped database, session timeout.
+_LOST_CLASSES = ("08",)
+_LOST_STATES = ("57P01", "57P02", "57P03", "57P04", "57P05", "25P03")
+# What was sent cannot be taken, now or later: data, constraints, limits of the program, our own rules, a raised error.
+_BAD_CLASSES = ("21", "22", "23", "54", "CM", "P0")
+
+
+def fault_of(error: BaseException) -> Fault:
+    """Sort an error of a database call by its SQLSTATE.
+
+    What is neither the connection's nor the request's may pass by itself: no memory, disk or connections left,
+    a deadlock, a read-only server, a cancelled statement, a right or a function that is missing for a while.
+    """
+    state = error.sqlstate if isinstance(error, psycopg.Error) else None
+    if state is not None:
+        if state[:2] in _LOST_CLASSES or state in _LOST_STATES:
+            return Fault.LOST
+        return Fault.BAD if state[:2] in _BAD_CLASSES else Fault.LATER
+    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError, errors.ServerUnavailable, OSError)):
+        return Fault.LOST
+    return Fault.BAD
 
 
 @contextmanager

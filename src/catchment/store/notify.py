@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -23,26 +25,37 @@ class Heard:
     payload: str
 
 
-async def listen(conn: AsyncConnection[Any]) -> AsyncIterator[Heard | None]:
-    """Yield ``None`` once when listening, then each notification.
+async def listen(conn: AsyncConnection[Any], *, quiet: timedelta) -> AsyncIterator[Heard | None]:
+    """Yield ``None`` once when listening and whenever nothing was heard for ``quiet``, and each notification.
 
     Waits for the socket itself: psycopg's own generator looks at it ten times a second, which an idle worker notices.
+    The consumer may use the connection for calls between two yields.
     """
+    heard: deque[Heard] = deque()
+    conn.add_notify_handler(lambda note: heard.append(Heard(note.channel, note.payload)))
     await conn.execute("listen worker_tasks")
     await conn.execute("listen worker_cancels")
     yield None
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     fileno = conn.fileno()
-    loop.add_reader(fileno, readable.set)
-    try:
-        while True:
-            conn.pgconn.consume_input()
-            readable.clear()
-            while notification := conn.pgconn.notifies():
-                yield Heard(notification.relname.decode(), notification.extra.decode())
-            if conn.pgconn.status != ConnStatus.OK:
-                raise psycopg.OperationalError("the listening connection was cut")
-            await readable.wait()
-    finally:
-        loop.remove_reader(fileno)
+    while True:
+        conn.pgconn.consume_input()
+        while notification := conn.pgconn.notifies():
+            heard.append(Heard(notification.relname.decode(), notification.extra.decode()))
+        while heard:
+            yield heard.popleft()
+        if conn.pgconn.status != ConnStatus.OK:
+            raise psycopg.OperationalError("the listening connection was cut")
+        readable.clear()
+        is_quiet = False
+        loop.add_reader(fileno, readable.set)
+        try:
+            async with asyncio.timeout(quiet.total_seconds()):
+                await readable.wait()
+        except TimeoutError:
+            is_quiet = True
+        finally:
+            loop.remove_reader(fileno)
+        if is_quiet:
+            yield None

@@ -73,16 +73,35 @@ async def unregister(conn: AsyncConnection[Any], identity: WorkerIdentity, inter
     await conn.execute("select worker.unregister_worker(%s, %s::bigint[])", [identity.worker_id, list(interrupted)])
 
 
-def hold_worker_lock(conn: Connection[Any], identity: WorkerIdentity) -> None:
-    """Take the session lock that proves the process alive, if it is to have one."""
-    if identity.lock_key is not None:
-        conn.execute("select worker.hold_worker_lock(%s)", [identity.worker_id])
+async def hold_worker_lock(conn: AsyncConnection[Any], identity: WorkerIdentity) -> bool:
+    """Take the session lock that proves the process alive; false while another session has it."""
+    return await fetch_value_async(conn, "select worker.hold_worker_lock(%s)", identity.worker_id)
 
 
-def heartbeat(conn: Connection[Any], identity: WorkerIdentity, lease: timedelta, capacity: Capacity) -> None:
+async def end_backend(conn: AsyncConnection[Any], pid: int, *, name: str, lost: timedelta) -> None:
+    """End a session of ours whose connection was lost that long ago. One that has its number since then is not it."""
+    await conn.execute(
+        "select pg_terminate_backend(a.pid) from pg_stat_activity as a"
+        " where a.pid = %s and a.application_name = %s and a.usename = current_user and a.datname = current_database()"
+        " and a.backend_start < clock_timestamp() - %s::interval",
+        [pid, name, lost],
+    )
+
+
+async def waiting_backends(conn: AsyncConnection[Any], pids: list[int], idle: timedelta) -> list[int]:
+    """Which of these sessions are gone, or have been waiting for their client for that long."""
+    cursor = await conn.execute(
+        "select p.pid from unnest(%s::integer[]) as p (pid) left join pg_stat_activity as a on a.pid = p.pid"
+        " where a.pid is null or a.state like 'idle%%' and a.state_change < clock_timestamp() - %s::interval",
+        [pids, idle],
+    )
+    return [row[0] for row in await cursor.fetchall()]
+
+
+async def heartbeat(conn: AsyncConnection[Any], identity: WorkerIdentity, lease: timedelta, capacity: Capacity) -> None:
     """Renew the lease; raises ``ClaimLost`` when the worker was declared dead."""
     with translated():
-        conn.execute(
+        await conn.execute(
             "select worker.heartbeat(%s, %s, %s, %s::real)",
             [identity.worker_id, lease, capacity.available, capacity.memory_usage],
         )

@@ -6,7 +6,7 @@ validation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -17,6 +17,10 @@ from catchment.task.encode import DEFAULT_LIMIT, encode
 
 ChildMode = Literal["concurrent", "serial"]
 ScopeFailure = Literal["wait", "cancel_siblings"]
+
+# What one statement carries: it takes well under a second, so that many of them do not look like a server that hangs.
+SLICE = 5_000
+SLICE_BYTES = 4 * 1024 * 1024
 
 
 class Offspring:
@@ -73,9 +77,9 @@ class Offspring:
         """``wait`` or ``cancel_siblings``; null without children."""
         return self._policy[1] if self._policy and self._has_children else None
 
-    def spawns_json(self) -> str | None:
-        """Children and siblings as the JSON array that ``complete_task`` takes."""
-        return f"[{','.join(self._spawns)}]" if self._spawns else None
+    def spawns_json(self) -> tuple[str, ...]:
+        """Children and siblings as JSON arrays, each small enough for one statement."""
+        return tuple(f"[{','.join(entries)}]" for entries in _sliced(self._spawns))
 
     def follow_ups_json(self) -> str | None:
         """Follow-ups as the JSON array that ``complete_task`` takes."""
@@ -84,6 +88,17 @@ class Offspring:
     def info_json(self, *, limit: int = DEFAULT_LIMIT) -> str | None:
         """Figures as a JSON object; raises ``GiveUp`` when that takes more bytes than ``limit``."""
         return None if self._figures is None else encode(self._figures, "the info", limit=limit)
+
+
+def _sliced(entries: list[str]) -> Iterator[list[str]]:
+    start = size = 0
+    for position, text in enumerate(entries):
+        if position > start and (position - start == SLICE or size + len(text) > SLICE_BYTES):
+            yield entries[start:position]
+            start, size = position, 0
+        size += len(text)
+    if entries:
+        yield entries[start:]
 
 
 def entry(command_json: str, payload_json: str, rest: str) -> str:

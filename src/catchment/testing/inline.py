@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -209,7 +209,7 @@ class Inline:
             # A task without a parent has no siblings: ctx.spawn_sibling refuses it.
             parent = task.parent if task.parent is not None and spawn.get("is_sibling") else task
             parent.children.append(self._make(spawn, parent))
-        for follow_up in _entries(ending.follow_ups):
+        for follow_up in _entries([ending.follow_ups] if ending.follow_ups else []):
             task.root.follow_ups.append(self._make(follow_up, None))
 
 
@@ -217,8 +217,8 @@ def _value(text: str | None) -> Any:
     return None if text is None else json.loads(text)
 
 
-def _entries(text: str | None) -> list[Entry]:
-    return [] if text is None else json.loads(text)
+def _entries(arrays: Iterable[str]) -> list[Entry]:
+    return [entry for text in arrays for entry in json.loads(text)]
 
 
 def _needs_database(context: Context) -> RequestRefused:

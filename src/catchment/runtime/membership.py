@@ -1,0 +1,129 @@
+"""This process as the database knows it: registered, proven alive by its heartbeat, and unregistered in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+
+import psycopg
+
+from catchment.errors import CatchmentError, ServerUnavailable
+from catchment.runtime.connection import Call
+from catchment.runtime.events import Events
+from catchment.runtime.heartbeat import Heartbeat
+from catchment.runtime.options import WorkerOptions
+from catchment.runtime.pulse import Pulse
+from catchment.runtime.upkeep import Upkeep
+from catchment.store import worker as store
+from catchment.store.connect import connect_async
+
+FAREWELL_SECONDS = 5.0
+
+
+class AlreadyRunning(CatchmentError):
+    """Another worker runs the top level of a serial queue, and this one was to be the only one."""
+
+
+class Membership:
+    """``on_dead`` is called in the event loop when the database gave the worker up. After a fault ``interrupted`` names
+    the tasks that were running."""
+
+    def __init__(
+        self,
+        dsn: str,
+        options: WorkerOptions,
+        events: Events,
+        pulse: Pulse,
+        *,
+        on_dead: Callable[[], None],
+        report: Callable[[], store.Capacity],
+        interrupted: Callable[[], list[int]],
+    ) -> None:
+        self._dsn = dsn
+        self._options = options
+        self._events = events
+        self._pulse = pulse
+        self._on_dead = on_dead
+        self._report = report
+        self._interrupted = interrupted
+        self._ticked = time.monotonic()
+
+    @asynccontextmanager
+    async def joined(self, queues: list[store.Queue], capacity: int) -> AsyncGenerator[store.WorkerIdentity]:
+        """Be a worker of these queues while inside; raises ``AlreadyRunning`` where only one may be."""
+        identity = await self._register(queues, capacity)
+        loop = asyncio.get_running_loop()
+
+        def declare_dead() -> None:
+            loop.call_soon_threadsafe(self._on_dead)
+
+        self._ticked = time.monotonic()
+        heartbeat = Heartbeat(
+            self._dsn,
+            identity,
+            self._options.lease,
+            self._events,
+            on_dead=declare_dead,
+            report=self._report,
+            is_alive=lambda: self._is_alive(loop),
+        )
+        upkeep = Upkeep(self._dsn, self._options.upkeep_interval, self._events, self._pulse)
+        await asyncio.to_thread(heartbeat.start)
+        upkeep.start()
+        self._events.emit(
+            "worker.started",
+            f"worker {identity.worker_id} serves {', '.join(q.name for q in queues) or 'no queue yet'}",
+            worker_id=identity.worker_id,
+        )
+        try:
+            yield identity
+        finally:
+            await asyncio.to_thread(upkeep.stop)
+            await asyncio.to_thread(heartbeat.stop)
+            await self._unregister(identity)
+            self._events.emit(
+                "worker.stopped", f"worker {identity.worker_id} has stopped", worker_id=identity.worker_id
+            )
+
+    async def _register(self, queues: list[store.Queue], capacity: int) -> store.WorkerIdentity:
+        options = self._options
+        async with await connect_async(self._dsn, name="catchment worker") as conn:
+            with Call(conn, options.call_timeout.total_seconds()):
+                identity = await store.register(
+                    conn,
+                    options.name,
+                    [q.name for q in queues],
+                    capacity=capacity,
+                    lease=options.lease,
+                    has_lock=options.has_session_lock,
+                )
+                if not options.is_single:
+                    return identity
+                busy = await store.take_top(conn, identity, [q.name for q in queues if q.is_serial])
+                if busy is None:
+                    return identity
+                await store.unregister(conn, identity)
+        raise AlreadyRunning(
+            f"another worker runs the top level of queue {busy!r}",
+            hint="Without --single this worker would serve its children and stand by.",
+        )
+
+    async def _unregister(self, identity: store.WorkerIdentity) -> None:
+        """Give back what is left. Without an answer the lease does it."""
+        with suppress(psycopg.Error, ServerUnavailable):
+            conn = await connect_async(self._dsn)
+            try:
+                with Call(conn, FAREWELL_SECONDS):
+                    await store.unregister(conn, identity, self._interrupted())
+            finally:
+                await conn.close()
+
+    def _is_alive(self, loop: asyncio.AbstractEventLoop) -> bool:
+        """Does the event loop still turn? Asked by the heartbeat, which leaves a mark for the next time."""
+        loop.call_soon_threadsafe(self._tick)
+        return time.monotonic() - self._ticked < self._options.stall_limit.total_seconds()
+
+    def _tick(self) -> None:
+        self._ticked = time.monotonic()

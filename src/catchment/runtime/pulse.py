@@ -1,0 +1,85 @@
+"""Finds calls that wait for an answer which will not come, where no time limit can tell: a handler may take hours.
+
+The server knows whether a session is at work. One that has been waiting for its client, while that client waits for it,
+hangs on the way between them (a frozen proxy, a lost route): its connection is cut, and made again by its part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from catchment.errors import CatchmentError
+from catchment.runtime.connection import LOST, AnyConnection, Call, cut
+from catchment.runtime.doorbell import wait_for
+from catchment.runtime.events import Events
+from catchment.store import worker as store
+from catchment.store.connect import connect_async
+
+
+class Pulse:
+    """Watches connections, whichever thread uses them. One that waits for ``patience`` is asked about."""
+
+    def __init__(self, dsn: str, events: Events, *, patience: timedelta) -> None:
+        self._dsn = dsn
+        self._events = events
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._watched: set[AnyConnection] = set()
+
+    @contextmanager
+    def watch(self, conn: AnyConnection) -> Generator[None]:
+        """Watch a connection while inside; close it only after that."""
+        with self._lock:
+            self._watched.add(conn)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._watched.discard(conn)
+
+    async def run(self, stopping: asyncio.Event) -> None:
+        """Look every now and then; a connection that was waiting at two looks is suspected."""
+        waiting: set[AnyConnection] = set()
+        while not stopping.is_set():
+            still = waiting & self._waiting()
+            if still:
+                await self._check(still)
+            waiting = self._waiting()
+            await wait_for(stopping, self._patience / 2)
+
+    def _waiting(self) -> set[AnyConnection]:
+        with self._lock:
+            return {c for c in self._watched if c.pgconn.transaction_status == TransactionStatus.ACTIVE}
+
+    async def _check(self, suspects: set[AnyConnection]) -> None:
+        try:
+            conn = await connect_async(self._dsn, name="catchment pulse")
+            try:
+                with Call(conn, self._patience.total_seconds()):
+                    idle = await store.waiting_backends(conn, [s.pgconn.backend_pid for s in suspects], self._patience)
+            finally:
+                await conn.close()
+        except (*LOST, psycopg.Error, CatchmentError):
+            return  # the parts themselves notice a server that is gone
+        self._cut({s for s in suspects if s.pgconn.backend_pid in idle})
+
+    def _cut(self, hanging: set[AnyConnection]) -> None:
+        with self._lock:
+            hanging = {c for c in hanging & self._watched if c.pgconn.transaction_status == TransactionStatus.ACTIVE}
+            for conn in hanging:
+                cut(conn)
+        if hanging:
+            self._events.emit(
+                "connection.hung",
+                f"{len(hanging)} calls waited for sessions that do nothing: their connections are cut",
+                level=logging.WARNING,
+                count=len(hanging),
+            )

@@ -1,0 +1,62 @@
+"""Endings that the database could not take: when to try each again, and when to give it up."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from catchment.store.attempt import Ending
+
+FIRST_PAUSE = 0.2
+LAST_PAUSE = 10.0
+# About a minute of trying, in which the database took others: then it is this ending that it cannot take.
+MOST_TRIES = 10
+
+
+@dataclass
+class _Wait:
+    ending: Ending
+    since: float
+    tries: int
+    due: float
+
+
+class PutOff:
+    """By fence, which no two attempts share."""
+
+    def __init__(self) -> None:
+        self._waits: dict[int, _Wait] = {}
+        self._recorded_at = 0.0
+
+    def __len__(self) -> int:
+        return len(self._waits)
+
+    @property
+    def since(self) -> float | None:
+        """When the first of these ended."""
+        return min((w.since for w in self._waits.values()), default=None)
+
+    def add(self, ending: Ending) -> bool:
+        """Put an ending off once more; false when there is no hope for it."""
+        now = time.monotonic()
+        wait = self._waits.setdefault(ending.attempt.fence, _Wait(ending, now, 0, now))
+        wait.tries += 1
+        wait.due = now + min(FIRST_PAUSE * 2 ** (wait.tries - 1), LAST_PAUSE)
+        return wait.tries < MOST_TRIES or self._recorded_at <= wait.since
+
+    def recorded(self) -> None:
+        """Something else was recorded just now: the database is well."""
+        self._recorded_at = time.monotonic()
+
+    def remove(self, ending: Ending) -> None:
+        self._waits.pop(ending.attempt.fence, None)
+
+    def due(self) -> list[Ending]:
+        """What is to be tried now; it stays here until it is removed."""
+        now = time.monotonic()
+        return [w.ending for w in self._waits.values() if w.due <= now]
+
+    def pause(self) -> float | None:
+        """Seconds until the next one is due; None when there is none."""
+        first = min((w.due for w in self._waits.values()), default=None)
+        return None if first is None else max(0.0, first - time.monotonic())

@@ -1,0 +1,213 @@
+"""Writes ended attempts to the database: in sets where it can, one by one where one of a set is refused.
+
+An ending that the database will never take (a result that jsonb cannot hold, a scope that is cancelled) fails its task.
+One that it cannot take now (no memory or disk, a read-only server) comes back to the completer, to be tried later.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+from pydantic_core import to_json
+
+from catchment.errors import CatchmentError, ClaimLost, TaskCancelled
+from catchment.runtime.connection import Link
+from catchment.runtime.events import Events
+from catchment.runtime.held import Held, Holdings
+from catchment.runtime.journal import Journal
+from catchment.store import attempt as store
+from catchment.store.attempt import Ending
+from catchment.store.errors import Fault, fault_of
+from catchment.task.failure import describe_error
+
+# Going on with a lane saves it a claim. Of many lanes at once, claims on the other connection run beside this one.
+GO_ON_MOST = 32
+# Of a batch that is tried one by one: when this many in a row cannot be written now, the server is in trouble.
+IN_TROUBLE = 2
+REFUSED = (psycopg.Error, CatchmentError)
+
+
+@dataclass
+class Batch:
+    """Endings on their way: over which connection, whether they were sent before, and which are to be tried later."""
+
+    conn: AsyncConnection[Any]
+    is_again: bool
+    later: list[tuple[Ending, Exception]] = field(default_factory=list[tuple[Ending, Exception]])
+
+
+class Recorder:
+    """``go_on`` starts the tasks that are next in lanes, as many as ``room(n)`` says when ``n`` slots come free.
+
+    ``on_retry`` hears that a task will be tried again soon.
+    """
+
+    def __init__(
+        self,
+        worker_id: int,
+        link: Link,
+        *,
+        holdings: Holdings,
+        journal: Journal,
+        events: Events,
+        go_on: Callable[[list[Held]], None],
+        room: Callable[[int], int],
+        on_retry: Callable[[], None],
+    ) -> None:
+        self._worker_id = worker_id
+        self._link = link
+        self._holdings = holdings
+        self._journal = journal
+        self._events = events
+        self._go_on = go_on
+        self._room = room
+        self._on_retry = on_retry
+
+    async def write(self, batch: Batch, endings: Sequence[Ending]) -> None:
+        """Record these. Raises what says that the connection is lost; then any of them may have been recorded."""
+        loose: list[Ending] = []
+        lined: list[Ending] = []
+        others: list[Ending] = []
+        for ending in endings:
+            if not ending.attempt.is_plain or ending.asked != "completed" or ending.has_offspring:
+                others.append(ending)
+            else:
+                (loose if ending.attempt.lane is None else lined).append(ending)
+        for plain in (loose, lined):
+            if plain:
+                await self._write_plain(batch, plain)
+        simple = [e for e in others if not e.has_offspring]
+        if simple:
+            await self._write_settled(batch, simple)
+        for ending in others:
+            if ending.has_offspring:
+                await self._write_one(batch, ending)
+
+    async def give_up(self, batch: Batch, ending: Ending, error: Exception) -> None:
+        """This end was put off too often: fail the attempt, and if even that is refused, leave it to its lease."""
+        count = len(batch.later)
+        await self._fail(batch, ending, error)
+        if len(batch.later) > count:
+            self._events.emit(
+                "task.unrecorded",
+                f"{ending.attempt.command} {ending.attempt.id}: its end cannot be recorded: {batch.later[-1][1]}",
+                level=logging.ERROR,
+                id=ending.attempt.id,
+                command=ending.attempt.command,
+            )
+            self._settled([ending])
+
+    async def _fail(self, batch: Batch, ending: Ending, error: Exception) -> bool:
+        """The database does not take this end: the attempt fails with the reason. False when that has to wait too."""
+        asked = "cancelled" if isinstance(error, TaskCancelled) else "failed"
+        described = describe_error(error)
+        self._events.emit(
+            "task.refused",
+            f"{ending.attempt.command} {ending.attempt.id}: its end was refused: {described['message']}",
+            level=logging.ERROR,
+            id=ending.attempt.id,
+            command=ending.attempt.command,
+        )
+        refused = Ending(ending.attempt, asked, error=to_json(described).decode(), failure=described)
+        try:
+            with self._link.call():
+                states = await store.settle(batch.conn, [refused])
+        except REFUSED as second:
+            if fault_of(second) is Fault.LOST:
+                raise
+            batch.later.append((ending, second))
+            return False
+        await self._record(batch, [refused], states, is_again=True)
+        self._settled([ending])
+        return True
+
+    async def _write_plain(self, batch: Batch, endings: Sequence[Ending]) -> None:
+        following: list[Held] = []
+        try:
+            with self._link.call():
+                if endings[0].attempt.lane is None or len(endings) > GO_ON_MOST:
+                    done = await store.complete(batch.conn, endings)
+                else:
+                    limit = min(len(endings), self._room(len(endings)))
+                    done, following = await store.complete_and_go_on(batch.conn, self._worker_id, endings, limit, Held)
+        except REFUSED as error:
+            await self._write_singly(batch, endings, error)
+            return
+        completed = [e for e in endings if e.attempt.id in done]
+        self._journal.completed(completed)
+        self._settled(completed)
+        if following:
+            self._go_on(following)
+        if len(done) < len(endings):
+            # Some are not plain any more, or not ours: the thorough way tells which.
+            await self._write_settled(batch, [e for e in endings if e.attempt.id not in done])
+
+    async def _write_settled(self, batch: Batch, endings: Sequence[Ending]) -> None:
+        try:
+            with self._link.call():
+                states = await store.settle(batch.conn, endings)
+        except REFUSED as error:
+            await self._write_singly(batch, endings, error)
+            return
+        if any(e.asked == "failed" and states.get(e.attempt.id) == "pending" for e in endings):
+            self._on_retry()
+        await self._record(batch, endings, states, is_again=batch.is_again)
+        self._settled(endings)
+
+    async def _write_singly(self, batch: Batch, endings: Sequence[Ending], error: Exception) -> None:
+        """One of these is refused: find out which, and let the others pass."""
+        if fault_of(error) is Fault.LOST:
+            raise error
+        refused = 0
+        for position, ending in enumerate(endings):
+            refused = 0 if await self._write_one(batch, ending) else refused + 1
+            if refused == IN_TROUBLE:
+                batch.later += [(e, error) for e in endings[position + 1 :]]
+                return
+
+    async def _write_one(self, batch: Batch, ending: Ending) -> bool:
+        """False when it has to be tried later."""
+        try:
+            states: dict[int, str]
+            if ending.has_offspring:
+                states = {ending.attempt.id: await store.complete_one(batch.conn, ending, call=self._link.call)}
+            else:
+                with self._link.call():
+                    states = await store.settle(batch.conn, [ending])
+            await self._record(batch, [ending], states, is_again=batch.is_again)
+        except ClaimLost:
+            await self._record(batch, [ending], {}, is_again=batch.is_again)
+        except REFUSED as error:
+            fault = fault_of(error)
+            if fault is Fault.LOST:
+                raise
+            if fault is Fault.LATER:
+                batch.later.append((ending, error))
+                return False
+            return await self._fail(batch, ending, error)
+        self._settled([ending])
+        return True
+
+    async def _record(
+        self, batch: Batch, endings: Sequence[Ending], states: Mapping[int, str], *, is_again: bool
+    ) -> None:
+        """Count what is durable. Of a batch sent again, what is not ours any more may have been recorded before."""
+        missing = [e for e in endings if e.attempt.id not in states]
+        if missing and is_again:
+            with self._link.call():
+                fates = await store.fates(batch.conn, missing)
+            known = {i: "completed" for i, fate in fates.items() if fate == "ended"}
+            # How a failure was recorded the first time cannot be seen any more: it is counted as it was asked.
+            states = {**states, **known, **{e.attempt.id: e.asked for e in missing if e.asked != "completed"}}
+            missing = [e for e in endings if e.attempt.id not in states]
+        if missing:
+            self._journal.fenced(missing)
+        self._journal.settled([e for e in endings if e.attempt.id in states], states)
+
+    def _settled(self, endings: Sequence[Ending]) -> None:
+        self._holdings.drop(e.attempt for e in endings if isinstance(e.attempt, Held))

@@ -1,0 +1,119 @@
+"""Connections that hang without closing: each part of a worker finds out and goes on with a new one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from tests.fixtures.proxy import Proxy, proxied
+from tests.fixtures.worker import WorkerProcess, wait_until
+from tests.worker.app import hold, parent, put, put_plain, step, tell
+from tests.worker.crew import Crew
+
+LEASE = 3.0
+# From the moment a connection hangs: its lease may just have begun.
+BACK_AT_WORK = LEASE + 10
+PARTS = ("claimer", "completer", "listener", "heartbeat", "watcher", "port", "upkeep")
+TRANSACTION = "catchment transaction"
+
+
+@pytest.fixture
+def proxy(db: str) -> Iterator[Proxy]:
+    with proxied(db) as made:
+        yield made
+
+
+def _hire(crew: Crew, proxy: Proxy, *arguments: str, **settings: object) -> WorkerProcess:
+    (worker,) = crew.hire(1, *arguments, catchment_dsn=proxy.dsn, lease_seconds=LEASE, **settings)
+    return worker
+
+
+def _add_sql_queue(crew: Crew) -> None:
+    crew.engine.conn.execute(
+        "create procedure probe.nap(payload jsonb) language sql as"
+        " $$ select pg_sleep((payload ->> 'seconds')::float) $$"
+    )
+    crew.engine.queue("sql")
+    crew.engine.command("nap", "sql", handler_procedure="probe.nap")
+
+
+def _use_every_part(crew: Crew, note: str) -> None:
+    """What only works when each part of the worker does."""
+    assert crew.result(crew.enqueue(parent, key=note, count=3)) == 3
+    assert [crew.result(crew.enqueue(command, note=note)) for command in (put, put_plain)] == ["written"] * 2
+    telling = crew.enqueue(tell, gate=note)
+    wait_until(lambda: (crew.engine.task(telling)["progress"] or {}).get("done") == 1)
+    held = crew.enqueue(hold, key=note, gate="never")
+    wait_until(lambda: len(crew.records.spans(note)) > 0)
+    crew.client.sync.cancel(held)
+    wait_until(lambda: crew.engine.state(held) == "cancelled")
+    crew.records.open_gate(note)
+    crew.result(telling)
+
+
+def _hang(crew: Crew, proxy: Proxy, parts: Sequence[str], limit: float) -> None:
+    worker = _hire(crew, proxy)
+    identity = crew.worker_id()
+    _use_every_part(crew, "before")
+    wait_until(lambda: crew.engine.value("select count(*) from worker.sleeper") > 0)
+    names = [f"catchment {part}" for part in parts]
+    assert all(proxy.freeze(name) > 0 for name in names)
+    began = time.monotonic()
+    _use_every_part(crew, "after")
+    wait_until(lambda: {line.name for line in proxy.lines if not line.is_frozen} >= set(names) - {TRANSACTION})
+    assert time.monotonic() - began < limit
+    assert worker.poll() is None
+    assert crew.worker_id() == identity
+    crew.engine.check()
+
+
+def test_a_worker_whose_connections_all_hang_is_back_at_work_soon_after_the_lease(crew: Crew, proxy: Proxy) -> None:
+    # One task after another meets the claimer, the completer and the port.
+    _hang(crew, proxy, PARTS, 3 * BACK_AT_WORK)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_whose_connection_hangs_is_back_at_work_soon_after_the_lease(
+    crew: Crew, proxy: Proxy, part: str
+) -> None:
+    _hang(crew, proxy, [part], BACK_AT_WORK)
+
+
+def test_a_sql_queue_goes_on_when_its_connection_hangs_in_a_call(crew: Crew, proxy: Proxy) -> None:
+    _add_sql_queue(crew)
+    worker = _hire(crew, proxy)
+    first = crew.engine.enqueue("nap", seconds=1)
+    wait_until(lambda: crew.engine.state(first) == "processing")
+    assert proxy.freeze("catchment sql/both") == 1  # the answer to the call under way never comes
+    began = time.monotonic()
+    second = crew.engine.enqueue("nap", seconds=0)
+    wait_until(lambda: crew.engine.state(second) == "completed", seconds=60)
+    assert time.monotonic() - began < BACK_AT_WORK
+    assert (crew.engine.state(first), crew.engine.task(first)["attempt"]) == ("completed", 1)
+    assert crew.stop(worker) == 0
+
+
+def test_a_long_call_is_not_taken_for_one_that_hangs(crew: Crew, proxy: Proxy) -> None:
+    _add_sql_queue(crew)
+    _hire(crew, proxy)
+    task = crew.engine.enqueue("nap", seconds=12)
+    wait_until(lambda: crew.engine.state(task) == "completed", seconds=60)
+    assert crew.engine.task(task)["attempt"] == 1
+
+
+def test_sigterm_ends_a_worker_all_of_whose_connections_hang(crew: Crew, proxy: Proxy) -> None:
+    _add_sql_queue(crew)
+    worker = _hire(crew, proxy, shutdown_grace_seconds=2)
+    running = [crew.enqueue(step, seconds=0.5) for _ in range(3)]
+    crew.engine.enqueue("nap", seconds=1)
+    wait_until(lambda: crew.states().get("processing", 0) == 4)
+    proxy.freeze_all()
+    began = time.monotonic()
+    worker.terminate()
+    worker.wait(timeout=60)
+    assert time.monotonic() - began < 2 + 15 + 5
+    crew.hire()
+    assert [crew.result(task) for task in running] == [0, 0, 0]
