@@ -252,7 +252,7 @@ def test_a_worker_without_any_free_port_runs_without_metrics(monkeypatch: pytest
 
 
 def test_an_address_that_cannot_be_bound_is_refused_with_what_to_do() -> None:
-    with pytest.raises(RequestRefused, match="192.0.2.1:9400") as caught:
+    with pytest.raises(RequestRefused, match=r"192\.0\.2\.1:9400") as caught:
         _server(Events(), 9400, host="192.0.2.1").start()
     assert "METRICS_HOST" in (caught.value.hint or "")
 

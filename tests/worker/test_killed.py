@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+import time
 
+from tests.fixtures.load import measured
 from tests.fixtures.worker import wait_until
 from tests.worker.app import block, digest, hold, parent, step
 from tests.worker.crew import Crew, is_alive
@@ -15,8 +17,12 @@ def test_the_task_of_a_killed_worker_is_taken_over(crew: Crew) -> None:
     (victim,) = crew.hire()
     wait_until(lambda: len(crew.records.spans("a")) == 1)
     (heir,) = crew.hire()
-    crew.kill(victim)
-    wait_until(lambda: len(crew.records.spans("a")) == 2)
+    with measured() as load:
+        crew.kill(victim)
+        wait_until(lambda: len(crew.records.spans("a")) == 2)
+        waited = crew.records.spans("a")[1].start - crew.records.deaths[victim.pid]
+        # Its lock is free for half a second before it counts as dead, and upkeep looks every second.
+        assert waited < load.bound(0.5 + 1.1 + 1)
     crew.records.open_gate("gate")
     crew.result(task)
     assert crew.engine.task(task)["attempt"] == 2
@@ -40,9 +46,12 @@ def test_a_stopped_worker_loses_its_claims_and_cannot_write_when_it_comes_back(c
     (paused,) = crew.hire(lease_seconds=1.5)
     task = crew.enqueue(hold, key="a")
     wait_until(lambda: len(crew.records.spans("a")) == 1)
-    paused.send_signal(signal.SIGSTOP)
     (other,) = crew.hire(lease_seconds=1.5)
-    wait_until(lambda: len(crew.records.spans("a")) == 2)
+    with measured() as load:
+        paused.send_signal(signal.SIGSTOP)
+        stopped = time.monotonic()
+        wait_until(lambda: len(crew.records.spans("a")) == 2)
+        assert crew.records.spans("a")[1].start - stopped < load.bound(1.5 + 1.1 + 1)
 
     paused.send_signal(signal.SIGCONT)
     wait_until(lambda: crew.records.spans("a")[0].end < float("inf"))  # cancelled: its gate is still shut
