@@ -11,7 +11,8 @@ CatchmentError
 │   ├── SurfaceClosed     CM007
 │   ├── NotRetryable      CM008
 │   ├── TaskNotFound      CM009
-│   └── CommandTaken      CM013
+│   ├── CommandTaken      CM013
+│   └── ScheduleRefused   CM016
 ├── DefinitionRefused     a command cannot be defined as written
 ├── ResultMissing         there is no result to return
 │   ├── TaskFailed
@@ -105,6 +106,10 @@ class NotRetryable(RequestRefused):
 
 class TaskNotFound(RequestRefused):
     """``CM009``: there is no such task: not yet committed, deleted after its time, or never made. Or no such lane."""
+
+
+class ScheduleRefused(RequestRefused):
+    """``CM016``: a schedule that could never work: its interval, cron expression or time zone."""
 
 
 class CommandTaken(RequestRefused):

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg import Connection
 
+from catchment.store.task import diagnose
 from tests.fixtures.engine import Engine
 from tests.fixtures.server import Connect
 from tests.fixtures.worker import StartWorker, wait_until
@@ -119,3 +120,13 @@ def test_session_that_was_cut_is_ended_when_its_worker_takes_the_lock_again(
     with pytest.raises(psycopg.OperationalError):
         ghost.execute("select 1")
     assert committed.value("select worker.mark_dead_workers('0')") == []
+
+
+def test_doctor_names_a_stranger_that_holds_a_lock_of_the_engine(committed: Engine, stranger: Connection[Any]) -> None:
+    worker_id, key = committed.conn.execute(
+        "select worker_id, lock_key from worker.register_worker('hand', p_lease => '1 hour')"
+    ).fetchone() or (0, 0)
+    assert not [f for f in diagnose(committed.conn) if f["subject"].startswith("backend")]
+    stranger.execute("select pg_advisory_lock(%s)", [key])
+    (finding,) = [f for f in diagnose(committed.conn) if f["subject"] == f"backend {stranger.info.backend_pid}"]
+    assert finding["finding"] == f"user a_stranger (strange) holds the lock of worker {worker_id}"

@@ -19,6 +19,16 @@ CREATE TYPE worker.claimed AS (
 	trace text
 );
 ALTER TYPE worker.claimed OWNER TO catchment_owner;
+CREATE TYPE worker.cron AS (
+	minutes integer[],
+	hours integer[],
+	days integer[],
+	months integer[],
+	weekdays integer[],
+	any_day boolean,
+	any_weekday boolean
+);
+ALTER TYPE worker.cron OWNER TO catchment_owner;
 CREATE TYPE worker.run AS (
 	id bigint,
 	command text,
@@ -149,6 +159,7 @@ CREATE TABLE worker.schedule (
     timezone text DEFAULT 'UTC'::text NOT NULL,
     next_at timestamp with time zone,
     last_at timestamp with time zone,
+    last_task_id bigint,
     enabled boolean DEFAULT true NOT NULL,
     CONSTRAINT schedule_every_is_positive CHECK ((every >= '00:00:01'::interval)),
     CONSTRAINT schedule_has_one_rhythm CHECK (((every IS NULL) <> (cron IS NULL))),
@@ -680,8 +691,20 @@ CREATE TABLE worker.top (
 )
 WITH (fillfactor='50');
 ALTER TABLE worker.top OWNER TO catchment_owner;
+CREATE TABLE worker.trouble (
+    step text NOT NULL,
+    item text NOT NULL,
+    sqlstate text NOT NULL,
+    message text NOT NULL,
+    count integer DEFAULT 1 NOT NULL,
+    first_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    retry_at timestamp with time zone NOT NULL
+);
+ALTER TABLE worker.trouble OWNER TO catchment_owner;
 CREATE TABLE worker.turn (
-    name text NOT NULL
+    name text NOT NULL,
+    "position" bigint DEFAULT 0 NOT NULL
 );
 ALTER TABLE worker.turn OWNER TO catchment_owner;
 CREATE TABLE worker.version (
@@ -765,6 +788,8 @@ ALTER TABLE ONLY worker.task
     ADD CONSTRAINT task_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY worker.top
     ADD CONSTRAINT top_pkey PRIMARY KEY (queue_id);
+ALTER TABLE ONLY worker.trouble
+    ADD CONSTRAINT trouble_pkey PRIMARY KEY (step, item);
 ALTER TABLE ONLY worker.turn
     ADD CONSTRAINT turn_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY worker.version
@@ -787,6 +812,7 @@ CREATE INDEX task_parent ON worker.task USING btree (parent_id, id) WHERE (paren
 CREATE INDEX warning_task ON worker.warning USING btree (task_id);
 CREATE TRIGGER announce_command AFTER INSERT OR UPDATE OF queue, handler_kind ON worker.command_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();
 CREATE TRIGGER announce_queue AFTER INSERT OR UPDATE ON worker.queue_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();
+CREATE TRIGGER check_schedule BEFORE INSERT OR UPDATE OF every, cron, timezone ON worker.schedule FOR EACH ROW EXECUTE FUNCTION worker.check_schedule();
 CREATE CONSTRAINT TRIGGER count_late_children AFTER INSERT ON worker.task DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.late) EXECUTE FUNCTION worker.count_late_children();
 CREATE TRIGGER enforce_no_grandchildren BEFORE INSERT ON worker.task FOR EACH ROW WHEN ((new.depth > 1)) EXECUTE FUNCTION worker.enforce_no_grandchildren();
 CREATE TRIGGER refuse_early_settle BEFORE UPDATE OF state ON worker.scope FOR EACH ROW WHEN (((old.state = 'waiting'::text) AND (new.state <> 'waiting'::text))) EXECUTE FUNCTION worker.refuse_early_settle();
@@ -802,14 +828,16 @@ ALTER TABLE ONLY worker.schedule
 GRANT USAGE ON SCHEMA worker TO catchment_enqueue;
 GRANT USAGE ON SCHEMA worker TO catchment_worker;
 GRANT USAGE ON SCHEMA worker TO catchment_read;
-REVOKE ALL ON FUNCTION worker.admit_arrivals(p_limit integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.admit_to_gates(p_limit integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.admit_arrivals(p_limit integer, p_only text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.admit_to_gates(p_limit integer, p_only text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.advance_lanes(p_items worker.settled[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.age_ready(p_limit integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.age_ready(p_limit integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.announce_queue() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_attempt integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_attempt integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.backends_to_signal(p_step text, p_dead bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.backends_to_signal(p_step text, p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer) FROM PUBLIC;
@@ -826,12 +854,18 @@ REVOKE ALL ON FUNCTION worker.check_invariants() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_read;
 GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.check_payload(p_command text, p_payload jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.check_schedule() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_info(p_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_of(p_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.children_of(p_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.chores() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.chores() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.claim(p_queue_id integer, p_kind "char", p_tier integer, p_limit integer, p_max_priority integer, p_worker_id bigint, p_backend_key bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.claim_tasks(p_worker_id bigint, p_queues text[], p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.claim_tasks(p_worker_id bigint, p_queues text[], p_limit integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.clock_change(p_timezone text, p_from timestamp with time zone, p_to timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.close_idle_scopes(p_only bigint, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.close_idle_scopes(p_only bigint, p_limit integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.close_scopes(p_scopes worker.scope[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.complete_and_go_on(p_worker_id bigint, p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[], p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.complete_and_go_on(p_worker_id bigint, p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[], p_limit integer) TO catchment_worker;
@@ -844,12 +878,14 @@ REVOKE ALL ON FUNCTION worker.complete_tasks(p_ids bigint[], p_fences bigint[], 
 GRANT ALL ON FUNCTION worker.complete_tasks(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.count_completed(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.count_late_children() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.cron_field(p_cron text, p_field text, p_what text, p_low integer, p_high integer, p_names text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.current_parent_id() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.current_parent_id() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.current_task_id() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.current_task_id() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.dedup_key(p_keys text[], p_command text, p_lane text, p_parent_id bigint, p_payload jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.delete_settled(p_completed_before timestamp with time zone, p_failed_before timestamp with time zone, p_limit integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.do_step(p_step text, p_item text, p_dead bigint[]) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE worker.drain(IN p_queue text) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.drain(IN p_queue text) TO catchment_worker;
 GRANT SELECT ON TABLE worker.schedule TO catchment_read;
@@ -866,17 +902,24 @@ GRANT ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_
 REVOKE ALL ON FUNCTION worker.enter_again(p_task worker.task) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.enter_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.enter_task(p_task_id bigint, p_fence bigint) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.expire_deadlines() FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.expire_deadlines() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.expire_deadlines(p_only bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.expire_deadlines(p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.find_dead() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.find_dead() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.finish_plain(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[], OUT p_done bigint[], OUT p_children bigint[], OUT p_heads bigint[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.fire_schedule(p_name text, p_next_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.fire_schedule(p_name text, p_next_at timestamp with time zone) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.fire_schedule(p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.fire_schedule(p_name text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.fire_schedules(p_only text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.fold_pending(p_id bigint, p_claimed bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.follow_through(p_settled worker.settled[], p_changes worker.scope_change[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.forget_trouble(p_step text, p_item text, p_since timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.forget_trouble(p_step text, p_item text, p_since timestamp with time zone) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.forget_workers(p_dead bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.forget_workers(p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.former_session(p_worker_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.former_session(p_worker_id bigint) TO catchment_worker;
 GRANT SELECT ON TABLE worker.command_registry TO catchment_read;
@@ -907,12 +950,16 @@ GRANT ALL ON FUNCTION worker.hold_worker_lock(p_worker_id bigint) TO catchment_w
 REVOKE ALL ON FUNCTION worker.holds_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.insert_children(p_task worker.task, p_spawns jsonb, p_child_mode text, p_on_failure text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.insert_task(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_parent_id bigint, p_root_id bigint, p_depth smallint, p_late boolean, p_is_serial boolean, p_follows_id bigint, p_place bigint, p_trace text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[]) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.interrupt_orphans() FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.interrupt_orphans() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[], p_only bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[], p_only bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.interrupt_orphans(p_only bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.interrupt_orphans(p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.is_before(p_left text, p_right text, p_type text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.is_idle(p_scope_id bigint, p_new integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.keep_engine() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.keep_engine() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.keep_step(p_step text, p_dead bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.keep_step(p_step text, p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.known_position(p_name text, p_own text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.last_processed() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.last_processed() TO catchment_worker;
@@ -935,9 +982,18 @@ GRANT ALL ON FUNCTION worker.mark_dead_workers(p_grace interval, p_only bigint[]
 REVOKE ALL ON FUNCTION worker.merge_into_pending(p_key text, p_rules jsonb, p_payload jsonb, p_priority integer, p_scheduled_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_payload(p_rules jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_value(p_key text, p_rule jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.new_troubles(p_since timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.new_troubles(p_since timestamp with time zone) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.next_cron(p_cron text, p_timezone text, p_after timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.next_cron(p_cron text, p_timezone text, p_after timestamp with time zone) TO catchment_read;
+GRANT ALL ON FUNCTION worker.next_cron(p_cron text, p_timezone text, p_after timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.next_in_lane(p_lanes worker.held_lane[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.next_on_date(p_cron worker.cron, p_timezone text, p_date date, p_after timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.next_serial(p_scope_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.next_time(p_every interval, p_cron text, p_timezone text, p_previous timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.note_offspring(p_task_id bigint, p_note jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.now() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.now() TO catchment_read;
 GRANT ALL ON FUNCTION worker.now() TO catchment_worker;
@@ -945,6 +1001,7 @@ GRANT ALL ON FUNCTION worker.now() TO catchment_enqueue;
 REVOKE ALL ON FUNCTION worker.offspring_noted(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_gates(p_gates text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_scopes(p_ended worker.ended[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.parse_cron(p_cron text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.pick_before(p_queue_id integer, p_kind "char", p_tier smallint, p_from worker.claim_position, p_limit integer, p_max_priority integer) FROM PUBLIC;
@@ -952,8 +1009,8 @@ REVOKE ALL ON FUNCTION worker.pick_ready(p_queue_id integer, p_kind "char", p_ti
 REVOKE ALL ON FUNCTION worker.pick_serial(p_queue_id integer, p_kind "char", p_max_priority integer) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.promote_due(p_limit integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.promote_due(p_limit integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.promote_due(p_limit integer, p_only bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.promote_due(p_limit integer, p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.put_off(p_task worker.task, p_due_at timestamp with time zone, p_gate text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.raise_fenced(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.record_attempts(p_ended worker.ended[]) FROM PUBLIC;
@@ -964,6 +1021,7 @@ REVOKE ALL ON FUNCTION worker.refuse_early_settle() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_if_cancelled(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_open_scope_delete() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_outcome_of_open_scope() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.refuse_schedule(p_message text, p_hint text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean) FROM PUBLIC;
@@ -985,6 +1043,8 @@ REVOKE ALL ON FUNCTION worker.retry(p_task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry(p_task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.retry_after(p_error jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.retry_delay(p_failures integer, p_delay interval, p_factor double precision, p_max_delay interval, p_jitter double precision) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.rouse_limited() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.rouse_limited() TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean) FROM PUBLIC;
@@ -996,11 +1056,14 @@ GRANT ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN
 REVOKE ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.send_to_gates(p_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.set_aside(p_step text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.set_child_mode(p_run worker.running, p_child_mode text, p_on_failure text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.settle_merged(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.settle_unstarted(p_ids bigint[], p_reason text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.signal_backends(p_step text, p_pids integer[], p_since timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.signal_backends(p_step text, p_pids integer[], p_since timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.spawn(IN p_command text, IN p_payload jsonb, IN p_parent_id bigint, IN p_priority integer, IN p_child_mode text, IN p_on_failure text, IN p_scheduled_at timestamp with time zone) FROM PUBLIC;
@@ -1013,8 +1076,12 @@ REVOKE ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_p
 GRANT ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_failure text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.start_and_fold(p_rows tid[], p_queue text, p_worker_id bigint, p_backend_key bigint, p_serial boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.start_ready(p_rows tid[], p_serial boolean, p_worker_id bigint, p_backend_key bigint, p_queue_id integer, p_limit integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.sweep_cancelled() FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.sweep_cancelled() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.step_items(p_step text, p_dead bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.strangers() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.strangers() TO catchment_read;
+GRANT ALL ON FUNCTION worker.strangers() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.sweep_cancelled(p_only bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.sweep_cancelled(p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.take_after_call() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.take_after_call() TO catchment_worker;
 GRANT SELECT ON TABLE worker.queue_registry TO catchment_read;
@@ -1041,6 +1108,8 @@ GRANT ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint, p_interrupted
 REVOKE ALL ON FUNCTION worker.unsettled_tree(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.upkeep() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.upkeep() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.upkeep_is_due() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.upkeep_is_due() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.use_allowance(p_queue worker.queue_registry, p_count integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.wake(p_queue_ids integer[], p_tier integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") FROM PUBLIC;
@@ -1073,6 +1142,8 @@ GRANT INSERT(parent_id) ON TABLE worker.tasks TO catchment_enqueue;
 GRANT INSERT(lane) ON TABLE worker.tasks TO catchment_enqueue;
 GRANT INSERT(scheduled_at) ON TABLE worker.tasks TO catchment_enqueue;
 GRANT UPDATE(scheduled_at) ON TABLE worker.tasks TO catchment_worker;
+GRANT SELECT ON TABLE worker.trouble TO catchment_read;
+GRANT SELECT ON TABLE worker.trouble TO catchment_worker;
 GRANT SELECT ON TABLE worker.version TO catchment_read;
 GRANT SELECT ON TABLE worker.version TO catchment_worker;
 GRANT SELECT ON TABLE worker.warning TO catchment_read;

@@ -9,7 +9,7 @@ from tests.fixtures.register import Register, RegisterDatabase
 def fire(reg: Register, schedule: str) -> int | None:
     """Let a schedule be due now; the task that it makes."""
     reg.conn.execute("update worker.schedule set next_at = worker.now() where name = %s", [schedule])
-    return reg.value("select worker.fire_schedule(%s, worker.now() + interval '1 day')", schedule)
+    return reg.value("select worker.fire_schedule(%s)", schedule)
 
 
 def periods(reg: Register) -> list[str]:

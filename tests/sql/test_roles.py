@@ -148,7 +148,8 @@ def test_worker_operates_tasks_and_queues(engine: Engine) -> None:
         engine.value("select worker.resume_queue('work')")
         engine.value("select worker.upkeep()")
         engine.value("select worker.age_ready()")
-        engine.value("select worker.fire_schedule(name, now()) from worker.due_schedules()")
+        engine.value("select worker.chores()")
+        engine.value("select worker.fire_schedule(name) from worker.due_schedules()")
         engine.process("maintenance")
         engine.check()
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 from psycopg import Connection
 
 from tests.fixtures.engine import Engine
-from tests.sql.support import advance_clock, refused, stop_clock
+from tests.sql.support import advance_clock, hint, message, refused, stop_clock
 
 Connect = Callable[..., Connection]
 
@@ -33,7 +33,7 @@ def _due(engine: Engine) -> list[str]:
 
 
 def _fire(engine: Engine, name: str = "hourly") -> int | None:
-    return engine.value("select worker.fire_schedule(%s, worker.now() + interval '1 hour')", name)
+    return engine.value("select worker.fire_schedule(%s)", name)
 
 
 def test_new_schedule_only_gets_its_first_time(engine: Engine) -> None:
@@ -77,6 +77,99 @@ def test_schedule_fires_again_whatever_became_of_the_last_run(hourly: Engine, fa
     advance_clock(hourly, "1 hour")
     second = _fire(hourly)
     assert second not in (None, first)
+
+
+def test_schedule_counts_on_from_its_time_and_not_from_when_it_was_noticed(hourly: Engine) -> None:
+    due = hourly.value("select next_at from worker.schedule")
+    advance_clock(hourly, "3 hours 10 minutes")
+    assert _fire(hourly) is not None
+    assert hourly.value("select next_at from worker.schedule") == due + timedelta(hours=4)
+
+
+def test_fired_schedule_names_its_task(hourly: Engine) -> None:
+    task = _fire(hourly)
+    assert hourly.value("select last_task_id from worker.schedule") == task
+
+
+def test_new_rhythm_counts_from_now(hourly: Engine) -> None:
+    hourly.conn.execute("update worker.schedule set every = '1 minute'")
+    assert hourly.value("select next_at from worker.schedule") is None
+    assert _fire(hourly) is None
+    assert hourly.value("select next_at - worker.now() from worker.schedule") == timedelta(minutes=1)
+    hourly.conn.execute("update worker.schedule set every = '1 hour', next_at = worker.now() + interval '5 minutes'")
+    assert hourly.value("select next_at - worker.now() from worker.schedule") == timedelta(minutes=5)
+
+
+@pytest.mark.parametrize(
+    ("rhythm", "says"),
+    [
+        ({"cron": "0 0 30 2 *"}, "'0 0 30 2 *' never fires"),
+        ({"cron": "0 0 31 4,6,9-11/2 *"}, "never fires"),
+        ({"cron": "61 * * * *"}, "its minute is '61', expected 0 to 59"),
+        ({"cron": "* 24 * * *"}, "its hour is '24'"),
+        ({"cron": "* * 0 * *"}, "its day of the month is '0'"),
+        ({"cron": "* * * 13 *"}, "its month is '13', expected 1 to 12 or jan to dec"),
+        ({"cron": "* * * * 8"}, "its day of the week is '8', expected 0 to 6 or sun to sat"),
+        ({"cron": "* * * * moo"}, "its day of the week is 'moo'"),
+        ({"cron": "*/0 * * * *"}, "its minute is '*/0'"),
+        ({"cron": "1,,2 * * * *"}, "its minute is ''"),
+        ({"cron": "-5 * * * *"}, "its minute is '-5'"),
+        ({"cron": "whenever"}, "'whenever' has 1 fields, expected five"),
+        ({"cron": ""}, "'' has 0 fields"),
+        ({"cron": "* * * * * *"}, "has 6 fields"),
+        ({"cron": "@reboot"}, "has 1 fields"),
+        ({"cron": "0 0 * * *", "timezone": ""}, "time zone '' is unknown"),
+        ({"cron": "0 0 * * *", "timezone": "Europe"}, "time zone 'Europe' is unknown"),
+        ({"cron": "0 0 * * *", "timezone": "Europe/Olso"}, "time zone 'Europe/Olso' is unknown"),
+        ({"cron": "0 0 * * *", "timezone": "XYZ+3"}, "time zone 'XYZ+3' is unknown"),
+        ({"every": "1 hour", "timezone": "Mars/Olympus"}, "time zone 'Mars/Olympus' is unknown"),
+        ({"every": "0"}, "expected one second to 100 years"),
+        ({"every": "-1 hour"}, "expected one second to 100 years"),
+        ({"every": "10 milliseconds"}, "expected one second to 100 years"),
+        ({"every": "1 month -40 days"}, "expected one second to 100 years"),
+        ({"every": "101 years"}, "expected one second to 100 years"),
+        ({"every": "178000000 years"}, "expected one second to 100 years"),
+        ({"every": "2147483647 days"}, "expected one second to 100 years"),
+    ],
+    ids=str,
+)
+def test_rhythm_that_could_never_work_is_refused_at_entry(engine: Engine, rhythm: dict[str, str], says: str) -> None:
+    names = ", ".join(rhythm)
+    marks = ", ".join(["%s"] * len(rhythm))
+    with refused(engine, "CM016") as caught:
+        engine.conn.execute(
+            f"insert into worker.schedule (name, command, {names}) values ('x', 'act', {marks})", list(rhythm.values())
+        )
+    assert says in message(caught)
+    assert hint(caught)
+    engine.conn.execute("insert into worker.schedule (name, command, every) values ('x', 'act', '1 hour')")
+    with refused(engine, "CM016"):
+        sets = ", ".join(f"{name} = %s" for name in rhythm) + (", every = null" if "cron" in rhythm else "")
+        engine.conn.execute(f"update worker.schedule set {sets} where name = 'x'", list(rhythm.values()))
+
+
+def test_interval_of_infinity_is_refused(engine: Engine) -> None:
+    if engine.conn.info.server_version < 170000:
+        pytest.skip("intervals are finite before PostgreSQL 17")
+    with refused(engine, "CM016"):
+        engine.conn.execute("insert into worker.schedule (name, command, every) values ('x', 'act', 'infinity')")
+
+
+@pytest.mark.parametrize("every", ["1 month", "100 years", "90061.5 seconds", "1 day"])
+@pytest.mark.parametrize("next_at", ["-infinity", "0044-03-15 BC", "2029-12-31 23:59:59.5"])
+def test_next_time_of_any_interval_is_after_now_and_within_one_interval(
+    engine: Engine, every: str, next_at: str
+) -> None:
+    stop_clock(engine)
+    engine.conn.execute("delete from worker.schedule")
+    engine.conn.execute(
+        "insert into worker.schedule (name, command, every, next_at) values ('x', 'act', %s, %s)", [every, next_at]
+    )
+    assert _fire(engine, "x") is not None
+    assert engine.value(
+        "select next_at > worker.now() and next_at <= worker.now() + extract(epoch from every) * interval '1 second'"
+        " from worker.schedule"
+    )
 
 
 def test_missed_times_are_made_up_for_by_one_run(hourly: Engine) -> None:
@@ -126,7 +219,6 @@ def test_schedule_has_one_rhythm(engine: Engine) -> None:
     for columns, values in (
         ("every, cron", "'1 hour', '* * * * *'"),
         ("enabled", "true"),
-        ("every", "'10 milliseconds'"),
         ("every, payload", "'1 hour', '[]'"),
     ):
         with refused(engine, "23514"):

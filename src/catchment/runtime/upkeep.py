@@ -1,4 +1,8 @@
-"""Upkeep: what must happen although nobody calls for it, in a thread of its own: never in the way of a claim."""
+"""Upkeep: what must happen although nobody calls for it, in a thread of its own: never in the way of a claim.
+
+The work itself is in SQL, item by item. Here each call to the database is a part of a round that may fail: it is
+reported, less and less often, and the other parts and the next round go on. The thread ends only when it is stopped.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,14 @@ import logging
 import random
 import threading
 import time
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import psycopg
 from psycopg import Connection
 
-from catchment.errors import RequestRefused, ServerUnavailable
-from catchment.model.schedule import next_time
+from catchment.errors import ServerUnavailable
 from catchment.runtime.events import Events
 from catchment.runtime.pulse import Pulse
 from catchment.store import worker as store
@@ -27,6 +31,9 @@ STOP_SECONDS = 2.0
 LAST_PAUSE = 5.0
 VACUUM_EVERY = 4.0
 VACUUM_AT_LEAST_EVERY = 600.0
+# A part that keeps failing is reported after this time, then after twice as long, and so on.
+FIRST_REPORT = 5.0
+LAST_REPORT = 600.0
 
 
 class Upkeep:
@@ -40,6 +47,7 @@ class Upkeep:
         self._vacuum_from = time.monotonic() + VACUUM_EVERY
         self._pause = FIRST_PAUSE
         self._vacuumed: dict[str, tuple[float, float]] = {}
+        self._reports: dict[str, tuple[float, float]] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="catchment-upkeep", daemon=True)
 
@@ -60,13 +68,46 @@ class Upkeep:
                         self.run_round(conn)
                         self._pause = FIRST_PAUSE
                         self._stopping.wait(self._interval.total_seconds() * random.uniform(0.9, 1.1))  # noqa: S311 - jitter
-            except (psycopg.Error, ServerUnavailable) as error:
-                self._events.emit("upkeep.disconnected", f"upkeep: {error}", level=logging.WARNING)
+            except Exception as error:  # whatever it is, the next round is worth a try
+                if isinstance(error, psycopg.OperationalError | ServerUnavailable):
+                    self._events.emit("upkeep.disconnected", f"upkeep: {error}", level=logging.WARNING)
+                else:
+                    self._report("upkeep", error)
                 self._stopping.wait(self._pause)
                 self._pause = min(self._pause * 2, LAST_PAUSE)
 
     def run_round(self, conn: Connection[Any]) -> None:
-        done = store.upkeep(conn)
+        """Everything that is due, each part by itself. Raises only when the connection is lost."""
+        done = self._attempt(conn, "upkeep", lambda: store.upkeep(conn)) or {}
+        self._tell(done)
+        self._vacuum(conn, done.get("bloated") or [])
+        if time.monotonic() >= self._chores_at:
+            self._do_chores(conn)
+
+    def _attempt(
+        self, conn: Connection[Any], part: str, call: Callable[[], dict[str, Any] | None]
+    ) -> dict[str, Any] | None:
+        """Call; a failure is reported and None returned, unless the connection went with it."""
+        try:
+            result = call()
+        except Exception as error:
+            if conn.closed:
+                raise
+            self._report(part, error)
+            return None
+        if self._reports.pop(part, None) is not None:
+            self._events.emit("upkeep.recovered", f"{part} works again", part=part)
+        return result
+
+    def _report(self, part: str, error: Exception) -> None:
+        """Say it at once, then more and more rarely while it goes on."""
+        due, pause = self._reports.get(part, (0.0, FIRST_REPORT))
+        if time.monotonic() >= due:
+            reason = str(error).strip() or type(error).__name__
+            self._events.emit("upkeep.failed", f"{part}: {reason}", level=logging.ERROR, part=part)
+            self._reports[part] = (time.monotonic() + pause, min(pause * 2, LAST_REPORT))
+
+    def _tell(self, done: dict[str, Any]) -> None:
         if done.get("interrupted"):
             self._events.emit(
                 "tasks.interrupted",
@@ -74,16 +115,27 @@ class Upkeep:
                 level=logging.WARNING,
                 count=done["interrupted"],
             )
-        if done.get("schedules_due"):
-            self._fire_schedules(conn)
-        self._vacuum(conn, done.get("bloated") or [])
-        if done and time.monotonic() >= self._chores_at:
-            self._do_chores(conn)
+        fired: list[dict[str, Any]] = done.get("fired") or []
+        troubles: list[dict[str, Any]] = done.get("troubles") or []
+        for schedule in fired:
+            self._events.emit(
+                "schedule.fired",
+                f"schedule {schedule['schedule']}: task {schedule['id']}, next at {schedule['next_at']}",
+                schedule=schedule["schedule"],
+                id=schedule["id"],
+            )
+        for trouble in troubles:
+            self._events.emit(
+                "upkeep.trouble",
+                f"{trouble['step']} {trouble['item']}: {trouble['message']}",
+                level=logging.ERROR,
+                step=trouble["step"],
+                item=trouble["item"],
+            )
 
     def _do_chores(self, conn: Connection[Any]) -> None:
         began = time.monotonic()
-        store.age_ready(conn)
-        store.interrupt_orphans(conn)
+        self._tell(self._attempt(conn, "chores", lambda: store.chores(conn)) or {})
         ended = time.monotonic()
         self._chores_at = ended + max(CHORES_EVERY, (ended - began) * CHORES_SHARE)
 
@@ -93,32 +145,5 @@ class Upkeep:
         for table in bloated:
             due, pause = self._vacuumed.get(table, (self._vacuum_from, VACUUM_EVERY))
             if time.monotonic() >= due:
-                store.vacuum(conn, [table])
                 self._vacuumed[table] = (time.monotonic() + pause, min(pause * 2, VACUUM_AT_LEAST_EVERY))
-
-    def _fire_schedules(self, conn: Connection[Any]) -> None:
-        for schedule in store.due_schedules(conn):
-            try:
-                following = next_time(
-                    datetime.now(UTC),
-                    every=schedule.every,
-                    cron=schedule.cron,
-                    timezone=schedule.timezone,
-                    previous=schedule.next_at,
-                )
-                task_id = store.fire_schedule(conn, schedule.name, following)
-            except (RequestRefused, psycopg.errors.RaiseException) as error:
-                self._events.emit(
-                    "schedule.broken",
-                    f"schedule {schedule.name}: {error}",
-                    level=logging.ERROR,
-                    schedule=schedule.name,
-                )
-                continue
-            if task_id is not None:
-                self._events.emit(
-                    "schedule.fired",
-                    f"schedule {schedule.name}: task {task_id}, next at {following:%Y-%m-%d %H:%M:%S %Z}",
-                    schedule=schedule.name,
-                    id=task_id,
-                )
+                self._attempt(conn, f"vacuum of {table}", lambda table=table: store.vacuum(conn, table))

@@ -7,11 +7,11 @@ revoke all on all functions in schema worker from public, catchment_enqueue, cat
 revoke all on all procedures in schema worker from public, catchment_enqueue, catchment_worker, catchment_read;
 
 grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry, worker.command_registry, worker.schedule,
-                worker.attempt, worker.warning, worker.worker, worker.migration, worker.version
+                worker.attempt, worker.warning, worker.trouble, worker.worker, worker.migration, worker.version
    to catchment_read, catchment_worker;
 grant select on worker.commit_probe to catchment_worker;
-grant execute on function worker.check_invariants(), worker.now(), worker.has_pending_children(bigint),
-                          worker.has_failed_siblings(bigint)
+grant execute on function worker.check_invariants(), worker.strangers(), worker.now(), worker.has_pending_children(bigint),
+                          worker.has_failed_siblings(bigint), worker.next_cron(text, text, timestamptz)
    to catchment_read, catchment_worker;
 
 grant insert (command, payload, priority, scheduled_at, lane, parent_id), select (id, command, state) on worker.tasks
@@ -41,16 +41,19 @@ grant execute on function
   worker.report_progress(bigint, bigint, jsonb), worker.held_by(bigint, bigint[]), worker.children_of(bigint),
   worker.attempt_fate(bigint, bigint, integer),
   worker.settle(bigint[], bigint[], text[], jsonb[], jsonb[], jsonb[]),
-  worker.cancel(bigint, text), worker.retry(bigint), worker.sweep_cancelled(), worker.skip_halted(text, text),
+  worker.cancel(bigint, text), worker.retry(bigint), worker.sweep_cancelled(bigint), worker.skip_halted(text, text),
   worker.pause_queue(text, timestamptz), worker.resume_queue(text),
   worker.register_commands(jsonb, jsonb, boolean),
   worker.register_worker(text, text[], integer, interval, boolean), worker.heartbeat(bigint, interval, integer, real),
   worker.hold_worker_lock(bigint), worker.former_session(bigint), worker.try_worker_lock(bigint), worker.take_top(bigint, text[]),
   worker.unregister_worker(bigint, bigint[]), worker.reset_abandoned_processing_tasks(), worker.mark_dead_workers(interval, bigint[]),
-  worker.hanging_backends(bigint[]), worker.interrupt_abandoned(bigint[]), worker.interrupt_orphans(), worker.lock_holders(bigint[]),
+  worker.hanging_backends(bigint[]), worker.interrupt_abandoned(bigint[], bigint), worker.interrupt_orphans(bigint), worker.lock_holders(bigint[]),
   worker.go_to_sleep(bigint, text, integer[], "char"), worker.wake_up(bigint, text, integer[], "char"),
-  worker.promote_due(integer), worker.age_ready(integer),
-  worker.expire_deadlines(), worker.lock_signalled(), worker.upkeep(), worker.take_turn(text), worker.let_in(), worker.rouse_limited(), worker.due_schedules(), worker.fire_schedule(text, timestamptz),
+  worker.promote_due(integer, bigint), worker.age_ready(integer, text),
+  worker.expire_deadlines(bigint), worker.lock_signalled(), worker.upkeep(), worker.take_turn(text), worker.upkeep_is_due(), worker.keep_engine(),
+  worker.keep_step(text, bigint[]), worker.retry_troubles(bigint[]), worker.signal_backends(text, integer[], timestamptz),
+  worker.find_dead(), worker.backends_to_signal(text, bigint[]),
+  worker.note_trouble(text, text, text, text), worker.forget_trouble(text, text, timestamptz), worker.forget_workers(bigint[]), worker.chores(), worker.new_troubles(timestamptz), worker.let_in(), worker.rouse_limited(), worker.due_schedules(), worker.fire_schedule(text), worker.close_idle_scopes(bigint, integer),
   worker.begin_session(text, text), worker.begin_task(text, integer, integer), worker.enter_task(bigint, bigint),
   worker.leave_task(), worker.last_processed(), worker.look_from_start(), worker.take_after_call(), worker.call_text(text, integer),
   worker.record_warning(bigint, text, text)

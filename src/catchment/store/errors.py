@@ -27,6 +27,7 @@ _BY_SQLSTATE: dict[str, type[errors.CatchmentError]] = {
     "CM013": errors.CommandTaken,
     "CM014": errors.TableRefused,
     "CM015": errors.PublishVetoed,
+    "CM016": errors.ScheduleRefused,
     # JSON text that jsonb cannot hold, a NUL above all.
     "22P05": errors.PayloadRefused,
     "22P02": errors.PayloadRefused,

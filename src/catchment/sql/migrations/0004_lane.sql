@@ -29,12 +29,13 @@ comment on table worker.arrival is
   'nobody.';
 
 create table if not exists worker.turn (
-  name  text primary key
+  name      text primary key,
+  position  bigint not null default 0
 );
 comment on table worker.turn is
   'What is done by one session at a time, for a transaction: who holds the row has the turn. Rows, not advisory locks: any login '
-  'can take one of those, and keep it.';
-insert into worker.turn (name) values ('upkeep'), ('admission'), ('position') on conflict do nothing;
+  'can take one of those, and keep it. position: how far a walk through a large table has come.';
+insert into worker.turn (name) values ('upkeep'), ('admission'), ('position'), ('chores') on conflict do nothing;
 
 create table if not exists worker.gate (
   gate         text primary key,

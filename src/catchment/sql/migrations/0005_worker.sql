@@ -27,6 +27,21 @@ comment on table worker.top is
   'Which worker runs the top level of each serial queue; the others stand by. A row, not an advisory lock: any login can take one '
   'of those. Order does not rest on it, but on the head of the lane.';
 
+create table if not exists worker.trouble (
+  step      text not null,
+  item      text not null,
+  sqlstate  text not null,
+  message   text not null,
+  count     integer not null default 1,
+  first_at  timestamptz not null,
+  last_at   timestamptz not null,
+  retry_at  timestamptz not null,
+  primary key (step, item)
+);
+comment on table worker.trouble is
+  'What upkeep could not do: one row per step and item (empty: the step as a whole). The item is set aside until retry_at, so that '
+  'the others go on; the row is gone as soon as it works. catchment doctor names them.';
+
 create unlogged table if not exists worker.sleeper (
   worker_id  bigint not null,
   queue_id   integer not null,
@@ -39,15 +54,16 @@ comment on table worker.sleeper is
   'they are notified. kind tells the fibers of a worker from its Python side. Unlogged: after a crash every worker polls once anyway.';
 
 create table if not exists worker.schedule (
-  name        text primary key,
-  command     text not null references worker.command_registry (command) on update cascade,
-  payload     jsonb not null default '{}',
-  every       interval,
-  cron        text,
-  timezone    text not null default 'UTC',
-  next_at     timestamptz,
-  last_at     timestamptz,
-  enabled     boolean not null default true,
+  name          text primary key,
+  command       text not null references worker.command_registry (command) on update cascade,
+  payload       jsonb not null default '{}',
+  every         interval,
+  cron          text,
+  timezone      text not null default 'UTC',
+  next_at       timestamptz,
+  last_at       timestamptz,
+  last_task_id  bigint,
+  enabled       boolean not null default true,
   constraint schedule_has_one_rhythm     check ((every is null) <> (cron is null)),
   constraint schedule_every_is_positive  check (every >= interval '1 second'),
   constraint schedule_payload_is_object  check (jsonb_typeof(payload) = 'object')

@@ -114,3 +114,15 @@ create type worker.sql_run as (
   before_call    text
 );
 comment on type worker.sql_run is 'A claimed task with the CALLs that run its SQL handler and hook.';
+
+create type worker.cron as (
+  minutes      integer[],
+  hours        integer[],
+  days         integer[],
+  months       integer[],
+  weekdays     integer[],
+  any_day      boolean,
+  any_weekday  boolean
+);
+comment on type worker.cron is
+  'A cron expression: the values of its fields, and whether the fields for days were left open (with * or ?). Sunday is 0.';

@@ -55,3 +55,19 @@ select 'warning', 'command ' || t.command, format('a worker of queue %s does not
    and w.at > clock_timestamp() - interval '1 day'
    and t.state in ('pending', 'interrupted')
  group by t.command, t.queue
+union all
+select 'error', rtrim(format('upkeep %s %s', t.step, t.item)),
+       format('failed %s times since %s: %s', t.count, date_trunc('second', t.first_at), t.message),
+       case t.step
+         when 'schedule' then format('Correct the row, or disable it: update worker.schedule set enabled = false where name = %L', t.item)
+         when 'signal'   then 'Its session may not be signalled: let all workers log in as one user, or grant pg_signal_backend.'
+         when 'hanging'  then 'Its session may not be ended: let all workers log in as one user, or grant pg_signal_backend.'
+         else format('It is tried again at %s; everything else goes on. Look at: select * from worker.trouble.',
+                     date_trunc('second', t.retry_at))
+       end
+  from worker.trouble as t
+union all
+select 'warning', 'backend ' || s.pid,
+       format('user %s (%s) holds the lock %s', s.usename, coalesce(nullif(s.application_name, ''), 'unnamed'), s.lock),
+       format('Nothing stops, but deaths are noticed later: select pg_terminate_backend(%s)', s.pid)
+  from worker.strangers() as s

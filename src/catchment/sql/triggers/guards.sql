@@ -9,6 +9,8 @@ create or replace trigger refuse_outcome_of_open_scope after insert on worker.ou
 drop trigger if exists count_late_children on worker.task;
 create constraint trigger count_late_children after insert on worker.task
   deferrable initially deferred for each row when (new.late) execute function worker.count_late_children();
+create or replace trigger check_schedule before insert or update of every, cron, timezone on worker.schedule
+  for each row execute function worker.check_schedule();
 create or replace trigger announce_queue after insert or update on worker.queue_registry
   for each row execute function worker.announce_queue();
 create or replace trigger announce_command after insert or update of queue, handler_kind on worker.command_registry

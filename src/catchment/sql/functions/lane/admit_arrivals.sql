@@ -2,7 +2,10 @@
 -- later arrival is admitted before an earlier one; whoever finds another at work leaves it to that one.
 --
 --   locks   the turn of admission if it is free, then lane rows by key, then ready
-create or replace function worker.admit_arrivals(p_limit integer default 5000)
+create or replace function worker.admit_arrivals(
+  p_limit  integer default 5000,
+  p_only   text default null
+)
   returns integer
   language plpgsql
   security definer
@@ -20,14 +23,24 @@ declare
   v_busy  worker.held_lane[];
   v_heads bigint[];
   v_count integer;
+  v_aside text[];
 begin
+  if not exists (select from worker.arrival) then
+    return 0;
+  end if;
   perform t.name from worker.turn as t where t.name = 'admission' for update skip locked;
   if not found then
     return 0;
   end if;
 
+  v_aside := case when p_only is null then worker.set_aside('lane') else '{}' end;
   with due as (
-    select a.ctid as row_id from worker.arrival as a order by a.arrival_id limit p_limit
+    select a.ctid as row_id
+      from worker.arrival as a
+     where (p_only is null or a.queue_id || '/' || a.lane = p_only)
+       and (v_aside = '{}' or a.queue_id || '/' || a.lane <> all (v_aside))
+     order by a.arrival_id
+     limit p_limit
   ),
   gone as (
     delete from worker.arrival as a where a.ctid = any (array(select d.row_id from due as d)) returning a.*

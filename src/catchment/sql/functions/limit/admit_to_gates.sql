@@ -1,8 +1,11 @@
 -- admit_to_gates: look at the gates that tasks have come to, and at those that open by time.
 --
 --   locks   arrivals that are free; then see open_gates
-create or replace function worker.admit_to_gates(p_limit integer default 5000)
-  returns void
+create or replace function worker.admit_to_gates(
+  p_limit  integer default 5000,
+  p_only   text default null
+)
+  returns bigint
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
@@ -10,11 +13,16 @@ as $$
 declare
   v_now   timestamptz := worker.now();
   v_gates text[];
+  v_aside text[] := case when p_only is null then worker.set_aside('gate') else '{}' end;
 begin
   with gone as (
     delete from worker.gate_arrival as a
-     where a.ctid = any (array(select x.ctid from worker.gate_arrival as x order by x.arrival_id limit p_limit
-                                  for update skip locked))
+     where a.ctid = any (array(select x.ctid
+                                from worker.gate_arrival as x
+                               where (p_only is null or x.gate = p_only) and x.gate <> all (v_aside)
+                               order by x.arrival_id
+                               limit p_limit
+                                 for update skip locked))
     returning a.gate, a.command
   ),
   made as (
@@ -25,6 +33,10 @@ begin
     on conflict (gate) do nothing
   )
   select array_agg(distinct g.gate) into v_gates from gone as g;
-  perform worker.open_gates(v_gates || array(select g.gate from worker.gate as g where g.next_at <= v_now limit p_limit));
+  v_gates := v_gates || array(select g.gate from worker.gate as g
+                               where g.next_at <= v_now and (p_only is null or g.gate = p_only) and g.gate <> all (v_aside)
+                               limit p_limit);
+  perform worker.open_gates(v_gates);
+  return cardinality(v_gates);
 end;
 $$;

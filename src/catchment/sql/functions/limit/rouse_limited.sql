@@ -3,13 +3,14 @@
 --
 --   locks   gate rows that are free
 create or replace function worker.rouse_limited()
-  returns void
+  returns integer
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_queues integer[];
+  v_count  integer;
 begin
   v_queues := array(
     select q.queue_id
@@ -28,5 +29,7 @@ begin
                                 and not exists (select from worker.gate_arrival as a where a.gate = x.gate)
                               limit 1000
                                 for update skip locked));
+  get diagnostics v_count = row_count;
+  return v_count;
 end;
 $$;

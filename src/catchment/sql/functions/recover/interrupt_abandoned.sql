@@ -2,8 +2,11 @@
 -- its lock, whoever else may hold it: its transaction died with it. A Python task is abandoned when its worker process is dead.
 --
 --   processing -> interrupted, or failed at the fifth time
---   locks   running rows that are free; then see settle
-create or replace function worker.interrupt_abandoned(p_dead bigint[])
+--   locks   running rows that are free; then see settle and forget_workers
+create or replace function worker.interrupt_abandoned(
+  p_dead  bigint[],
+  p_only  bigint default null
+)
   returns integer
   language plpgsql
   security definer
@@ -19,6 +22,9 @@ as $$
 declare
   v_ids    bigint[];
   v_fences bigint[];
+  v_aside  bigint[] := case when p_only is null then worker.set_aside('interrupt') || worker.set_aside('orphan')
+                           else '{}'
+                      end;
 begin
   with held as (
     select h.key, h.pid
@@ -29,6 +35,8 @@ begin
       from worker.running as r
      where r.backend_key is not null
        and not exists (select from held as h where h.key = r.backend_key and h.pid = r.worker_pid)
+       and (p_only is null or r.id = p_only)
+       and r.id <> all (v_aside)
        for update of r skip locked
   )
   select array_agg(l.id), array_agg(l.fence) into v_ids, v_fences from lost as l;
@@ -38,6 +46,8 @@ begin
         from worker.running as r
        where r.backend_key is null
          and r.worker_id = any (p_dead)
+         and (p_only is null or r.id = p_only)
+         and r.id <> all (v_aside)
          for update of r skip locked
     )
     select v_ids || array_agg(l.id), v_fences || array_agg(l.fence) into v_ids, v_fences from lost as l;
@@ -47,11 +57,9 @@ begin
                           array_fill('{"kind": "interrupted", "message": "its worker died"}'::jsonb,
                                      array[cardinality(v_ids)]));
   end if;
-  perform worker.leave_top(p_dead);
-  delete from worker.sleeper as s where s.worker_id = any (p_dead);
-  delete from worker.worker as w
-   where w.worker_id = any (p_dead)
-     and not exists (select from worker.running as r where r.worker_id = w.worker_id);
+  if p_only is null then
+    perform worker.forget_workers(p_dead);
+  end if;
   return coalesce(cardinality(v_ids), 0);
 end;
 $$;

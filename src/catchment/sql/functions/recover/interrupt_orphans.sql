@@ -2,7 +2,7 @@
 -- for dead. Reads all of running.
 --
 --   locks   see interrupt_abandoned
-create or replace function worker.interrupt_orphans()
+create or replace function worker.interrupt_orphans(p_only bigint default null)
   returns integer
   language sql
   security definer
@@ -12,5 +12,5 @@ as $$
     select distinct r.worker_id
       from worker.running as r
      where r.backend_key is null
-       and not exists (select from worker.worker as w where w.worker_id = r.worker_id)));
+       and not exists (select from worker.worker as w where w.worker_id = r.worker_id)), p_only);
 $$;

@@ -6,9 +6,12 @@ create or replace function worker.reset_abandoned_processing_tasks()
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_dead bigint[] := worker.mark_dead_workers();
+  v_dead  bigint[] := worker.mark_dead_workers();
+  v_count integer;
 begin
-  perform pg_terminate_backend(h.pid, 5000) from worker.hanging_backends(v_dead) as h (pid);
-  return worker.interrupt_abandoned(v_dead);
+  perform worker.signal_backends('hanging', array(select worker.hanging_backends(v_dead)), worker.now());
+  v_count := worker.keep_step('interrupt', v_dead);
+  perform worker.forget_workers(v_dead);
+  return v_count;
 end;
 $$;

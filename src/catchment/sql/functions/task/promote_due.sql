@@ -2,7 +2,10 @@
 -- scheduled child of a serial scope joins the line of its siblings.
 --
 --   locks   serial scope rows that are free, deepest first, then id; blocked rows that are free; then ready
-create or replace function worker.promote_due(p_limit integer default 1000)
+create or replace function worker.promote_due(
+  p_limit  integer default 1000,
+  p_only   bigint default null
+)
   returns integer
   language plpgsql
   security definer
@@ -20,6 +23,7 @@ declare
   v_serial bigint[];
   v_count  integer;
   v_queues integer[];
+  v_aside  bigint[] := case when p_only is null then worker.set_aside('due') else '{}' end;
 begin
   if exists (select from worker.blocked as b where b.due_at <= v_now and b.reason = 'scheduled' and b.tier = 0) then
     v_serial := array(
@@ -38,6 +42,8 @@ begin
     select b.ctid
       from worker.blocked as b
      where b.due_at <= v_now
+       and (p_only is null or b.id = p_only)
+       and b.id <> all (v_aside)
        and (b.reason = 'retry'
             or b.tier = 1
             or not exists (select from worker.task as t

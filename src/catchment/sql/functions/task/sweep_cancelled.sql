@@ -4,7 +4,7 @@
 --   locks   running rows that are free; scope rows deepest first, then id; then see settle_unstarted. Of several requests, those
 --           of all trees before any is carried out
 --   returns how many requests are done
-create or replace function worker.sweep_cancelled()
+create or replace function worker.sweep_cancelled(p_only bigint default null)
   returns integer
   language plpgsql
   security definer
@@ -22,8 +22,10 @@ declare
   v_request record;
   v_tree    bigint[];
   v_done    integer := 0;
+  v_aside   bigint[] := case when p_only is null then worker.set_aside('cancel') else '{}' end;
 begin
-  v_ids := array(select r.task_id from worker.cancel_request as r);
+  v_ids := array(select r.task_id from worker.cancel_request as r
+                  where (p_only is null or r.task_id = p_only) and r.task_id <> all (v_aside));
   if cardinality(v_ids) > 1 then
     perform worker.lock_trees(v_ids);
   end if;

@@ -2,7 +2,10 @@
 -- all have one band is left alone.
 --
 --   locks   ready rows that are free
-create or replace function worker.age_ready(p_limit integer default 10000)
+create or replace function worker.age_ready(
+  p_limit  integer default 10000,
+  p_only   text default null
+)
   returns integer
   language plpgsql
   security definer
@@ -11,11 +14,14 @@ as $$
 declare
   v_now   timestamptz := worker.now();
   v_count integer;
+  v_aside text[] := case when p_only is null then worker.set_aside('age') else '{}' end;
 begin
   with mixed as (
     select q.queue_id, q.age_every, q.age_step
       from worker.queue_registry as q
      where q.age_step > 0
+       and (p_only is null or q.queue = p_only)
+       and q.queue <> all (v_aside)
        and (select min(r.band) <> max(r.band) from worker.ready as r where r.queue_id = q.queue_id)
   ),
   old as (

@@ -1,8 +1,10 @@
--- upkeep: what keeps the engine tidy while nothing else would: dead workers, cancelled subtrees, deadlines, due tasks. One at a
--- time in a database; whoever comes second has nothing to do. Runs with the caller's rights, which must allow signalling the
--- sessions of workers.
+-- upkeep: what keeps the engine tidy while nothing else would: dead workers, cancelled subtrees, deadlines, due tasks, schedules. One
+-- at a time in a database; a session that comes second has nothing to do, and where nothing is due nothing is locked. Each step
+-- and each item stands for itself: what fails is noted in worker.trouble, and the rest goes on. Runs with the caller's rights,
+-- which must allow signalling the sessions of workers.
 --
---   returns what was done, whether schedules are due, and which of the tables that claims read are full of dead rows
+--   locks   the turn of upkeep; then see do_step
+--   returns what was done, the schedules that fired, and which of the tables that claims read are full of dead rows
 create or replace function worker.upkeep()
   returns jsonb
   language plpgsql
@@ -11,21 +13,19 @@ as $$
 declare
   c_hot  constant text[] := '{ready,running,blocked,arrival,lane,pending_key}';
   c_dead constant integer := 5000;
-  v_interrupted integer;
+  v_done jsonb := '{}';
 begin
-  if not worker.take_turn('upkeep') then
-    return '{}';
+  if worker.upkeep_is_due() then
+    if not worker.take_turn('upkeep') then
+      return '{}';
+    end if;
+    -- What a crash forgets is simply due again.
+    perform set_config('synchronous_commit', 'off', true);
+    v_done := worker.keep_engine();
   end if;
-  v_interrupted := worker.reset_abandoned_processing_tasks();
-  perform worker.sweep_cancelled();
-  perform worker.expire_deadlines();
-  perform worker.let_in();
-  perform worker.rouse_limited();
-  perform pg_cancel_backend(s.pid) from unnest(worker.lock_signalled()) as s (pid);
-  return jsonb_build_object('interrupted', v_interrupted, 'promoted', worker.promote_due(),
-                            'schedules_due', exists (select from worker.due_schedules()),
-                            'bloated', array(select n.name
-                                               from unnest(c_hot) as n (name)
-                                              where pg_stat_get_dead_tuples(to_regclass('worker.' || n.name)) > c_dead));
+  return v_done || jsonb_build_object(
+    'bloated', array(select n.name
+                       from unnest(c_hot) as n (name)
+                      where pg_stat_get_dead_tuples(to_regclass('worker.' || n.name)) > c_dead));
 end;
 $$;

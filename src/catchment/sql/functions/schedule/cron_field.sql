@@ -1,0 +1,60 @@
+-- cron_field: the values that one field of a cron expression stands for, in order: lists of *, n, n-m, each with /step or
+-- without; n/step runs to the end. A range may go over the end of its cycle (fri-mon, 22-2). For days of the week 7 is Sunday, too.
+--
+--   raises  CM016 when the field cannot be read, or names a value that there is not
+create or replace function worker.cron_field(
+  p_cron   text,
+  p_field  text,
+  p_what   text,
+  p_low    integer,
+  p_high   integer,
+  p_names  text[] default '{}'
+)
+  returns integer[]
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_item   constant text := '^(?:(\*)|(\d{1,2}|[a-z]{3})(?:-(\d{1,2}|[a-z]{3}))?)(?:/(\d{1,3}))?$';
+  v_top    integer := case p_high when 6 then 7 else p_high end;
+  v_item   text;
+  v_parts  text[];
+  v_from   integer;
+  v_to     integer;
+  v_step   integer;
+  v_values integer[] := '{}';
+begin
+  foreach v_item in array string_to_array(p_field, ',') loop
+    v_parts := regexp_match(v_item, c_item);
+    v_step := coalesce(v_parts[4]::integer, 1);
+    if v_parts[1] is not null then
+      v_from := p_low;
+      v_to := p_high;
+    else
+      v_from := case when v_parts[2] ~ '^\d' then v_parts[2]::integer else p_low - 1 + array_position(p_names, v_parts[2]) end;
+      v_to := case
+                when v_parts[3] ~ '^\d'       then v_parts[3]::integer
+                when v_parts[3] is not null   then p_low - 1 + array_position(p_names, v_parts[3])
+                when v_parts[4] is not null   then greatest(p_high, v_from)
+                else v_from
+              end;
+    end if;
+    if coalesce(v_from not between p_low and v_top or v_to not between p_low and v_top or v_step = 0, true) then
+      perform worker.refuse_schedule(
+        format('cron expression %L: its %s is %L, expected %s to %s%s, in lists (1,3), ranges (1-3) or steps (*/3)', p_cron, p_what,
+               v_item, p_low, p_high, case when p_names <> '{}' then format(' or %s to %s', p_names[1], p_names[cardinality(p_names)])
+                                      else '' end),
+        'Five fields: minute, hour, day of the month, month, day of the week, as in: 30 4 * * mon');
+    end if;
+    if v_from = 7 and v_to < 7 and p_high = 6 then
+      v_from := 0;
+    end if;
+    if v_from > v_to then
+      v_to := v_to + p_high - p_low + 1;
+    end if;
+    v_values := v_values || array(select p_low + (v - p_low) % (p_high - p_low + 1) from generate_series(v_from, v_to, v_step) as v);
+  end loop;
+  return array(select distinct v from unnest(v_values) as v order by v);
+end;
+$$;

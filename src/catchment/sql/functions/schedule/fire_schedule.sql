@@ -1,0 +1,37 @@
+-- fire_schedule: enqueue the task of a due schedule and set its next time, in one step and by the server's clock. Of several
+-- sessions that try, one does. A new schedule (no time yet) only gets its first time.
+--
+--   locks   the schedule row if it is free
+--   returns the task; null when it was not due, another session was at it, or it only got its first time
+create or replace function worker.fire_schedule(p_name text)
+  returns bigint
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_schedule worker.schedule;
+  v_now      timestamptz;
+  v_task_id  bigint;
+begin
+  select s.* into v_schedule
+    from worker.schedule as s
+   where s.name = p_name
+     and s.enabled
+     and coalesce(s.next_at <= worker.now(), true)
+     for update skip locked;
+  if not found then
+    return null;
+  end if;
+  v_now := worker.now();
+  if v_schedule.next_at is not null then
+    v_task_id := worker.enqueue(v_schedule.command, v_schedule.payload);
+  end if;
+  update worker.schedule as s
+     set next_at      = worker.next_time(s.every, s.cron, s.timezone, s.next_at, v_now),
+         last_at      = case when v_task_id is null then s.last_at else v_now end,
+         last_task_id = coalesce(v_task_id, s.last_task_id)
+   where s.name = p_name;
+  return v_task_id;
+end;
+$$;

@@ -1,0 +1,23 @@
+-- chores: what upkeep does now and then, because it reads whole tables: ageing, attempts of workers that are not known any more,
+-- scopes that were left open. Each step and each item stands for itself. One session at a time.
+--
+--   locks   the turn of chores; then see do_step
+create or replace function worker.chores()
+  returns jsonb
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_began timestamptz := worker.now();
+  v_done  jsonb;
+begin
+  if not worker.take_turn('chores') then
+    return '{}';
+  end if;
+  perform set_config('synchronous_commit', 'off', true);
+  v_done := jsonb_build_object('aged', worker.keep_step('age'), 'interrupted', worker.keep_step('orphan'),
+                               'closed', worker.keep_step('scope'));
+  return v_done || jsonb_strip_nulls(jsonb_build_object('troubles', worker.new_troubles(v_began)));
+end;
+$$;

@@ -1,0 +1,17 @@
+-- forget_trouble: what upkeep could not do works again, or is no longer to be done. Without an item: all of a step that were not
+-- noted since a moment.
+create or replace function worker.forget_trouble(
+  p_step   text,
+  p_item   text default null,
+  p_since  timestamptz default null
+)
+  returns void
+  language sql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+  delete from worker.trouble as t
+   where t.step = p_step
+     and (p_item is null or t.item = p_item)
+     and (p_since is null or t.last_at < p_since);
+$$;

@@ -1,0 +1,12 @@
+-- new_troubles: what upkeep could not do for the first time since a moment; null when there is none.
+create or replace function worker.new_troubles(p_since timestamptz)
+  returns jsonb
+  language sql
+  stable
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+  select jsonb_agg(jsonb_build_object('step', t.step, 'item', t.item, 'message', t.message) order by t.step, t.item)
+    from worker.trouble as t
+   where t.first_at >= p_since;
+$$;

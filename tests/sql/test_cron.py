@@ -1,0 +1,137 @@
+"""Cron expressions, read and counted by the server: as croniter does where both know what to do."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from croniter import croniter
+from psycopg import Connection
+
+EXPRESSIONS = 1500
+ZONES = (
+    "UTC",
+    "Europe/Oslo",
+    "America/New_York",
+    "America/St_Johns",
+    "America/Havana",
+    "Asia/Kolkata",
+    "Asia/Beirut",
+    "Australia/Lord_Howe",
+    "Pacific/Chatham",
+)
+MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+ALIASES = ["@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually"]
+# Around these moments the clocks of one of the zones change.
+CHANGES = [
+    datetime(2026, 3, 29, 1, tzinfo=UTC),
+    datetime(2026, 10, 25, 1, tzinfo=UTC),
+    datetime(2026, 3, 8, 7, tzinfo=UTC),
+    datetime(2026, 11, 1, 6, tzinfo=UTC),
+    datetime(2026, 10, 3, 15, tzinfo=UTC),
+    datetime(2026, 4, 4, 15, tzinfo=UTC),
+]
+
+
+def _next(conn: Connection[Any], cron: str, zone: str, after: datetime) -> datetime:
+    row = conn.execute("select worker.next_cron(%s, %s, %s)", [cron, zone, after]).fetchone()
+    assert row is not None
+    return row[0].astimezone(UTC)
+
+
+def _field(draw: random.Random, low: int, high: int, names: list[str] | None = None) -> str:
+    """A field that both sides read alike: croniter takes 5-5 for the whole cycle, and loses count in 22-4/3."""
+
+    def written(value: int) -> str:
+        if names and draw.random() < 0.4:
+            return draw.choice([str.lower, str.upper, str.title])(names[value - low])
+        return str(value)
+
+    if draw.random() < 0.35:
+        return "*"
+    items: list[str] = []
+    for _ in range(draw.choice([1, 1, 2, 3])):
+        first, last = draw.sample(range(low, high + 1), 2)
+        match draw.choice(["value", "value", "range", "stepped", "wrapped", "every", "from"]):
+            case "range":
+                items.append(f"{written(min(first, last))}-{written(max(first, last))}")
+            case "stepped":
+                items.append(f"{written(min(first, last))}-{written(max(first, last))}/{draw.randint(1, 8)}")
+            case "wrapped":
+                items.append(f"{written(first)}-{written(last)}")
+            case "every":
+                items.append(f"*/{draw.randint(1, 20)}")
+            case "from":
+                items.append(f"{written(min(first, last))}/{draw.randint(1, 8)}")
+            case _:
+                items.append(written(first))
+    return ",".join(items)
+
+
+def _expression(draw: random.Random) -> str:
+    if draw.random() < 0.05:
+        return draw.choice(ALIASES)
+    day, weekday = _field(draw, 1, 31), _field(draw, 0, 6, WEEKDAYS)
+    fields = [_field(draw, 0, 59), _field(draw, 0, 23), draw.choice(["*", "?", day]), _field(draw, 1, 12, MONTHS)]
+    return " ".join([*fields, draw.choice(["*", "?", weekday])])
+
+
+def _reads_alike(cron: str) -> bool:
+    """croniter takes a list of all days for ``*``, which matters where the other field of days is restricted."""
+    if cron.startswith("@"):
+        return True
+    fields, (expanded, _) = cron.split(), croniter.expand(cron)
+    return all(expanded[n] != ["*"] or fields[n] in "*?" for n in (2, 4))
+
+
+def _moment(draw: random.Random) -> datetime:
+    if draw.random() < 0.5:
+        return datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=draw.randint(0, 20 * 365 * 86400))
+    return draw.choice(CHANGES) + timedelta(seconds=draw.randint(-2 * 86400, 86400))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_expressions_fire_when_croniter_says(tx: Connection[Any], seed: int) -> None:
+    draw = random.Random(seed)
+    compared = 0
+    while compared < EXPRESSIONS // 2:
+        cron, zone, after = _expression(draw), draw.choice(ZONES), _moment(draw)
+        if not _reads_alike(cron):
+            continue
+        try:
+            expected = croniter(cron, after.astimezone(ZoneInfo(zone))).get_next(datetime).astimezone(UTC)
+        except ValueError:  # it never fires
+            continue
+        assert _next(tx, cron, zone, after) == expected, (cron, zone, after)
+        compared += 1
+
+
+@pytest.mark.parametrize(
+    ("cron", "zone", "after", "expected"),
+    [
+        ("30 4 * * *", "Europe/Oslo", "2026-03-01 12:00Z", "2026-03-02 03:30Z"),
+        ("30 4 * * *", "Europe/Oslo", "2026-03-28 12:00Z", "2026-03-29 02:30Z"),  # the local hour stays
+        ("30 2 * * *", "Europe/Oslo", "2026-03-28 12:00Z", "2026-03-29 01:00Z"),  # skipped: as the clocks change
+        ("30 2 * * *", "Europe/Oslo", "2026-03-29 01:00Z", "2026-03-30 00:30Z"),
+        ("30 2 * * *", "Europe/Oslo", "2026-10-24 12:00Z", "2026-10-25 00:30Z"),
+        ("30 2 * * *", "Europe/Oslo", "2026-10-25 00:30Z", "2026-10-25 01:30Z"),  # an hour that comes twice
+        ("0 * * * *", "Europe/Oslo", "2026-10-25 00:00Z", "2026-10-25 01:00Z"),
+        ("0 0 * * *", "Pacific/Apia", "2011-12-29 11:00Z", "2011-12-30 10:00Z"),  # a date that never was
+        ("30 23 * * *", "Asia/Beirut", "2026-10-24 20:30Z", "2026-10-24 21:30Z"),  # back over midnight
+        ("0 0 29 2 *", "UTC", "2096-03-01 00:00Z", "2104-02-29 00:00Z"),
+        ("0 12 13 * fri", "UTC", "2026-03-01 00:00Z", "2026-03-06 12:00Z"),  # either day
+        ("0 12 * * 7", "UTC", "2026-03-02 00:00Z", "2026-03-08 12:00Z"),
+        ("0 12 * * 5-7", "UTC", "2026-03-08 00:00Z", "2026-03-08 12:00Z"),
+        ("0 12 * * sat-mon", "UTC", "2026-03-09 00:00Z", "2026-03-09 12:00Z"),
+        ("0 5-5 * * *", "UTC", "2026-03-01 05:00Z", "2026-03-02 05:00Z"),
+        ("0 22-4/3 * * *", "UTC", "2026-03-01 22:00Z", "2026-03-02 01:00Z"),
+        ("  0  12\t*  * *  ", "utc", "2026-03-01 12:00:00.5Z", "2026-03-02 12:00Z"),
+        ("@Weekly", "UTC", "2026-03-02 00:00Z", "2026-03-08 00:00Z"),
+    ],
+)
+def test_expression_fires(tx: Connection[Any], cron: str, zone: str, after: str, expected: str) -> None:
+    assert _next(tx, cron, zone, datetime.fromisoformat(after)) == datetime.fromisoformat(expected)
