@@ -71,6 +71,12 @@ async def end_badly(how: Literal["raise", "hang", "cancel_itself", "exit", "stop
     _raise_oddly(how)
 
 
+@app.command(timeout=0.05, on_failure="continue")
+async def end_soon(key: str, how: Literal["raise", "hang", "cancel_itself"]) -> None:
+    """The same with little time."""
+    await end_badly.fn(how)
+
+
 @app.command
 def end_plainly(how: Literal["cancel_itself", "exit", "stop"]) -> None:
     _raise_oddly(how)

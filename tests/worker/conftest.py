@@ -24,8 +24,10 @@ def crew(db: str, connect: Connect, start_worker: StartWorker, tmp_path: Path) -
 
 
 @pytest.fixture(scope="module")
-def staffed(server: str, template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
-    """One worker for all tests of a module that only look at their own tasks."""
+def staffed(
+    request: pytest.FixtureRequest, server: str, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Crew]:
+    """One worker for all tests of a module that only look at their own tasks; its wake-ups as the module asks."""
     folder = tmp_path_factory.mktemp("probe")
     with (
         cloned(server, template) as dsn,
@@ -33,6 +35,7 @@ def staffed(server: str, template: str, tmp_path_factory: pytest.TempPathFactory
         starting_workers(dsn, folder) as start,
     ):
         made = Crew.on(dsn, Engine(conn), Records(folder), start, folder)
-        made.hire(worker_processes=2)
+        wake_ups = {"wake_ups": request.param} if hasattr(request, "param") else {}
+        made.hire(worker_processes=2, **wake_ups)
         yield made
         made.client.sync.close()

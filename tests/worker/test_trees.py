@@ -12,6 +12,9 @@ from tests.worker.app import fail_after_spawn, parent, plain_parent
 from tests.worker.crew import Crew
 from tests.worker.probe import Span, overlaps, peak_overlap
 
+# Nothing may depend on notifications: with them, and without.
+pytestmark = pytest.mark.parametrize("staffed", ["true", "false"], indirect=True, scope="module")
+
 
 def _run(crew: Crew, key: str) -> Span:
     (span,) = crew.records.spans(key)
