@@ -16,7 +16,12 @@ from tests.worker.crew import Crew
 
 OWN = "application_name = 'catchment transaction' and datname = current_database()"
 SLOW_COMMIT = """
-create function probe.wait() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return null; end; $$;
+create function probe.wait() returns trigger language plpgsql as $$
+begin
+  perform pg_sleep(60) where not exists (select from worker.attempt);
+  return null;
+end;
+$$;
 create constraint trigger wait after insert on probe.effect deferrable initially deferred
   for each row execute function probe.wait();
 """
@@ -25,6 +30,10 @@ BOTH = pytest.mark.parametrize("command", [put, put_plain], ids=["async", "plain
 
 def _notes(crew: Crew, task: int) -> list[str]:
     return [row[0] for row in crew.engine.conn.execute("select note from probe.effect where task_id = %s", [task])]
+
+
+def _interruptions(crew: Crew, task: int) -> int:
+    return crew.engine.value("select count(*) from worker.attempt where task_id = %s and state = 'interrupted'", task)
 
 
 @BOTH
@@ -102,16 +111,16 @@ def test_an_attempt_that_lost_its_claim_cannot_commit(crew: Crew, command: Any) 
 
 
 @BOTH
-def test_a_transaction_cut_off_leaves_nothing(crew: Crew, command: Any) -> None:
-    """The connection breaks before the commit: the attempt fails, and the next transaction gets a new connection."""
+def test_a_transaction_cut_off_leaves_nothing_and_the_task_runs_again(crew: Crew, command: Any) -> None:
+    """The connection breaks before the commit: the attempt is interrupted, and the next one gets a new connection."""
     task = crew.enqueue(command, note="cut", then="wait")
     crew.hire()
     wait_until(lambda: crew.engine.value("select count(*) from pg_stat_activity where state = 'idle in transaction'"))
     crew.engine.value(f"select pg_terminate_backend(pid, 5000) from pg_stat_activity where {OWN}")
     crew.records.open_gate("gate")
-    with pytest.raises(TaskFailed):
-        crew.result(task)
-    assert _notes(crew, task) == []
+    assert crew.result(task) == "written"
+    assert _notes(crew, task) == ["cut"]
+    assert _interruptions(crew, task) == 1
     assert [crew.result(crew.enqueue(command, note="next")) for _ in range(6)] == ["written"] * 6
 
 
@@ -149,14 +158,15 @@ def test_a_commit_that_happened_without_an_answer_counts(crew: Crew) -> None:
     assert crew.engine.value("select count(*) from worker.attempt") == 0
 
 
-def test_a_commit_that_did_not_happen_fails_the_attempt(crew: Crew) -> None:
+def test_a_commit_that_did_not_happen_interrupts_the_attempt(crew: Crew) -> None:
     crew.engine.conn.execute(SLOW_COMMIT)
     crew.hire()
     task = crew.enqueue(put, note="doubt")
     _cut_while(crew, "wait_event = 'PgSleep'")
-    with pytest.raises(TaskFailed):
-        crew.result(task)
+    wait_until(lambda: _interruptions(crew, task) == 1)
     assert _notes(crew, task) == []
+    assert crew.result(task) == "written"
+    assert _notes(crew, task) == ["doubt"]
 
 
 def test_an_attempt_past_its_time_limit_can_write_no_more(crew: Crew) -> None:

@@ -257,6 +257,8 @@ class Executor:
         return isinstance(error, asyncio.CancelledError) and runner.cancelling() > 0
 
     async def _run_in_context(self, command: AnyCommand, held: Held, arguments: dict[str, Any]) -> Ending | None:
+        if self._port.must_wait(held.command):
+            await self._port.enter()
         join = command.join_part if held.phase == 1 else None
         context = held.context = Context(
             self._port,
@@ -289,6 +291,11 @@ class Executor:
             if held.is_left:
                 return None
             return ending if await self._port.commit(context, ending) is None else None
+        except BaseException as error:
+            loss = self._port.loss(context)
+            if loss is None or held.stop is not None or loss is error:
+                raise
+            raise loss from error  # whatever the handler made of it
         finally:
             await self._port.leave(context)
 
@@ -322,6 +329,18 @@ class Executor:
         held.has_started = True
         if held.timeout is not None and held.timer is None:
             held.timer = self._loop.call_later(held.timeout.total_seconds(), self._time_out, held)
+
+    def pause(self, held: Held) -> None:
+        """Stop the clock of an attempt that waits for something that is not its fault."""
+        if held.timer is not None and held.time_left is None:
+            held.time_left = max(0.0, held.timer.when() - self._loop.time())
+            held.timer.cancel()
+
+    def resume(self, held: Held) -> None:
+        """Let the clock go on."""
+        if held.time_left is not None and held.runner is not None and not held.is_settled:
+            held.timer = self._loop.call_later(held.time_left, self._time_out, held)
+        held.time_left = None
 
     def _time_out(self, held: Held) -> None:
         self.stop(held, Stop.TIMED_OUT, f"timed out after {held.timeout}")

@@ -34,6 +34,7 @@ class Held(Attempt):
         "since",
         "stop",
         "stop_reason",
+        "time_left",
         "timer",
     )
 
@@ -43,6 +44,7 @@ class Held(Attempt):
         self.runner: asyncio.Task[None] | None = None
         self.seconds = 0.0
         self.since = 0.0
+        self.time_left: float | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.stop: Stop | None = None
         self.stop_reason: str | None = None

@@ -2,7 +2,8 @@
 
 The claim shrinks as the seed of this design says: nothing below a tenth of the slots, half of it above 80 % of memory,
 70 % of it while a command's 99th percentile is above its threshold; never below one. Besides, signals that mean that
-this very process is late (event loop, completer, memory) lower the limit itself, and quiet seconds raise it again.
+this very process is late (event loop, completer, memory, transaction connections) lower the limit itself, and quiet
+seconds raise it again.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ HIGH_MEMORY = 0.80
 CRITICAL_MEMORY = 0.90
 LATE_LOOP = 0.25
 LATE_COMPLETER = 2.0
+LATE_TRANSACTIONS = 2.0
 LOWER = 0.7
 RAISE_SHARE = 0.05
 
@@ -32,6 +34,7 @@ class Signals:
     slowest_p99: float = 0.0
     loop_lag: float = 0.0
     completer_age: float = 0.0
+    transaction_age: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ class Limiter:
             "memory": signals.memory > HIGH_MEMORY,
             "event_loop": signals.loop_lag > LATE_LOOP,
             "completer": signals.completer_age > LATE_COMPLETER,
+            "transactions": signals.transaction_age > LATE_TRANSACTIONS,
             "latency": signals.slowest_p99 > self.options.latency_threshold.total_seconds(),
         }
         return Load(held, self.read_left(), self.options.max_concurrent_tasks, self.limit, pressures, signals)
@@ -106,6 +110,7 @@ class Limiter:
             "memory": signals.memory > CRITICAL_MEMORY,
             "event_loop": signals.loop_lag > LATE_LOOP,
             "completer": signals.completer_age > LATE_COMPLETER,
+            "transactions": signals.transaction_age > LATE_TRANSACTIONS,
         }
         self.reasons = {name for name, is_late in late.items() if is_late}
         cap = self.options.max_concurrent_tasks

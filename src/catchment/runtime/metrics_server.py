@@ -25,7 +25,7 @@ from catchment.runtime.metrics import Histogram, Metrics
 from catchment.store.depth import PLACES, QueueDepth, read_depths
 
 PORTS_TRIED = 32
-PRESSURES = ("memory", "event_loop", "completer", "latency")
+PRESSURES = ("memory", "event_loop", "completer", "transactions", "latency")
 
 
 class WorkerCollector(Collector):
@@ -83,6 +83,12 @@ class WorkerCollector(Collector):
         yield _gauge("worker_memory_usage", "Share of its memory in use, 0 to 1.", memory_usage())
         yield _gauge(
             "worker_completer_age_seconds", "How long the oldest ended attempt waits.", max(0.0, signals.completer_age)
+        )
+
+        yield _gauge(
+            "worker_transaction_wait_seconds",
+            "How long the first handler waits for a transaction connection.",
+            max(0.0, signals.transaction_age),
         )
 
     def _queues(self) -> Iterator[Metric]:

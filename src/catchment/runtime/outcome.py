@@ -23,6 +23,10 @@ from catchment.task.encode import encode
 from catchment.task.failure import describe_error
 
 
+class Interrupted(Exception):
+    """Not the handler failed, but its connection did: the attempt is interrupted, and the task runs again."""
+
+
 class Outcomes:
     """``limit`` is the largest result, in bytes of JSON; ``drop`` forgets an attempt that another worker has."""
 
@@ -67,6 +71,8 @@ class Outcomes:
         if isinstance(error, asyncio.CancelledError) or held.stop not in (None, Stop.CANCELLED):
             # A handler that is cancelled may well raise something else on its way out: why it was stopped counts.
             return self.stopped(held)
+        if isinstance(error, Interrupted):
+            return self._ended(held, "interrupted", error)
         is_cancelled = isinstance(error, TaskCancelled) and held.stop is Stop.CANCELLED
         return self._ended(held, "cancelled" if is_cancelled else "failed", error)
 
@@ -84,6 +90,8 @@ class Outcomes:
 
     def _ended(self, held: Held, asked: str, error: BaseException) -> Ending:
         described = error.described if isinstance(error, ProcessError) else describe_error(error)
+        if asked == "interrupted":
+            described["kind"] = asked
         return Ending(held, asked, error=to_json(described).decode(), failure=described)
 
     def _dropped(self, held: Held) -> None:

@@ -17,6 +17,7 @@ from catchment.model.task import TaskId
 from catchment.runtime.connection import LOST, Link
 from catchment.runtime.events import Events
 from catchment.runtime.transactions import Transactions
+from catchment.runtime.turns import Turns
 from catchment.store import attempt as store
 from catchment.store import worker as worker_store
 from catchment.store.attempt import Ending
@@ -38,7 +39,13 @@ class HandlerPort(Port, Protocol):
 
     async def leave(self, context: Context) -> None: ...
 
+    def loss(self, context: Context) -> Exception | None: ...
+
     def abandon(self, context: Context) -> None: ...
+
+    def must_wait(self, command: str) -> bool: ...
+
+    async def enter(self) -> None: ...
 
     def warn(self, task_id: int, command: str) -> None: ...
 
@@ -46,9 +53,10 @@ class HandlerPort(Port, Protocol):
 class WorkerPort:
     """One connection for progress, warnings and the children of joins; transactions have a pool of their own."""
 
-    def __init__(self, dsn: str, transactions: Transactions, events: Events, *, limit: timedelta) -> None:
+    def __init__(self, dsn: str, transactions: Transactions, turns: Turns, events: Events, *, limit: timedelta) -> None:
         self.link = Link(dsn, "port", events, limit=limit)
         self._transactions = transactions
+        self._turns = turns
         self._events = events
         self._loop = asyncio.get_running_loop()
         self._conn: AsyncConnection[Any] | None = None
@@ -154,6 +162,18 @@ class WorkerPort:
     async def commit(self, context: Context, ending: Ending) -> str | None:
         """Commit the handler's transaction with the task's completion; None if it had none."""
         return await self._transactions.commit(context, ending)
+
+    def loss(self, context: Context) -> Exception | None:
+        """What is to be raised instead, when the connection of the handler's transaction is gone."""
+        return self._transactions.loss(context)
+
+    def must_wait(self, command: str) -> bool:
+        """Is this command known to use transactions, so that it has to ``enter`` before it starts?"""
+        return self._turns.uses(command)
+
+    async def enter(self) -> None:
+        """Wait until connections allow another attempt to start; raises ``NotStarted`` when that takes too long."""
+        await self._turns.enter()
 
     def abandon(self, context: Context) -> None:
         """Cut the transaction of a handler that does not stop."""

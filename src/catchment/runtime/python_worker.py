@@ -28,10 +28,12 @@ from catchment.runtime.pools import Pools
 from catchment.runtime.port import WorkerPort
 from catchment.runtime.recorder import Recorder
 from catchment.runtime.transactions import Transactions
+from catchment.runtime.turns import Turns
 from catchment.runtime.watcher import Watcher
 from catchment.store.attempt import Ending
 from catchment.store.worker import WorkerIdentity
 from catchment.task.commands import Commands
+from catchment.task.context import Context
 
 SAMPLE = 0.25
 # What handlers get to end after they were stopped with their worker.
@@ -85,11 +87,16 @@ class PythonWorker:
         self._completer = Completer(link("completer"), recorder)
         # What takes long to record must not keep the rest waiting.
         self._large_completer = Completer(link("large completer"), recorder, is_lazy=True)
+        self._turns = Turns(options.transactions, options.give_back)
         transactions = Transactions(
-            dsn, size=options.transactions, limit=options.transaction_limit, committed=self._committed
+            dsn,
+            turns=self._turns,
+            limit=options.transaction_limit,
+            committed=self._committed,
+            waits=self._waits,
         )
         self._transactions = transactions
-        self._port = WorkerPort(dsn, transactions, events, limit=options.call_timeout)
+        self._port = WorkerPort(dsn, transactions, self._turns, events, limit=options.call_timeout)
         self.pools = Pools(
             threads=options.threads,
             processes=options.processes,
@@ -180,7 +187,12 @@ class PythonWorker:
 
     def load(self) -> Load:
         """How busy this side is now; called from any thread."""
-        felt = replace(self._signals, memory=memory_usage(), completer_age=self._completer.age)
+        felt = replace(
+            self._signals,
+            memory=memory_usage(),
+            completer_age=self._completer.age,
+            transaction_age=self._turns.age,
+        )
         return self.limiter.load(len(self.holdings), felt)
 
     def _start(self, attempts: list[Held]) -> None:
@@ -201,6 +213,12 @@ class PythonWorker:
         self._journal.settled([ending], {ending.attempt.id: state})
         if isinstance(ending.attempt, Held):
             self.holdings.drop([ending.attempt])
+
+    def _waits(self, context: Context, is_waiting: bool) -> None:
+        """An attempt begins or ends to wait for a connection: its time limit stands still meanwhile."""
+        held = self.holdings.get(context.task_id)
+        if held is not None and held.fence == context.fence:
+            (self._executor.pause if is_waiting else self._executor.resume)(held)
 
     async def _drain(self, is_dead: asyncio.Event) -> None:
         """Give back what has not started, wait for the rest, then give that back too."""
@@ -243,6 +261,7 @@ class PythonWorker:
                 slowest_p99=self._metrics.slowest(),
                 loop_lag=lag,
                 completer_age=self._completer.age,
+                transaction_age=self._turns.age,
             )
             self._give_back(self._executor.take_unstarted(older_than=self._options.give_back))
             ticks += 1

@@ -2,13 +2,16 @@
 
 The transaction stays open when its block ends; the completion is written on it when the handler has returned. A COMMIT
 whose answer never came is settled by reading: if the attempt is still held under its fence, it did not happen.
+
+A database that cannot be reached is waited for, and a connection that is lost interrupts the attempt: it runs again,
+and nothing has failed.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
+import random
+import time
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
@@ -18,181 +21,297 @@ import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.pq import TransactionStatus
 
-from catchment.errors import ClaimLost, TaskCancelled
-from catchment.runtime.connection import LOST
+from catchment.errors import ClaimLost, RequestRefused, ServerUnavailable, TaskCancelled
+from catchment.runtime.connection import Call, cut
+from catchment.runtime.outcome import Interrupted
+from catchment.runtime.turns import Turns
 from catchment.store import attempt as store
 from catchment.store.attempt import Ending
-from catchment.store.connect import connect, connect_async
+from catchment.store.connect import connect_as, connect_async, connect_async_as
+from catchment.store.handler_connection import IDLED, AsyncHandlerConnection, HandlerConnection
 from catchment.store.pool import is_idle, is_usable
 from catchment.task.context import Context
 
-AnyConnection = AsyncConnection[Any] | Connection[Any]
+AnyConnection = AsyncHandlerConnection | HandlerConnection
 NAME = "catchment transaction"
+# What says that no connection can be had now: the server is away or full, or this process has no descriptor left.
+UNREACHABLE = (psycopg.OperationalError, psycopg.InterfaceError, ServerUnavailable, OSError)
+FIRST_PAUSE = 0.05
+LAST_PAUSE = 2.0
+CALL_SECONDS = 10.0
 
 
 class Transactions:
-    """A few connections for the transactions of handlers, apart from all others."""
+    """A few connections for the transactions of handlers, apart from all others.
 
-    def __init__(self, dsn: str, *, size: int, limit: timedelta, committed: Callable[[Ending, str], None]) -> None:
+    ``committed`` takes endings that were written here; ``waits`` hears when an attempt begins and ends to wait.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        turns: Turns,
+        limit: timedelta,
+        committed: Callable[[Ending, str], None],
+        waits: Callable[[Context, bool], None],
+    ) -> None:
         self._dsn = dsn
-        self._limit = limit
+        self._limit = str(int(limit.total_seconds() * 1000))
         self._committed = committed
+        self._waits = waits
         self._loop = asyncio.get_running_loop()
-        self._room = asyncio.Semaphore(size)
-        self._idle: list[AsyncConnection[Any]] = []
-        self._idle_sync: list[Connection[Any]] = []
+        self._turns = turns
+        self._idle: list[AsyncHandlerConnection] = []
+        self._idle_sync: list[HandlerConnection] = []
         # By fence: two attempts of one task may run here at once, if the first was left behind.
         self._open: dict[int, AnyConnection] = {}
+        self._losses: dict[int, Exception] = {}
 
     @asynccontextmanager
     async def begin(self, context: Context) -> AsyncGenerator[AsyncConnection[Any]]:
-        await self._room.acquire()
+        self._waits(context, True)
         try:
-            conn = await self._take()
-        except BaseException:
-            self._room.release()
-            raise
-        self._open[context.fence] = conn
-        await conn.set_autocommit(False)
-        await conn.execute(_LIMIT, [self._milliseconds])
+            await self._turns.take(context.command)
+            try:
+                self._open[context.fence] = conn = await self._connected(context)
+            except BaseException:
+                self._turns.give()
+                raise
+        finally:
+            self._waits(context, False)
         try:
             yield conn
         except BaseException:
-            await self.leave(context)  # what the block wrote is undone, even if the handler catches this and goes on
+            await self._let_go(context)  # what the block wrote is undone, even if the handler catches this and goes on
             raise
 
     @contextmanager
     def begin_sync(self, context: Context) -> Generator[Connection[Any]]:
-        asyncio.run_coroutine_threadsafe(self._room.acquire(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._waits, context, True)
         try:
-            conn = self._take_sync()
-        except BaseException:
-            self._loop.call_soon_threadsafe(self._room.release)
-            raise
-        self._open[context.fence] = conn
+            asyncio.run_coroutine_threadsafe(self._turns.take(context.command), self._loop).result()
+            try:
+                self._open[context.fence] = conn = self._connected_sync(context)
+            except BaseException:
+                self._loop.call_soon_threadsafe(self._turns.give)
+                raise
+        finally:
+            self._loop.call_soon_threadsafe(self._waits, context, False)
         # Whoever gives an attempt up marks it first and looks for its transaction afterwards: one of us sees the other.
         if context.cancelled:
-            self._leave_sync(context)
-            raise TaskCancelled(f"task {context.task_id} ({context.command}) was told to stop: it can begin no more")
-        conn.autocommit = False
-        conn.execute(_LIMIT, [self._milliseconds])
+            self._let_go_sync(context)
+            raise _too_late(context)
         try:
             yield conn
         except BaseException:
-            self._leave_sync(context)
+            self._let_go_sync(context)
             raise
+
+    def loss(self, context: Context) -> Exception | None:
+        """Why the attempt is to be interrupted, or to fail, whatever its handler made of it: its connection is gone."""
+        conn = self._open.get(context.fence)
+        return self._losses.get(context.fence) if conn is None else _loss_of(conn)
 
     async def commit(self, context: Context, ending: Ending) -> str | None:
         """Write the completion and commit; None when the handler opened no transaction."""
+        if (loss := self.loss(context)) is not None:
+            raise loss
         conn = self._open.get(context.fence)
         if conn is None:
             return None
-        if isinstance(conn, Connection):
-            state = await asyncio.to_thread(store.complete_one_sync, conn, ending)
-        else:
-            state = await store.complete_one(conn, ending)
         try:
-            await (asyncio.to_thread(conn.commit) if isinstance(conn, Connection) else conn.commit())
-        except LOST as error:
+            if isinstance(conn, HandlerConnection):
+                state = await asyncio.to_thread(store.complete_own_sync, conn, ending)
+            else:
+                state = await store.complete_own(conn, ending)
+        except psycopg.OperationalError as error:
+            if _is_lost(conn, error):
+                raise _lost(conn, error) from error
+            raise
+        if state is None:
+            raise RequestRefused(
+                f"the handler of {context.command} ended its transaction itself: it cannot complete the task with it",
+                hint="What it committed stays. Leave COMMIT and ROLLBACK to the task's completion.",
+            )
+        try:
+            await (asyncio.to_thread(conn.end) if isinstance(conn, HandlerConnection) else conn.end())
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            if not _is_lost(conn, error):
+                raise
             if not await self._happened(ending):
-                raise psycopg.OperationalError("the transaction of the handler was lost before its commit") from error
+                raise _lost(conn, error) from error
         self._committed(ending, state)
         return state
 
     async def leave(self, context: Context) -> None:
-        """Give the connection back, rolled back if nothing was committed."""
+        """The attempt is over: give its connection back, rolled back if nothing was committed."""
+        if context.fence in self._open:
+            await self._let_go(context)
+        self._losses.pop(context.fence, None)
+
+    async def _let_go(self, context: Context) -> None:
         conn = self._open.pop(context.fence, None)
         if conn is None:
             return
+        self._note_loss(context, conn)
         try:
-            if isinstance(conn, Connection):
+            if isinstance(conn, HandlerConnection):
                 await asyncio.to_thread(self._give_back_sync, conn)
             else:
                 await self._give_back(conn)
         finally:
-            self._room.release()
+            self._turns.give()
+
+    def _let_go_sync(self, context: Context) -> None:
+        """As ``_let_go``, in the thread of the handler."""
+        conn = self._open.pop(context.fence, None)
+        if isinstance(conn, HandlerConnection):
+            self._note_loss(context, conn)
+            try:
+                self._give_back_sync(conn)
+            finally:
+                self._loop.call_soon_threadsafe(self._turns.give)
 
     def abandon(self, context: Context) -> None:
         """Cut the connection of a handler that does not stop, at once and whatever it is doing with it."""
         conn = self._open.pop(context.fence, None)
-        if isinstance(conn, AsyncConnection):
-            with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(conn.pgconn.socket)) as line:
-                # Closing it here would let another connection have the descriptor that the handler still waits for.
-                line.shutdown(socket.SHUT_RDWR)
-            self._room.release()
+        if isinstance(conn, AsyncHandlerConnection):
+            cut(conn)  # closing it would let another connection have the descriptor that the handler still waits for
+            self._turns.give()
 
-    def _leave_sync(self, context: Context) -> None:
-        """As ``leave``, in the thread of the handler."""
-        conn = self._open.pop(context.fence, None)
-        if isinstance(conn, Connection):
-            try:
-                self._give_back_sync(conn)
-            finally:
-                self._loop.call_soon_threadsafe(self._room.release)
+    def _note_loss(self, context: Context, conn: AnyConnection) -> None:
+        loss = _loss_of(conn)
+        if loss is not None:
+            self._losses[context.fence] = loss
 
-    async def _give_back(self, conn: AsyncConnection[Any]) -> None:
-        with suppress(psycopg.Error):
-            await conn.rollback()
-            await conn.set_autocommit(True)
-            self._idle.append(conn)
-            return
-        await conn.close()
+    async def _give_back(self, conn: AsyncHandlerConnection) -> None:
+        try:
+            with suppress(psycopg.Error):
+                with Call(conn, CALL_SECONDS):
+                    await conn.undo()
+                    await conn.rest()
+                self._idle.append(conn)
+                return
+        except BaseException:
+            await conn.cut()
+            raise
+        await conn.cut()
 
-    def _give_back_sync(self, conn: Connection[Any]) -> None:
+    def _give_back_sync(self, conn: HandlerConnection) -> None:
         """Keep it if it has committed. Else it is closed: a handler left behind may still be using it."""
         with suppress(psycopg.Error):
             if is_idle(conn):
-                conn.autocommit = True
+                conn.rest()
                 self._idle_sync.append(conn)
                 return
             if conn.pgconn.transaction_status == TransactionStatus.ACTIVE:
                 conn.cancel_safe(timeout=5)
-            conn.rollback()
-        conn.close()
+            conn.undo()
+        conn.cut()
 
-    async def _take(self) -> AsyncConnection[Any]:
+    async def _connected(self, context: Context) -> AsyncHandlerConnection:
+        """A connection in its transaction; waits while there is none to be had."""
+        pause = FIRST_PAUSE
+        while True:
+            with suppress(*UNREACHABLE):
+                conn = await self._take()
+                try:
+                    with Call(conn, CALL_SECONDS):
+                        await conn.begin()
+                        await conn.execute(_BEGIN, [self._limit, str(context.fence)])
+                    return conn
+                except BaseException:
+                    await conn.cut()
+                    raise
+            await asyncio.sleep(_jittered(pause))
+            pause = min(pause * 2, LAST_PAUSE)
+
+    def _connected_sync(self, context: Context) -> HandlerConnection:
+        pause = FIRST_PAUSE
+        while not context.cancelled:
+            with suppress(*UNREACHABLE):
+                conn = self._take_sync()
+                try:
+                    conn.begin()
+                    conn.execute(_BEGIN, [self._limit, str(context.fence)])
+                    return conn
+                except BaseException:
+                    conn.cut()
+                    raise
+            time.sleep(_jittered(pause))
+            pause = min(pause * 2, LAST_PAUSE)
+        raise _too_late(context)
+
+    async def _take(self) -> AsyncHandlerConnection:
         while self._idle:
             conn = self._idle.pop()
             if is_usable(conn):
                 return conn
-            await conn.close()
-        return await connect_async(self._dsn, name=NAME)
+            await conn.cut()
+        return await connect_async_as(AsyncHandlerConnection, self._dsn, name=NAME)
 
-    def _take_sync(self) -> Connection[Any]:
+    def _take_sync(self) -> HandlerConnection:
         with suppress(IndexError):
             while True:
                 conn = self._idle_sync.pop()
                 if is_usable(conn):
                     return conn
-                conn.close()
-        return connect(self._dsn, name=NAME)
+                conn.cut()
+        return connect_as(HandlerConnection, self._dsn, name=NAME)
 
     async def close(self) -> None:
         for conn in self._idle:
-            await conn.close()
+            await conn.cut()
         for conn in self._idle_sync:
-            conn.close()
+            conn.cut()
 
     async def _happened(self, ending: Ending) -> bool:
         """Did a commit in doubt take effect? Raises ``ClaimLost`` when somebody else has the task now."""
         while True:
             try:
-                async with await connect_async(self._dsn) as conn:
-                    fate = await store.fate(conn, ending.attempt.id, ending.attempt.fence, ending.attempt.attempt)
+                conn = await connect_async(self._dsn)
+                try:
+                    with Call(conn, CALL_SECONDS):
+                        fate = await store.fate(conn, ending.attempt.id, ending.attempt.fence, ending.attempt.attempt)
                     break
-            except LOST:
+                finally:
+                    await conn.close()
+            except UNREACHABLE:
                 await asyncio.sleep(0.1)
         if fate == "lost":
             raise ClaimLost(f"task {ending.attempt.id} is not held under fence {ending.attempt.fence} any more")
         return fate == "ended"
 
-    @property
-    def _milliseconds(self) -> str:
-        return str(int(self._limit.total_seconds() * 1000))
+
+def _is_lost(conn: AnyConnection, error: psycopg.Error) -> bool:
+    """Is this the end of the connection, or a server without memory, disk or connections? Neither fails a handler."""
+    return conn.broken or (error.sqlstate or "")[:2] in ("08", "53")
+
+
+def _loss_of(conn: AnyConnection) -> Exception | None:
+    """What the loss of a connection means for its attempt; None while it is there."""
+    return _lost(conn, None) if conn.broken else None
+
+
+def _lost(conn: AnyConnection, error: Exception | None) -> Exception:
+    if conn.ended_by in IDLED:
+        return TimeoutError("the transaction of the handler was idle for longer than TRANSACTION_LIMIT_SECONDS")
+    reason = f": {str(error).strip()}" if error is not None else ""
+    return Interrupted(f"the connection of the handler's transaction was lost{reason}")
+
+
+def _too_late(context: Context) -> TaskCancelled:
+    return TaskCancelled(f"task {context.task_id} ({context.command}) was told to stop: it can begin no more")
+
+
+def _jittered(pause: float) -> float:
+    return pause * random.uniform(0.5, 1.0)  # noqa: S311 - jitter
 
 
 # Of the time limits that PostgreSQL 15 to 18 share, these two together end a transaction that hangs, at work or idle.
-_LIMIT = (
-    "select set_config('idle_in_transaction_session_timeout', l.ms, true), set_config('statement_timeout', l.ms, true)"
-    " from (select %s::text as ms) as l"
+# The mark goes with the transaction: a completion that does not find it knows that the handler has ended it.
+_BEGIN = (
+    "select set_config('idle_in_transaction_session_timeout', l.ms, true), set_config('statement_timeout', l.ms, true),"
+    " set_config('worker.own_transaction', l.fence, true) from (select %s::text as ms, %s::text as fence) as l"
 )

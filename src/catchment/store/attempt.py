@@ -37,6 +37,7 @@ select s.id, s.state
 """
 _SPAWN = "select worker.spawn_children(%s, %s, %s::jsonb, %s, %s)"
 _COMPLETE_ONE = "select worker.complete_task(%s, %s, %s::jsonb, %s::jsonb, %s::jsonb, %s, %s, %s::jsonb)"
+_COMPLETE_OWN = f"{_COMPLETE_ONE} where current_setting('worker.own_transaction', true) = %s"
 
 
 # Endings with more text than this, or with more spawns than one statement takes, are recorded apart from the others.
@@ -215,13 +216,22 @@ async def complete_one(
     return state
 
 
-def complete_one_sync(conn: Connection[Any], ending: Ending) -> str:
-    """As ``complete_one``, in the transaction of a plain connection."""
+async def complete_own(conn: AsyncConnection[Any], ending: Ending) -> str | None:
+    """As ``complete_one``, in the transaction that was begun for this attempt; None when that has ended meanwhile."""
+    with translated():
+        for spawns in ending.spawns[:-1]:
+            await conn.execute(_SPAWN, _slice(ending, spawns))
+        cursor = await conn.execute(_COMPLETE_OWN, [*_one(ending), str(ending.attempt.fence)], prepare=True)
+        return next((state for (state,) in await cursor.fetchall()), None)
+
+
+def complete_own_sync(conn: Connection[Any], ending: Ending) -> str | None:
+    """As ``complete_own``, on a plain connection."""
     with translated():
         for spawns in ending.spawns[:-1]:
             conn.execute(_SPAWN, _slice(ending, spawns))
-        ((state,),) = conn.execute(_COMPLETE_ONE, _one(ending)).fetchall()
-    return state
+        cursor = conn.execute(_COMPLETE_OWN, [*_one(ending), str(ending.attempt.fence)])
+        return next((state for (state,) in cursor.fetchall()), None)
 
 
 async def held_fences(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection, Connection
@@ -13,6 +13,9 @@ from catchment.store import embedded
 
 DSN_VARIABLE = "CATCHMENT_DSN"
 PREPARE_VARIABLE = "CATCHMENT_PREPARE"
+
+S = TypeVar("S", bound=Connection[Any])
+A = TypeVar("A", bound=AsyncConnection[Any])
 
 CONNECT_SECONDS = 10
 _KEEPALIVE: dict[str, Any] = {
@@ -51,6 +54,22 @@ async def connect_async(dsn: str, *, name: str = "catchment") -> AsyncConnection
         return await psycopg.AsyncConnection.connect(
             dsn, application_name=name, connect_timeout=CONNECT_SECONDS, **_options()
         )
+    except psycopg.OperationalError as error:
+        raise _unavailable(error) from error
+
+
+def connect_as(kind: type[S], dsn: str, *, name: str) -> S:
+    """As ``connect``, with a connection of this class."""
+    try:
+        return kind.connect(dsn, application_name=name, connect_timeout=CONNECT_SECONDS, **_options())
+    except psycopg.OperationalError as error:
+        raise _unavailable(error) from error
+
+
+async def connect_async_as(kind: type[A], dsn: str, *, name: str) -> A:
+    """As ``connect_async``, with a connection of this class."""
+    try:
+        return await kind.connect(dsn, application_name=name, connect_timeout=CONNECT_SECONDS, **_options())
     except psycopg.OperationalError as error:
         raise _unavailable(error) from error
 

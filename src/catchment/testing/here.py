@@ -38,8 +38,17 @@ class PoolsHere(Pools):
 class PortHere(LocalPort):
     """What the executor asks of a port on the way, where nothing is ever given up."""
 
+    def loss(self, context: Context) -> Exception | None:  # noqa: ARG002 - the connection is the test's
+        return None
+
     def abandon(self, context: Context) -> None:
         """No handler is left behind."""
+
+    def must_wait(self, command: str) -> bool:  # noqa: ARG002 - one handler runs at a time
+        return False
+
+    async def enter(self) -> None:
+        """Nothing to wait for."""
 
 
 def executor_here(commands: Commands, port: HandlerPort, pools: Pools) -> Executor:

@@ -33,12 +33,18 @@ begin
                       when f.fate in ('completed', 'waiting') then null
                       when f.fate = 'released' then i.error
                       when f.fate = 'failed' and a.asked = 'interrupted' then
-                        jsonb_build_object('kind', 'interrupted', 'message', format('worker died %s times', c_max_interruptions))
+                        jsonb_build_object('kind', 'interrupted', 'message',
+                                           case
+                                             when coalesce(i.error ->> 'message', 'its worker died') = 'its worker died'
+                                               then format('worker died %s times', c_max_interruptions)
+                                             else format('interrupted %s times, most recently: %s', c_max_interruptions,
+                                                         i.error ->> 'message')
+                                           end)
                       when f.fate = 'cancelled' then
                         coalesce(i.error, '{}') || jsonb_build_object('kind', 'cancelled', 'message',
                                                                       coalesce(r.cancel_reason, 'cancelled'))
-                      -- Whoever notices first: a Python worker says it in its own words.
-                      when r.expired_at is not null and i.error ->> 'kind' is distinct from 'TimeoutError' then
+                      -- A Python worker watches its own deadlines, and its clock stands still while a handler waits.
+                      when r.expired_at is not null and (r.backend_key is not null or coalesce(i.error ->> 'kind', '57014') = '57014') then
                         coalesce(i.error, '{}') || jsonb_build_object('kind', 'timeout', 'message', format('timed out after %s',
                                                                       r.deadline_at - r.started_at))
                       else coalesce(i.error, jsonb_build_object('kind', a.asked, 'message', a.asked))
