@@ -994,6 +994,7 @@ REVOKE ALL ON FUNCTION worker.next_time(p_every interval, p_cron text, p_timezon
 REVOKE ALL ON FUNCTION worker.note_offspring(p_task_id bigint, p_note jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.notify(p_channel text, p_payload text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.now() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.now() TO catchment_read;
 GRANT ALL ON FUNCTION worker.now() TO catchment_worker;

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import Any
 
+import psycopg
 import typer
 from psycopg import Connection
 from rich.markup import escape
@@ -45,8 +47,11 @@ def _server_findings(conn: Connection[Any]) -> list[dict[str, Any]]:
         )
     began = time.perf_counter()
     conn.execute("listen worker_doctor")
-    conn.execute("notify worker_doctor")
-    heard = next(conn.notifies(timeout=2, stop_after=1), None)
+    heard = None
+    # Where the server has no more room for it, the findings below say so and name the session that is in the way.
+    with suppress(psycopg.OperationalError):
+        conn.execute("notify worker_doctor")
+        heard = next(conn.notifies(timeout=2, stop_after=1), None)
     if heard is None:
         findings.append(
             _finding(

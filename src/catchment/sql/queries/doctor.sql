@@ -71,3 +71,19 @@ select 'warning', 'backend ' || s.pid,
        format('user %s (%s) holds the lock %s', s.usename, coalesce(nullif(s.application_name, ''), 'unnamed'), s.lock),
        format('Nothing stops, but deaths are noticed later: select pg_terminate_backend(%s)', s.pid)
   from worker.strangers() as s
+union all
+select 'error', 'notifications', format('the server''s queue for notifications is %s %% full%s', round(100 * u.usage),
+                                         coalesce(', held up by a session of user ' || a.usename || ' in a transaction since '
+                                                  || date_trunc('second', a.xact_start), '')),
+       coalesce(format('Workers only poll now. End the session that listens and stays in its transaction, probably: '
+                       'select pg_terminate_backend(%s)', a.pid),
+                'Workers only poll now. End sessions that listen and never read.')
+  from (select pg_notification_queue_usage() as usage) as u
+  left join lateral (select s.pid, s.usename, s.xact_start
+                       from pg_stat_activity as s
+                      where s.xact_start is not null
+                        and s.pid <> pg_backend_pid()
+                        and s.backend_type = 'client backend'
+                      order by s.xact_start
+                      limit 1) as a on true
+ where u.usage >= 0.25

@@ -6,7 +6,7 @@ create or replace function worker.announce_queue()
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform pg_notify('worker_tasks', new.queue);
+  perform worker.notify('worker_tasks', new.queue);
   return null;
 end;
 $$;

@@ -6,7 +6,7 @@ create or replace function worker.tell_cancelled(p_ids bigint[])
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
-  select pg_notify('worker_cancels', w.worker_id::text)
+  select worker.notify('worker_cancels', w.worker_id::text)
     from (select distinct r.worker_id
             from worker.running as r
            where r.id = any (p_ids)

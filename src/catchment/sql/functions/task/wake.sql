@@ -10,7 +10,7 @@ create or replace function worker.wake(
 as $$
 begin
   if exists (select from worker.sleeper as s where s.queue_id = any (p_queue_ids) and s.tier = p_tier) then
-    perform pg_notify('worker_tasks', q.queue)
+    perform worker.notify('worker_tasks', q.queue)
        from worker.queue_registry as q
       where q.queue_id = any (p_queue_ids)
         and exists (select from worker.sleeper as s where s.queue_id = q.queue_id and s.tier = p_tier);

@@ -14,7 +14,7 @@ begin
     return;
   end if;
   perform set_config('register.progress_told_at', clock_timestamp()::text, false);
-  perform pg_notify('worker_status', jsonb_build_object('type', 'pipeline_progress', 'phases', jsonb_agg(to_jsonb(p)))::text)
+  perform register.notify('worker_status', jsonb_build_object('type', 'pipeline_progress', 'phases', jsonb_agg(to_jsonb(p)))::text)
     from register.pipeline_progress() as p;
 end;
 $$;
