@@ -9,6 +9,8 @@ import psycopg
 import pytest
 from psycopg import Connection
 
+from catchment.errors import SchemaMismatch
+from catchment.store.migrate import migrate
 from catchment.store.task import diagnose
 from tests.fixtures.engine import Engine
 from tests.fixtures.server import Connect
@@ -130,3 +132,20 @@ def test_doctor_names_a_stranger_that_holds_a_lock_of_the_engine(committed: Engi
     stranger.execute("select pg_advisory_lock(%s)", [key])
     (finding,) = [f for f in diagnose(committed.conn) if f["subject"] == f"backend {stranger.info.backend_pid}"]
     assert finding["finding"] == f"user a_stranger (strange) holds the lock of worker {worker_id}"
+
+
+def test_migrate_names_a_stranger_that_holds_its_lock_and_does_not_wait_for_ever(
+    stranger: Connection[Any], connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("catchment.store.alone.WAIT_SECONDS", 0.3)
+    stranger.execute("select pg_advisory_lock(hashtextextended('catchment.migrate', 0))")
+    steps: list[str] = []
+    with pytest.raises(SchemaMismatch, match=f"backend {stranger.info.backend_pid} of user a_stranger") as caught:
+        migrate(connect(), on_step=steps.append)
+    assert caught.value.hint
+    assert steps == [
+        f"waiting for backend {stranger.info.backend_pid} of user a_stranger (strange), which holds the lock"
+        " catchment.migrate"
+    ]
+    stranger.execute("select pg_advisory_unlock_all()")
+    assert migrate(connect()).applied == ()

@@ -24,6 +24,7 @@ from catchment.lake.settings import LakeSettings
 from catchment.lake.verify import GUARD, has_lake, verify
 from catchment.sql.loader import Folder
 from catchment.store import registry
+from catchment.store.alone import alone
 from catchment.store.connect import connect
 from catchment.store.migrate import Schema, apply_migrations, check_version, newer_than, recreate_routines
 
@@ -49,8 +50,7 @@ CATALOG_TABLES = (
 DELETION_LIST = "ducklake_files_scheduled_for_deletion"
 """The one that ours add rows to, through such a view."""
 
-_LOCK = "select pg_advisory_lock(hashtextextended('lake.install', 0))"
-_UNLOCK = "select pg_advisory_unlock(hashtextextended('lake.install', 0))"
+_LOCK = "lake.install"
 _IDENTITY = "select current_database(), pg_postmaster_start_time()"
 
 OnStep = Callable[[str], None]
@@ -70,7 +70,7 @@ def install(
             _check_catalog(conn, address.catalog)
         found = _ready_address(conn)
         if found is None:
-            with _alone(conn):
+            with _alone(conn, on_step):
                 found = _ready_address(conn) or _install(conn, dsn, address, settings, on_step)
     _check_place(found, address)
     return found
@@ -87,19 +87,16 @@ def _ready_address(conn: Connection[Any]) -> LakeAddress | None:
 
 
 @contextmanager
-def _alone(conn: Connection[Any]) -> Generator[None]:
-    conn.execute(_LOCK)
+def _alone(conn: Connection[Any], on_step: OnStep) -> Generator[None]:
     try:
-        yield
+        with alone(conn, _LOCK, on_wait=on_step):
+            yield
     except psycopg.errors.InsufficientPrivilege as error:
         raise LakeUnavailable(
             f"this user may not install a lake: {error.diag.message_primary}",
             code="NO_LAKE",
             hint="Run 'catchment table list --lake …' once as the user that has run 'catchment migrate'.",
         ) from error
-    finally:
-        if not conn.closed:
-            conn.execute(_UNLOCK)
 
 
 def _install(

@@ -18,9 +18,9 @@ from psycopg.sql import SQL, Composed, Identifier, Literal
 from catchment.errors import SchemaMismatch
 from catchment.model.release import VERSION, release_order
 from catchment.sql import loader
+from catchment.store.alone import alone
 
-_LOCK = "select pg_advisory_lock(hashtextextended('catchment.migrate', 0))"
-_UNLOCK = "select pg_advisory_unlock(hashtextextended('catchment.migrate', 0))"
+_LOCK = "catchment.migrate"
 
 _FOUNDATION: LiteralString = """
 do $$
@@ -101,30 +101,32 @@ def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] | None = No
 
     ``on_step`` is called with the name of each step. Returns which migrations were ``applied`` and whether
     ``routines_changed``. A schema written by a newer version of Catchment is left as it is: ``newer`` names that
-    version, and ``SchemaMismatch`` is raised if this one cannot work with it.
+    version, and ``SchemaMismatch`` is raised if this one cannot work with it, or if another session holds the lock of
+    installations for a minute.
     """
     on_step = on_step or (lambda _: None)
     if not conn.autocommit:
         raise ValueError("migrate needs a connection in autocommit mode: each migration commits by itself")
-    conn.execute(_LOCK)
     try:
-        with conn.transaction():
-            conn.execute(loader.roles())
-            conn.execute(_may_become_owner())
-        applied = apply_migrations(conn, ENGINE, on_step)
-        changed = recreate_routines(conn, ENGINE, on_step)
-        if changed:
-            # Workers of an older version look at once whether they still fit.
-            conn.execute("select pg_notify('worker_tasks', '')")
-        return Upgrade(applied, changed, newer_than(conn, ENGINE))
+        with alone(conn, _LOCK, on_wait=on_step):
+            return _migrate(conn, on_step)
     except psycopg.errors.InsufficientPrivilege as error:
         raise SchemaMismatch(
             f"this user may not install Catchment: {error.diag.message_primary}",
             hint="Run 'catchment migrate' as a superuser, or as a user with CREATEROLE that owns the database.",
         ) from error
-    finally:
-        if not conn.closed:
-            conn.execute(_UNLOCK)
+
+
+def _migrate(conn: Connection[Any], on_step: Callable[[str], None]) -> Upgrade:
+    with conn.transaction():
+        conn.execute(loader.roles())
+        conn.execute(_may_become_owner())
+    applied = apply_migrations(conn, ENGINE, on_step)
+    changed = recreate_routines(conn, ENGINE, on_step)
+    if changed:
+        # Workers of an older version look at once whether they still fit.
+        conn.execute("select worker.notify('worker_tasks', '')")
+    return Upgrade(applied, changed, newer_than(conn, ENGINE))
 
 
 def newer_than(conn: Connection[Any], schema: Schema) -> str | None:

@@ -25,6 +25,7 @@ COMPATIBLE_FROM = 1
 DERIVATION = 1
 
 _LOCK = "select pg_advisory_lock(hashtextextended('register.migrate', 0))"
+_LOCK_SECONDS = 60
 _UNLOCK = "select pg_advisory_unlock(hashtextextended('register.migrate', 0))"
 
 _FOUNDATION: LiteralString = """
@@ -72,7 +73,7 @@ def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] = lambda _:
     What a newer version wrote is left as it is; ``RegisterMismatch`` is raised if this one cannot work with it.
     """
     newer = catchment.migrate(conn, on_step=on_step).newer
-    conn.execute(_LOCK)
+    _lock(conn)
     try:
         if newer is not None and conn.execute("select to_regclass('register.version')").fetchone() != (None,):
             # Engine and register are one package: who upgraded the one may have upgraded the other.
@@ -90,6 +91,20 @@ def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] = lambda _:
     finally:
         if not conn.closed:
             conn.execute(_UNLOCK)
+
+
+def _lock(conn: Connection[Any]) -> None:
+    """One upgrade at a time. Any user may hold such a lock, so it is not waited for without end."""
+    conn.execute("select set_config('lock_timeout', %s, false)", [f"{_LOCK_SECONDS}s"])
+    try:
+        conn.execute(_LOCK)
+    except psycopg.errors.LockNotAvailable as error:
+        raise RegisterMismatch(
+            f"the lock register.migrate was not free within {_LOCK_SECONDS} s",
+            hint="Another session holds it: look for locktype 'advisory' in pg_locks, end that session, and try again.",
+        ) from error
+    finally:
+        conn.execute("reset lock_timeout")
 
 
 def _apply_migrations(conn: Connection[Any], on_step: Callable[[str], None]) -> tuple[str, ...]:

@@ -1,0 +1,54 @@
+"""One installation at a time, by a session lock. Any user may hold such a lock, so it is not waited for without end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from psycopg import Connection
+
+from catchment.errors import SchemaMismatch
+from catchment.store.fetch import fetch_value
+
+WAIT_SECONDS = 60.0
+LOOK_SECONDS = 0.1
+
+_HOLDER = """
+select (
+select format('backend %%s of user %%s (%%s)', l.pid, a.usename, coalesce(nullif(a.application_name, ''), 'unnamed'))
+  from pg_locks as l
+  join pg_stat_activity as a on a.pid = l.pid
+ cross join hashtextextended(%s, 0) as k (key)
+ where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+   and l.database = (select d.oid from pg_database as d where d.datname = current_database())
+   and l.classid::bigint = ((k.key >> 32) & 4294967295) and l.objid::bigint = (k.key & 4294967295)
+ limit 1)
+"""
+
+
+@contextmanager
+def alone(conn: Connection[Any], name: str, *, on_wait: Callable[[str], None]) -> Generator[None]:
+    """Hold the lock of this name. ``on_wait`` is called once with who has it, if it is not free.
+
+    Raises ``SchemaMismatch`` with the holder's name when it does not become free within a minute.
+    """
+    ends = time.monotonic() + WAIT_SECONDS
+    waits = False
+    while not fetch_value(conn, "select pg_try_advisory_lock(hashtextextended(%s, 0))", name):
+        holder = fetch_value(conn, _HOLDER, name) or "a session that has just ended"
+        if not waits:
+            on_wait(f"waiting for {holder}, which holds the lock {name}")
+            waits = True
+        if time.monotonic() >= ends:
+            raise SchemaMismatch(
+                f"the lock {name} was not free within {WAIT_SECONDS:g} s: {holder} holds it",
+                hint="If that session installs nothing, end it with pg_terminate_backend and try again.",
+            )
+        time.sleep(LOOK_SECONDS)
+    try:
+        yield
+    finally:
+        if not conn.closed:
+            conn.execute("select pg_advisory_unlock(hashtextextended(%s, 0))", [name])
