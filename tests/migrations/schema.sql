@@ -16,7 +16,8 @@ CREATE TYPE worker.claimed AS (
 	max_attempts integer,
 	is_plain boolean,
 	has_twins boolean,
-	trace text
+	trace text,
+	before_procedure text
 );
 ALTER TYPE worker.claimed OWNER TO catchment_owner;
 CREATE TYPE worker.cron AS (
@@ -236,6 +237,11 @@ CREATE TABLE worker.command_registry (
     CONSTRAINT command_timeout_positive CHECK ((timeout > '00:00:00'::interval))
 );
 ALTER TABLE worker.command_registry OWNER TO catchment_owner;
+CREATE TABLE worker.after_call (
+    task_id bigint NOT NULL,
+    command text NOT NULL
+);
+ALTER TABLE worker.after_call OWNER TO catchment_owner;
 CREATE TABLE worker.claim_position (
     name text NOT NULL,
     tier smallint NOT NULL,
@@ -302,11 +308,6 @@ CREATE TABLE worker.queue_registry (
     CONSTRAINT queue_rate_is_positive CHECK (((rate >= 1) AND (rate_per > '00:00:00'::interval)))
 );
 ALTER TABLE worker.queue_registry OWNER TO catchment_owner;
-CREATE TABLE worker.after_call (
-    task_id bigint NOT NULL,
-    command text NOT NULL
-);
-ALTER TABLE worker.after_call OWNER TO catchment_owner;
 CREATE TABLE worker.arrival (
     arrival_id bigint NOT NULL,
     queue_id integer NOT NULL,
@@ -930,6 +931,8 @@ GRANT ALL ON FUNCTION worker.go_to_sleep(p_worker_id bigint, p_queue text, p_tie
 REVOKE ALL ON FUNCTION worker.hanging_backends(p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.hanging_backends(p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.has_active_child(p_scope_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.has_after_calls() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.has_after_calls() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) TO catchment_read;
 GRANT ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) TO catchment_worker;
@@ -1048,8 +1051,10 @@ REVOKE ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.rouse_limited() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.rouse_limited() TO catchment_worker;
-REVOKE ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean) FROM PUBLIC;
-GRANT ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean, IN p_limit integer) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean, IN p_limit integer) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.run_before(IN p_task_id bigint, IN p_procedure text, IN p_payload jsonb) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_before(IN p_task_id bigint, IN p_procedure text, IN p_payload jsonb) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb, IN p_commits boolean) FROM PUBLIC;
@@ -1083,8 +1088,8 @@ GRANT ALL ON FUNCTION worker.strangers() TO catchment_read;
 GRANT ALL ON FUNCTION worker.strangers() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.sweep_cancelled(p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.sweep_cancelled(p_only bigint) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.take_after_call() FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.take_after_call() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.take_after_call(p_any boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.take_after_call(p_any boolean) TO catchment_worker;
 GRANT SELECT ON TABLE worker.queue_registry TO catchment_read;
 GRANT SELECT ON TABLE worker.queue_registry TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.take_allowance(p_queue worker.queue_registry, p_limit integer) FROM PUBLIC;

@@ -55,7 +55,7 @@ def test_an_error_is_lost_bad_or_for_later(error: Exception, fault: Fault) -> No
 
 
 def _ending(fence: int) -> Ending:
-    return Ending(Attempt((1, fence, "act", "{}", 1, 0, None, None, 1, None, 0, 1, True, None)))
+    return Ending(Attempt((1, fence, "act", "{}", 1, 0, None, None, 1, None, 0, 1, True, None, None)))
 
 
 def test_an_ending_is_put_off_as_long_as_the_database_takes_no_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from catchment.errors import ClaimLost
+from catchment.runtime.before_hooks import BeforeHooks
 from catchment.runtime.connection import Link
 from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.doze import Doze
@@ -24,7 +25,6 @@ from catchment.runtime.held import Held, Holdings
 from catchment.runtime.limiter import Limiter
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
-from catchment.store import attempt as store
 from catchment.store import worker as worker_store
 
 BOTH_TIERS = [0, 1]
@@ -43,6 +43,7 @@ class Claimer:
         limiter: Limiter,
         metrics: Metrics,
         events: Events,
+        hooks: BeforeHooks,
         bell: Doorbell,
         start: Callable[[list[Held]], None],
         is_hearing: Callable[[], bool],
@@ -56,6 +57,7 @@ class Claimer:
         self._holdings = holdings
         self._limiter = limiter
         self._metrics = metrics
+        self._hooks = hooks
         self._bell = bell
         self._start = start
         self._is_hearing = is_hearing
@@ -73,6 +75,8 @@ class Claimer:
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
         self._is_asleep = False
+        with self.link.call():
+            await self._hooks.look(conn, self._queues)
         doze = Doze(self._options)
         while not self._stopping.is_set():
             rung = self._bell.listen()
@@ -99,7 +103,7 @@ class Claimer:
     async def _claim(self, conn: AsyncConnection[Any], size: int) -> list[Held]:
         began = time.perf_counter()
         with self.link.call():
-            claimed = await store.claim(conn, self._identity.worker_id, self._queues, size, Held)
+            claimed = await self._hooks.claim(conn, self._identity.worker_id, self._queues, size)
         self._metrics.claimed(len(claimed), time.perf_counter() - began)
         if claimed:
             self._start(claimed)

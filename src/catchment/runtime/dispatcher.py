@@ -17,6 +17,7 @@ import psycopg
 from psycopg import AsyncConnection
 
 from catchment.errors import CatchmentError, SchemaMismatch, ServerUnavailable, UnknownQueue
+from catchment.runtime.after_hooks import AfterHooks
 from catchment.runtime.connection import Call, report_fault
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
@@ -145,18 +146,20 @@ class Dispatcher:
         if len(self._commands):
             capacity = self._options.max_concurrent_tasks
         pulse = Pulse(self._dsn, self._events, patience=self._options.patience)
+        hooks = AfterHooks(self._dsn, self._options.hook_limit, self._events, drains=self._options.stops_when_idle)
         membership = Membership(
             self._dsn,
             self._options,
             self._events,
             pulse,
             on_dead=self._declared_dead,
+            on_hooks=hooks.ring,
             report=self._capacity,
             interrupted=lambda: [] if self.python is None else self.python.interrupted,
         )
         async with membership.joined(queues, capacity) as identity:
             self._has_served = True
-            await self._serve(identity, pulse)
+            await self._serve(identity, pulse, hooks)
 
     def _call(self, conn: AsyncConnection[Any]) -> Call:
         return Call(conn, self._options.call_timeout.total_seconds())
@@ -173,7 +176,7 @@ class Dispatcher:
         self._is_dead.set()
         self._queue_news.set()
 
-    async def _serve(self, identity: store.WorkerIdentity, pulse: Pulse) -> None:
+    async def _serve(self, identity: store.WorkerIdentity, pulse: Pulse, hooks: AfterHooks) -> None:
         self._states = {}
         self._fibers = []
         halted = asyncio.Event()
@@ -203,7 +206,7 @@ class Dispatcher:
             if self._options.has_session_lock:
                 background.create_task(pulse.run(ended))
             background.create_task(self._end_fibers(halted, ended))
-            async with asyncio.TaskGroup() as fibers:
+            async with hooks.serving(background), asyncio.TaskGroup() as fibers:
                 if len(self._commands):
                     self._start_python(identity, listener, halted, fibers)
                 await self._discover_until_stopped(shared, fibers)

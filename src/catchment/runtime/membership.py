@@ -27,8 +27,8 @@ class AlreadyRunning(CatchmentError):
 
 
 class Membership:
-    """``on_dead`` is called in the event loop when the database gave the worker up. After a fault ``interrupted`` names
-    the tasks that were running."""
+    """``on_dead`` is called in the event loop when the database gave the worker up, ``on_hooks`` when after hooks are
+    due. After a fault ``interrupted`` names the tasks that were running."""
 
     def __init__(
         self,
@@ -38,6 +38,7 @@ class Membership:
         pulse: Pulse,
         *,
         on_dead: Callable[[], None],
+        on_hooks: Callable[[], None],
         report: Callable[[], store.Capacity],
         interrupted: Callable[[], list[int]],
     ) -> None:
@@ -46,6 +47,7 @@ class Membership:
         self._events = events
         self._pulse = pulse
         self._on_dead = on_dead
+        self._on_hooks = on_hooks
         self._report = report
         self._interrupted = interrupted
         self._ticked = time.monotonic()
@@ -69,7 +71,13 @@ class Membership:
             report=self._report,
             is_alive=lambda: self._is_alive(loop),
         )
-        upkeep = Upkeep(self._dsn, self._options.upkeep_interval, self._events, self._pulse)
+        upkeep = Upkeep(
+            self._dsn,
+            self._options.upkeep_interval,
+            self._events,
+            self._pulse,
+            on_hooks=lambda: loop.call_soon_threadsafe(self._on_hooks),
+        )
         await asyncio.to_thread(heartbeat.start)
         upkeep.start()
         self._events.emit(

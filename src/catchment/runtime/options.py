@@ -33,6 +33,7 @@ class WorkerOptions:
     give_back: timedelta = timedelta(seconds=10)
     stop_grace: timedelta = timedelta(seconds=10)
     max_result_bytes: int = 16 * 1024 * 1024
+    hook_limit: timedelta = timedelta(seconds=30)
     transactions: int = 4
     transaction_limit: timedelta = timedelta(seconds=30)
     processes: int = field(default_factory=lambda: os.cpu_count() or 1)

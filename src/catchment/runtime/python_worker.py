@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from catchment.runtime.before_hooks import BeforeHooks
 from catchment.runtime.claimer import Claimer
 from catchment.runtime.completer import Completer
 from catchment.runtime.connection import Link
@@ -68,6 +69,7 @@ class PythonWorker:
         # After a fault: the tasks whose handlers were running.
         self.interrupted: list[int] = []
         self._journal = Journal(metrics, events)
+        hooks = BeforeHooks(options.call_timeout / 2)
 
         def link(part: str) -> Link:
             return Link(dsn, part, events, limit=options.call_timeout, on_loss=lambda: self.watcher.suspect())
@@ -79,6 +81,7 @@ class PythonWorker:
                 holdings=self.holdings,
                 journal=self._journal,
                 events=events,
+                hooks=hooks,
                 go_on=self._start,
                 room=self._room,
                 on_retry=lambda: self._claimer.be_restless(),
@@ -133,6 +136,7 @@ class PythonWorker:
             limiter=self.limiter,
             metrics=metrics,
             events=events,
+            hooks=hooks,
             bell=self.bell,
             start=self._start,
             is_hearing=is_hearing,

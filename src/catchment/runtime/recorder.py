@@ -16,6 +16,7 @@ from psycopg import AsyncConnection
 from pydantic_core import to_json
 
 from catchment.errors import CatchmentError, ClaimLost, TaskCancelled
+from catchment.runtime.before_hooks import BeforeHooks
 from catchment.runtime.connection import Link
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Holdings
@@ -55,6 +56,7 @@ class Recorder:
         holdings: Holdings,
         journal: Journal,
         events: Events,
+        hooks: BeforeHooks,
         go_on: Callable[[list[Held]], None],
         room: Callable[[int], int],
         on_retry: Callable[[], None],
@@ -64,6 +66,7 @@ class Recorder:
         self._holdings = holdings
         self._journal = journal
         self._events = events
+        self._hooks = hooks
         self._go_on = go_on
         self._room = room
         self._on_retry = on_retry
@@ -130,7 +133,7 @@ class Recorder:
         following: list[Held] = []
         try:
             with self._link.call():
-                if endings[0].attempt.lane is None or len(endings) > GO_ON_MOST:
+                if endings[0].attempt.lane is None or len(endings) > GO_ON_MOST or self._hooks.are_used:
                     done = await store.complete(batch.conn, endings)
                 else:
                     limit = min(len(endings), self._room(len(endings)))
@@ -142,6 +145,8 @@ class Recorder:
         self._journal.completed(completed)
         self._settled(completed)
         if following:
+            with self._link.call():
+                following = await self._hooks.sift(batch.conn, following)
             self._go_on(following)
         if len(done) < len(endings):
             # Some are not plain any more, or not ours: the thorough way tells which.

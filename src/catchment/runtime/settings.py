@@ -51,6 +51,7 @@ class WorkerSettings(BaseSettings):
     transaction_limit_seconds: float = Field(
         30, gt=0, description="Longest idle time and statement in ctx.transaction()."
     )
+    hook_limit_seconds: float = Field(30, gt=0, description="Longest run of an after hook.")
     metrics_port: int | None = Field(
         None,
         ge=0,
@@ -85,6 +86,7 @@ def read_options(**given: Any) -> WorkerOptions:
         "shutdown_grace": timedelta(seconds=found.shutdown_grace_seconds),
         "transactions": found.transaction_connections,
         "transaction_limit": timedelta(seconds=found.transaction_limit_seconds),
+        "hook_limit": timedelta(seconds=found.hook_limit_seconds),
         "metrics_port": found.metrics_port,
         "metrics_host": found.metrics_host,
     }

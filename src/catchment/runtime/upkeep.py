@@ -37,7 +37,12 @@ LAST_REPORT = 600.0
 
 
 class Upkeep:
-    def __init__(self, dsn: str, interval: timedelta, events: Events, pulse: Pulse) -> None:
+    """``on_hooks`` is called, in the thread of upkeep, when after hooks are due."""
+
+    def __init__(
+        self, dsn: str, interval: timedelta, events: Events, pulse: Pulse, *, on_hooks: Callable[[], object]
+    ) -> None:
+        self._on_hooks = on_hooks
         self._dsn = dsn
         self._interval = interval
         self._events = events
@@ -108,6 +113,8 @@ class Upkeep:
             self._reports[part] = (time.monotonic() + pause, min(pause * 2, LAST_REPORT))
 
     def _tell(self, done: dict[str, Any]) -> None:
+        if done.get("hooks_due"):
+            self._on_hooks()
         if done.get("interrupted"):
             self._events.emit(
                 "tasks.interrupted",

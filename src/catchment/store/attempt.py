@@ -21,14 +21,14 @@ from catchment.store.fetch import fetch_value_async
 
 _CLAIM = """
 select c.id, c.fence, c.command, c.payload::text, c.attempt, c.phase, c.parent_id, c.lane, c.queue_id, c.timeout,
-       c.failures, c.max_attempts, c.is_plain, c.trace
+       c.failures, c.max_attempts, c.is_plain, c.trace, c.before_procedure
   from worker.claim_tasks(%s, %s, %s) as c
 """
 _COMPLETE = "select worker.complete_tasks(%s::bigint[], %s::bigint[], %s::jsonb[], %s::jsonb[])"
 _GO_ON = """
 select c.done, (c.next).id, (c.next).fence, (c.next).command, (c.next).payload::text, (c.next).attempt, (c.next).phase,
        (c.next).parent_id, (c.next).lane, (c.next).queue_id, (c.next).timeout, (c.next).failures, (c.next).max_attempts,
-       (c.next).is_plain, (c.next).trace
+       (c.next).is_plain, (c.next).trace, (c.next).before_procedure
   from worker.complete_and_go_on(%s, %s::bigint[], %s::bigint[], %s::jsonb[], %s::jsonb[], %s) as c
 """
 _SETTLE = """
@@ -51,6 +51,7 @@ class Attempt:
 
     __slots__ = (
         "attempt",
+        "before_procedure",
         "command",
         "failures",
         "fence",
@@ -81,6 +82,7 @@ class Attempt:
         self.max_attempts: int
         self.is_plain: bool
         self.trace: str | None
+        self.before_procedure: str | None
         (
             self.id,
             self.fence,
@@ -96,6 +98,7 @@ class Attempt:
             self.max_attempts,
             self.is_plain,
             self.trace,
+            self.before_procedure,
         ) = row
 
 

@@ -201,7 +201,7 @@ class Inline:
         parent = None if task.parent is None else task.parent.id
         options = task.command.options
         head = (task.id, 0, task.run.command, task.payload, task.run.attempt, phase, parent, task.workflow)
-        return Held((*head, 0, options.timeout, failures, options.max_attempts, True, None))
+        return Held((*head, 0, options.timeout, failures, options.max_attempts, True, None, None))
 
     def _take_offspring(self, task: Task, ending: Ending) -> None:
         task.run.error = None

@@ -16,7 +16,8 @@ create type worker.claimed as (
   max_attempts integer,
   is_plain     boolean,
   has_twins    boolean,
-  trace        text
+  trace        text,
+  before_procedure text
 );
 comment on type worker.claimed is 'A task as its worker gets it.';
 

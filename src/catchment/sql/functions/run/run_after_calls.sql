@@ -1,18 +1,26 @@
--- run_after_calls: call the after procedures that are due, each in a transaction of its own where the caller may commit.
-create or replace procedure worker.run_after_calls(p_commits boolean)
+-- run_after_calls: call the after procedures that are due, at most p_limit, each in a transaction of its own where the caller may
+-- commit. The fibers of a worker leave those of Python tasks to the worker's own connection for hooks.
+create or replace procedure worker.run_after_calls(
+  p_commits  boolean,
+  p_limit    integer default null
+)
   language plpgsql
 as $$
 declare
-  v_call record;
+  v_is_fiber boolean := coalesce(pg_catalog.current_setting('worker.worker_id', true), '') <> '';
+  v_count    integer := 0;
+  v_call     record;
 begin
   loop
-    select * into v_call from worker.take_after_call();
+    exit when v_count >= p_limit;
+    select * into v_call from worker.take_after_call(not v_is_fiber);
     exit when not found;
-    if v_call.call_text is null then
+    v_count := v_count + 1;
+    if v_call.call_text is not null then
+      call worker.run_hook(v_call.task_id, 'after', v_call.call_text, v_call.payload, p_commits);
+    elsif v_call.procedure_name is not null then
       perform worker.record_warning(v_call.task_id, 'after',
                                     pg_catalog.format('procedure %s does not exist', v_call.procedure_name));
-    else
-      call worker.run_hook(v_call.task_id, 'after', v_call.call_text, v_call.payload, p_commits);
     end if;
     if p_commits then
       commit;

@@ -1,5 +1,6 @@
--- take_after_call: one after call that is due, taken for this transaction.
-create or replace function worker.take_after_call()
+-- take_after_call: one after call that is due, taken for this transaction; of SQL tasks only, or of any. Without a procedure where
+-- the command has no hook any more.
+create or replace function worker.take_after_call(p_any boolean default true)
   returns table (task_id bigint, call_text text, procedure_name text, payload jsonb)
   language sql
   security definer
@@ -14,11 +15,15 @@ create or replace function worker.take_after_call()
 as $$
   with gone as (
     delete from worker.after_call as a
-     where a.ctid = (select x.ctid from worker.after_call as x limit 1 for update skip locked)
+     where a.ctid = (select x.ctid
+                      from worker.after_call as x
+                     where p_any or exists (select from worker.task as t where t.id = x.task_id and t.kind = 's')
+                     limit 1
+                       for update skip locked)
     returning a.*
   )
   select g.task_id, worker.call_text(c.after_procedure, 1), c.after_procedure, t.payload
     from gone as g
-    join worker.task as t on t.id = g.task_id
-    join worker.command_registry as c on c.command = g.command;
+    left join worker.task as t on t.id = g.task_id
+    left join worker.command_registry as c on c.command = g.command and t.id is not null;
 $$;

@@ -40,7 +40,8 @@ begin
              case when t.dedup_key is null then false -- else a survivor that comes back still has its twins
                   else exists (select from worker.blocked as b where b.wait_id = g.id and b.reason = 'merged')
              end as has_merged,
-             g.phase = 0 and c.after_procedure is null and t.gate is null as is_plain
+             g.phase = 0 and c.after_procedure is null and t.gate is null as is_plain,
+             case when g.phase = 0 then c.before_procedure end as before_procedure
         from gone as g
         join worker.task as t on t.id = g.id
         left join worker.command_registry as c on c.command = t.command
@@ -54,7 +55,7 @@ begin
         from started as s
     )
     select s.id, s.fence, s.command, s.payload, s.attempt + 1, s.phase, s.parent_id, s.depth, s.lane, s.queue_id, s.timeout,
-           s.failures, s.max_attempts, s.is_plain, s.has_twins, s.trace
+           s.failures, s.max_attempts, s.is_plain, s.has_twins, s.trace, s.before_procedure
       from started as s
      order by s.tier, s.band, s.rank, s.place, s.id;
 end;

@@ -4,7 +4,7 @@
 -- which must allow signalling the sessions of workers.
 --
 --   locks   the turn of upkeep; then see do_step
---   returns what was done, the schedules that fired, and which of the tables that claims read are full of dead rows
+--   returns what was done, the schedules that fired, whether after hooks are due, and which of the tables that claims read are full of dead rows
 create or replace function worker.upkeep()
   returns jsonb
   language plpgsql
@@ -24,6 +24,7 @@ begin
     v_done := worker.keep_engine();
   end if;
   return v_done || jsonb_build_object(
+    'hooks_due', worker.has_after_calls(),
     'bloated', array(select n.name
                        from unnest(c_hot) as n (name)
                       where pg_stat_get_dead_tuples(to_regclass('worker.' || n.name)) > c_dead));
