@@ -282,3 +282,19 @@ def test_the_connection_is_as_before_when_the_drain_is_over(app: App, engine: En
     engine.conn.execute("do $$ begin raise notice 'still heard'; end $$")
     assert "still heard" in said
     assert engine.conn.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
+
+
+def test_a_handler_cannot_commit_the_transaction_of_the_test(app: App, engine: Engine) -> None:
+    @app.command
+    async def commit(ctx: Context) -> None:
+        async with ctx.transaction() as conn:
+            await conn.commit()
+
+    @app.command
+    def commit_plainly(ctx: Context) -> None:
+        with ctx.transaction() as conn:
+            conn.commit()
+
+    tasks = [enqueue_python(app, engine, name) for name in ("commit", "commit_plainly")]
+    assert drain(app, engine.conn) == {"failed": 2}
+    assert all("commit()" in engine.task(task)["error_detail"]["message"] for task in tasks)

@@ -205,6 +205,9 @@ async def stray(how: str) -> str:
         loop.call_soon(sys.exit, 3)
     elif how == "stop_loop":
         loop.stop()
+    elif how == "cancel_all":
+        for task_there in asyncio.all_tasks():
+            task_there.cancel()
     elif how == "cancel_runner":
         task_here = asyncio.current_task()
         assert task_here is not None

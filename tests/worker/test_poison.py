@@ -100,6 +100,17 @@ def test_what_a_handler_starts_on_the_event_loop_cannot_end_it(victim: Crew, how
     assert victim.engine.task(beside)["attempt"] == 1
 
 
+def test_a_handler_that_cancels_everything_is_interrupted_each_time_and_fails_in_the_end(crew: Crew) -> None:
+    _teach(crew)
+    (worker,) = crew.hire(app=APP)
+    task = crew.enqueue("stray", how="cancel_all")
+    with pytest.raises(TaskFailed, match="interrupted 5 times"):
+        crew.result(task, timeout=60)
+    assert crew.result(crew.enqueue(nap)) == "rested"
+    assert worker.poll() is None
+    assert crew.stop(worker) == 0
+
+
 def test_a_handler_that_cancels_its_own_runner_harms_no_other(victim: Crew) -> None:
     victim.engine.value("select worker.pause_queue('poison')")
     tasks = [victim.enqueue("stray", how="cancel_runner")] + [victim.enqueue(nap) for _ in range(20)]

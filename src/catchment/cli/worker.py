@@ -15,7 +15,7 @@ from catchment.cli.output import errors
 from catchment.errors import CatchmentError
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import Events, JsonFormatter
-from catchment.runtime.loop import keep_running
+from catchment.runtime.loop import keep_running, run_again_if_cancelled
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.settings import read_options
 from catchment.runtime.signals import stop_on_signals
@@ -70,8 +70,7 @@ async def _run(dsn: str, options: WorkerOptions, commands: Commands | None) -> i
     events = Events()
     dispatcher = Dispatcher(dsn, options, events, commands=commands)
     stop_on_signals(dispatcher.stop, events, grace=options.shutdown_grace)
-    await dispatcher.run()
-    return dispatcher.left_behind
+    return await run_again_if_cancelled(dispatcher, events)
 
 
 def _read_concurrency(pairs: list[str]) -> dict[str, int]:

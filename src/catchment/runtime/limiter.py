@@ -115,6 +115,8 @@ class Limiter:
         self.reasons = {name for name, is_late in late.items() if is_late}
         cap = self.options.max_concurrent_tasks
         if self.reasons:
-            self.limit = max(1, int(self.limit * LOWER))
+            # Fewer than can wait for a connection at a time would help nobody, and slow other commands down.
+            floor = min(cap, 10 * self.options.transactions) if self.reasons == {"transactions"} else 1
+            self.limit = max(min(floor, self.limit), int(self.limit * LOWER))
         else:
             self.limit = min(cap, self.limit + max(1, int(cap * RAISE_SHARE)))

@@ -15,6 +15,7 @@ from typing import Any
 
 import uvloop
 
+from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import Events
 
 CLOSING = 1.0
@@ -34,6 +35,27 @@ def keep_running(main: Coroutine[Any, Any, int], *, new_loop: Callable[[], Any] 
     if left or _cancel_rest(loop):
         _end_process()
     runner.close()
+
+
+async def run_again_if_cancelled(dispatcher: Dispatcher, events: Events) -> int:
+    """Serve until stopped; returns how many handlers never stopped.
+
+    Nobody else has the task that this runs in, so only a handler can have cancelled it, with all others on the loop.
+    Then what was running has been interrupted, and the worker begins again.
+    """
+    while True:
+        try:
+            await dispatcher.run()
+            return dispatcher.left_behind
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            while task is not None and task.cancelling():
+                task.uncancel()
+            events.emit(
+                "worker.exit_refused",
+                "a handler cancelled everything on the event loop: the worker starts again",
+                level=logging.ERROR,
+            )
 
 
 def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[int]) -> int:

@@ -22,6 +22,7 @@ from catchment.runtime.held import Held
 from catchment.store import attempt as store
 from catchment.store import registry, rehearsal
 from catchment.store.attempt import Ending
+from catchment.store.handler_connection import AsyncHandlerConnection, HandlerConnection
 from catchment.task.child import Child
 from catchment.task.context import Context
 from catchment.task.failure import describe_error
@@ -41,7 +42,7 @@ def drain(app: App, conn: Connection[Any], *, max_tasks: int = 10_000) -> dict[s
 
     async def work() -> dict[str, int]:
         with twin_of(conn, AsyncConnection[Any]) as twin, with_plain_rows(conn):
-            return await _drain(app, twin, conn, max_tasks)
+            return await _drain(app, twin, max_tasks)
 
     check_transaction(conn)
     return run_to_end(work(), name="drain")
@@ -50,14 +51,16 @@ def drain(app: App, conn: Connection[Any], *, max_tasks: int = 10_000) -> dict[s
 async def drain_async(app: App, conn: AsyncConnection[Any], *, max_tasks: int = 10_000) -> dict[str, int]:
     """As ``drain``, where an event loop runs."""
     check_transaction(conn)
-    with twin_of(conn, Connection[Any]) as twin, with_plain_rows(conn):
-        return await _drain(app, conn, twin, max_tasks)
+    with with_plain_rows(conn):
+        return await _drain(app, conn, max_tasks)
 
 
-async def _drain(app: App, conn: AsyncConnection[Any], plain: Connection[Any], max_tasks: int) -> dict[str, int]:
+async def _drain(app: App, conn: AsyncConnection[Any], max_tasks: int) -> dict[str, int]:
     pools = PoolsHere(app.commands)
     try:
-        return await Drain(app, conn, plain, pools).run(max_tasks)
+        # Handlers may end the test's transaction as little as that of a worker.
+        with twin_of(conn, AsyncHandlerConnection) as own, twin_of(conn, HandlerConnection) as own_plain:
+            return await Drain(app, conn, DrainPort(own, own_plain), pools).run(max_tasks)
     finally:
         pools.close()
 
@@ -108,10 +111,10 @@ class DrainPort(PortHere):
 class Drain:
     """One worker of both kinds in one session."""
 
-    def __init__(self, app: App, conn: AsyncConnection[Any], plain: Connection[Any], pools: PoolsHere) -> None:
+    def __init__(self, app: App, conn: AsyncConnection[Any], port: DrainPort, pools: PoolsHere) -> None:
         self._commands = app.commands
         self._conn = conn
-        self._executor = executor_here(app.commands, DrainPort(conn, plain), pools)
+        self._executor = executor_here(app.commands, port, pools)
 
     async def run(self, max_tasks: int) -> dict[str, int]:
         """Take turns between the kinds until neither finds anything."""
