@@ -15,7 +15,7 @@ from tests.worker.crew import Crew
 LEASE = 3.0
 # From the moment a connection hangs: its lease may just have begun.
 BACK_AT_WORK = LEASE + 10
-PARTS = ("claimer", "completer", "listener", "heartbeat", "watcher", "port", "upkeep")
+PARTS = ("claimer", "completer", "listener", "heartbeat", "watcher", "port", "upkeep", "transaction")
 TRANSACTION = "catchment transaction"
 
 

@@ -17,9 +17,11 @@ def _port(dsn: str) -> WorkerPort:
     def ignore(*_: Any) -> None:
         pass
 
-    turns = Turns(1, timedelta(seconds=10))
-    transactions = Transactions(dsn, turns=turns, limit=timedelta(seconds=30), committed=ignore, waits=ignore)
-    return WorkerPort(dsn, transactions, turns, Events(), limit=timedelta(seconds=10))
+    seconds = timedelta(seconds=10)
+    turns = Turns(1, seconds)
+    pulse = Pulse(dsn, Events(), patience=seconds)
+    transactions = Transactions(dsn, pulse=pulse, turns=turns, limit=seconds, committed=ignore, waits=ignore)
+    return WorkerPort(dsn, transactions, turns, Events(), limit=seconds)
 
 
 def test_a_join_cancelled_while_it_waits_for_the_connection_harms_no_other(db: str) -> None:

@@ -208,7 +208,7 @@ class Dispatcher:
             background.create_task(self._end_fibers(halted, ended))
             async with hooks.serving(background), asyncio.TaskGroup() as fibers:
                 if len(self._commands):
-                    self._start_python(identity, listener, halted, fibers)
+                    self._start_python(identity, listener, pulse, halted, fibers)
                 await self._discover_until_stopped(shared, fibers)
                 halted.set()
                 self._ring_all()
@@ -239,7 +239,12 @@ class Dispatcher:
                 fiber.link.cut()
 
     def _start_python(
-        self, identity: store.WorkerIdentity, listener: Listener, halted: asyncio.Event, group: asyncio.TaskGroup
+        self,
+        identity: store.WorkerIdentity,
+        listener: Listener,
+        pulse: Pulse,
+        halted: asyncio.Event,
+        group: asyncio.TaskGroup,
     ) -> None:
         queues = [q for q in self._commands.queues if not self._options.queues or q in self._options.queues]
         self.python = PythonWorker(
@@ -250,6 +255,7 @@ class Dispatcher:
             self._options,
             metrics=self.metrics,
             events=self._events,
+            pulse=pulse,
             is_hearing=lambda: listener.is_hearing,
         )
         self._python_queues = set(queues)

@@ -34,16 +34,24 @@ class Pulse:
         self._lock = threading.Lock()
         self._watched: set[AnyConnection] = set()
 
-    @contextmanager
-    def watch(self, conn: AnyConnection) -> Generator[None]:
-        """Watch a connection while inside; close it only after that."""
+    def add(self, conn: AnyConnection) -> None:
+        """Watch a connection, until it is removed."""
         with self._lock:
             self._watched.add(conn)
+
+    def remove(self, conn: AnyConnection) -> None:
+        """Let go of a connection; call it before you close that, or another's might be cut in its place."""
+        with self._lock:
+            self._watched.discard(conn)
+
+    @contextmanager
+    def watch(self, conn: AnyConnection) -> Generator[None]:
+        """Watch a connection while inside."""
+        self.add(conn)
         try:
             yield
         finally:
-            with self._lock:
-                self._watched.discard(conn)
+            self.remove(conn)
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Look every now and then; a connection that was waiting at two looks is suspected."""

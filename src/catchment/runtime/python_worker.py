@@ -27,6 +27,7 @@ from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.pools import Pools
 from catchment.runtime.port import WorkerPort
+from catchment.runtime.pulse import Pulse
 from catchment.runtime.recorder import Recorder
 from catchment.runtime.transactions import Transactions
 from catchment.runtime.turns import Turns
@@ -55,6 +56,7 @@ class PythonWorker:
         *,
         metrics: Metrics,
         events: Events,
+        pulse: Pulse,
         is_hearing: Callable[[], bool],
     ) -> None:
         self._options = options
@@ -93,6 +95,7 @@ class PythonWorker:
         self._turns = Turns(options.transactions, options.give_back)
         transactions = Transactions(
             dsn,
+            pulse=pulse,
             turns=self._turns,
             limit=options.transaction_limit,
             committed=self._committed,

@@ -24,6 +24,7 @@ from psycopg.pq import TransactionStatus
 from catchment.errors import ClaimLost, RequestRefused, ServerUnavailable, TaskCancelled
 from catchment.runtime.connection import Call, cut
 from catchment.runtime.outcome import Interrupted
+from catchment.runtime.pulse import Pulse
 from catchment.runtime.turns import Turns
 from catchment.store import attempt as store
 from catchment.store.attempt import Ending
@@ -51,12 +52,14 @@ class Transactions:
         self,
         dsn: str,
         *,
+        pulse: Pulse,
         turns: Turns,
         limit: timedelta,
         committed: Callable[[Ending, str], None],
         waits: Callable[[Context, bool], None],
     ) -> None:
         self._dsn = dsn
+        self._pulse = pulse
         self._limit = str(int(limit.total_seconds() * 1000))
         self._committed = committed
         self._waits = waits
@@ -177,6 +180,7 @@ class Transactions:
         """Cut the connection of a handler that does not stop, at once and whatever it is doing with it."""
         conn = self._open.pop(context.fence, None)
         if isinstance(conn, AsyncHandlerConnection):
+            self._pulse.remove(conn)
             cut(conn)  # closing it would let another connection have the descriptor that the handler still waits for
             self._turns.give()
 
@@ -194,9 +198,9 @@ class Transactions:
                 self._idle.append(conn)
                 return
         except BaseException:
-            await conn.cut()
+            await self._drop(conn)
             raise
-        await conn.cut()
+        await self._drop(conn)
 
     def _give_back_sync(self, conn: HandlerConnection) -> None:
         """Keep it if it has committed. Else it is closed: a handler left behind may still be using it."""
@@ -208,7 +212,7 @@ class Transactions:
             if conn.pgconn.transaction_status == TransactionStatus.ACTIVE:
                 conn.cancel_safe(timeout=5)
             conn.undo()
-        conn.cut()
+        self._drop_sync(conn)
 
     async def _connected(self, context: Context) -> AsyncHandlerConnection:
         """A connection in its transaction; waits while there is none to be had."""
@@ -222,7 +226,7 @@ class Transactions:
                         await conn.execute(_BEGIN, [self._limit, str(context.fence)])
                     return conn
                 except BaseException:
-                    await conn.cut()
+                    await self._drop(conn)
                     raise
             await asyncio.sleep(_jittered(pause))
             pause = min(pause * 2, LAST_PAUSE)
@@ -237,7 +241,7 @@ class Transactions:
                     conn.execute(_BEGIN, [self._limit, str(context.fence)])
                     return conn
                 except BaseException:
-                    conn.cut()
+                    self._drop_sync(conn)
                     raise
             time.sleep(_jittered(pause))
             pause = min(pause * 2, LAST_PAUSE)
@@ -248,8 +252,10 @@ class Transactions:
             conn = self._idle.pop()
             if is_usable(conn):
                 return conn
-            await conn.cut()
-        return await connect_async_as(AsyncHandlerConnection, self._dsn, name=NAME)
+            await self._drop(conn)
+        conn = await connect_async_as(AsyncHandlerConnection, self._dsn, name=NAME)
+        self._pulse.add(conn)
+        return conn
 
     def _take_sync(self) -> HandlerConnection:
         with suppress(IndexError):
@@ -257,14 +263,24 @@ class Transactions:
                 conn = self._idle_sync.pop()
                 if is_usable(conn):
                     return conn
-                conn.cut()
-        return connect_as(HandlerConnection, self._dsn, name=NAME)
+                self._drop_sync(conn)
+        conn = connect_as(HandlerConnection, self._dsn, name=NAME)
+        self._pulse.add(conn)
+        return conn
+
+    async def _drop(self, conn: AsyncHandlerConnection) -> None:
+        self._pulse.remove(conn)
+        await conn.cut()
+
+    def _drop_sync(self, conn: HandlerConnection) -> None:
+        self._pulse.remove(conn)
+        conn.cut()
 
     async def close(self) -> None:
         for conn in self._idle:
-            await conn.cut()
+            await self._drop(conn)
         for conn in self._idle_sync:
-            conn.cut()
+            self._drop_sync(conn)
 
     async def _happened(self, ending: Ending) -> bool:
         """Did a commit in doubt take effect? Raises ``ClaimLost`` when somebody else has the task now."""
