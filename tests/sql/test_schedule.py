@@ -91,13 +91,28 @@ def test_fired_schedule_names_its_task(hourly: Engine) -> None:
     assert hourly.value("select last_task_id from worker.schedule") == task
 
 
-def test_new_rhythm_counts_from_now(hourly: Engine) -> None:
+def _waits(engine: Engine) -> timedelta:
+    return engine.value("select next_at - worker.now() from worker.schedule")
+
+
+def test_new_interval_fires_after_one_interval_at_the_latest(hourly: Engine) -> None:
+    hourly.conn.execute("update worker.schedule set every = '2 hours'")
+    assert _fire(hourly) is not None  # what was due stays due
+    assert _waits(hourly) == timedelta(hours=2)
     hourly.conn.execute("update worker.schedule set every = '1 minute'")
-    assert hourly.value("select next_at from worker.schedule") is None
+    assert _waits(hourly) == timedelta(minutes=1)
+    hourly.conn.execute("update worker.schedule set every = '3 hours'")
+    assert _waits(hourly) == timedelta(minutes=1)
+    hourly.conn.execute("update worker.schedule set every = '1 hour', next_at = worker.now() + interval '5 hours'")
+    assert _waits(hourly) == timedelta(hours=5)
+
+
+def test_new_cron_expression_counts_from_now(hourly: Engine) -> None:
+    hourly.conn.execute("update worker.schedule set every = null, cron = '@yearly'")
     assert _fire(hourly) is None
-    assert hourly.value("select next_at - worker.now() from worker.schedule") == timedelta(minutes=1)
-    hourly.conn.execute("update worker.schedule set every = '1 hour', next_at = worker.now() + interval '5 minutes'")
-    assert hourly.value("select next_at - worker.now() from worker.schedule") == timedelta(minutes=5)
+    hourly.conn.execute("update worker.schedule set cron = '@hourly'")
+    assert _fire(hourly) is None
+    assert _waits(hourly) == timedelta(hours=1)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
--- check_schedule: refuse a rhythm that could never work, when it is written and not when it is due. A new rhythm counts from now
--- unless the same statement sets a time.
+-- check_schedule: refuse a rhythm that could never work, when it is written and not when it is due. Where the statement sets no time,
+-- a new cron expression counts from now, and a new interval fires after one interval at the latest.
 --
 --   raises  CM016
 create or replace function worker.check_schedule()
@@ -16,7 +16,9 @@ begin
       format('schedule %L: every is %s, expected one second to 100 years', new.name, new.every),
       'Give a positive interval such as ''1 hour'', or a cron expression.');
   end if;
-  if not exists (select from pg_timezone_names as z where lower(z.name) = lower(new.timezone)) then
+  -- The list of time zones is read from files: only when there is need.
+  if (tg_op = 'INSERT' or (new.timezone, new.cron) is distinct from (old.timezone, old.cron))
+     and not exists (select from pg_timezone_names as z where lower(z.name) = lower(new.timezone)) then
     perform worker.refuse_schedule(
       format('schedule %L: time zone %L is unknown', new.name, new.timezone),
       'Use a name such as Europe/Oslo: select name from pg_timezone_names.');
@@ -24,10 +26,12 @@ begin
   if new.cron is not null then
     perform worker.next_cron(new.cron, new.timezone, worker.now());
   end if;
-  if tg_op = 'UPDATE'
-     and (new.every, new.cron, new.timezone) is distinct from (old.every, old.cron, old.timezone)
-     and new.next_at is not distinct from old.next_at then
-    new.next_at := null;
+  if tg_op = 'UPDATE' and new.next_at is not distinct from old.next_at then
+    if (new.cron, new.timezone) is distinct from (old.cron, old.timezone) then
+      new.next_at := null;
+    elsif new.every is distinct from old.every then
+      new.next_at := least(new.next_at, worker.now() + extract(epoch from new.every)::double precision * interval '1 second');
+    end if;
   end if;
   return new;
 end;
