@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import psycopg
 import pytest
 
 from catchment.errors import TableRefused
@@ -162,3 +163,16 @@ def test_a_table_that_depends_on_the_time_is_computed_in_an_idle_lake_too(lake_c
 def test_nothing_to_refresh_is_refused(lake_case: LakeCase) -> None:
     with pytest.raises(TableRefused, match="none of the tables"):
         lake_case.control.request_round([4711])
+
+
+def test_a_session_with_advisory_locks_of_the_same_names_stops_neither_ticks_nor_rounds(lake_case: LakeCase) -> None:
+    lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
+    table = add(lake_case, "d", "s")
+    with psycopg.connect(lake_case.dsn, autocommit=True) as stranger:
+        for name in ("lake.tick", "lake.round"):
+            stranger.execute("select pg_advisory_lock(hashtextextended(%s, 0))", [name])
+        assert tick(lake_case)["due"] == 1
+        work(lake_case)
+        with psycopg.connect(lake_case.dsn, options="-c lock_timeout=5s") as conn:
+            conn.execute("select lake.request_round(%s)", [[table.dt_id]])
+    assert lake_case.pg("select count(*) from lake.round") == [(2,)]

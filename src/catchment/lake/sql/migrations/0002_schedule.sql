@@ -18,3 +18,6 @@ on conflict do nothing;
 insert into worker.schedule (name, command, every, enabled)
 values ('lake_tick', 'lake_tick', '1 minute', false)
 on conflict do nothing;
+
+-- One tick, one new round at a time.
+insert into worker.turn (name) values ('lake.tick'), ('lake.round') on conflict do nothing;

@@ -1,4 +1,4 @@
--- open_round: refresh these tables, and all dynamic tables they read, as of one snapshot. Only under the lock round_key, so that rounds are
+-- open_round: refresh these tables, and all dynamic tables they read, as of one snapshot. Only in the turn of rounds, so that rounds are
 -- opened in the order of their snapshots, which is the order in which the refreshes of a table run.
 --
 --   locks   for a scheduled round the rows of its tables, those that are free

@@ -1,7 +1,7 @@
 -- request_round: refresh these tables now, and the dynamic tables they read, as of the newest snapshot.
 --
 --   returns the round
---   locks   round_key until the transaction ends, then the rows of open rounds
+--   locks   the turn of rounds until the transaction ends, then the rows of open rounds
 --   raises  CM014 when none of them can be refreshed
 create or replace function lake.request_round(
   p_tables   bigint[],
@@ -22,7 +22,7 @@ begin
       message = format('none of the tables %s can be refreshed: they are being created or dropped, or do not exist', p_tables),
       hint = 'Look at: catchment table list.';
   end if;
-  perform pg_advisory_xact_lock(lake.round_key());
+  perform t.name from worker.turn as t where t.name = 'lake.round' for update;
   v_data_at := worker.now();
   v_round_id := lake.open_round(p_trigger, lake.scan_changes(), v_data_at, p_tables);
   perform lake.advance(v_round_id);

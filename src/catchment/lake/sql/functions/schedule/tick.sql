@@ -3,7 +3,7 @@
 -- still being refreshed, all of them wait for the next turn.
 --
 --   returns {"head", "due", "round_id"}, or {"busy": 1} when somebody else is at it
---   locks   lake.tick until the transaction ends; round_key, if it is free; see advance
+--   locks   the turn of ticks, that of rounds if it is free; see advance
 create or replace function lake.tick()
   returns jsonb
   language plpgsql
@@ -16,7 +16,7 @@ declare
   v_data_at  timestamptz;
   v_round_id bigint;
 begin
-  if not pg_try_advisory_xact_lock(hashtextextended('lake.tick', 0)) then
+  if not worker.take_turn('lake.tick') then
     return jsonb_build_object('busy', 1);
   end if;
   v_head := lake.scan_changes();
@@ -35,7 +35,7 @@ begin
                                      where n.component = d.component
                                        and r.finished_at is null)
                   order by d.id);
-  if v_due <> '{}' and pg_try_advisory_xact_lock(lake.round_key()) then
+  if v_due <> '{}' and worker.take_turn('lake.round') then
     v_data_at := worker.now();
     v_head := lake.scan_changes();
     v_round_id := lake.open_round('scheduled', v_head, v_data_at, v_due);
