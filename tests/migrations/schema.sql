@@ -834,6 +834,8 @@ REVOKE ALL ON FUNCTION worker.admit_to_gates(p_limit integer, p_only text) FROM 
 REVOKE ALL ON FUNCTION worker.advance_lanes(p_items worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.announce_queue() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_attempt integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_attempt integer) TO catchment_worker;
@@ -898,6 +900,8 @@ REVOKE ALL ON FUNCTION worker.end_scopes(p_ids bigint[], p_states text[], p_erro
 REVOKE ALL ON FUNCTION worker.enforce_no_grandchildren() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.enqueue(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.enqueue(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) TO catchment_enqueue;
+REVOKE ALL ON PROCEDURE worker.enqueue_analyze_tables(VARIADIC p_tables regclass[]) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.enqueue_analyze_tables(VARIADIC p_tables regclass[]) TO catchment_enqueue;
 REVOKE ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone, p_trace text) TO catchment_enqueue;
 REVOKE ALL ON FUNCTION worker.enter_again(p_task worker.task) FROM PUBLIC;
@@ -982,6 +986,8 @@ GRANT ALL ON FUNCTION worker.look_from_start() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.make_offspring(p_task_id bigint, p_fence bigint, p_spawns jsonb, p_child_mode text, p_on_failure text, p_follow_ups jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.mark_dead_workers(p_grace interval, p_only bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.mark_dead_workers(p_grace interval, p_only bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.may_analyze(p_table oid) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.may_analyze(p_table oid) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.merge_into_pending(p_key text, p_rules jsonb, p_payload jsonb, p_priority integer, p_scheduled_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_payload(p_rules jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_value(p_key text, p_rule jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;

@@ -24,6 +24,8 @@ grant execute on function
   worker.now()
    to catchment_enqueue;
 
+grant execute on procedure worker.enqueue_analyze_tables(regclass[]) to catchment_enqueue;
+
 grant update (payload, priority, scheduled_at, state) on worker.tasks to catchment_worker;
 grant execute on function
   worker.current_task_id(), worker.current_parent_id(),
@@ -55,7 +57,7 @@ grant execute on function
   worker.find_dead(), worker.backends_to_signal(text, bigint[]),
   worker.note_trouble(text, text, text, text), worker.forget_trouble(text, text, timestamptz), worker.forget_workers(bigint[]), worker.chores(), worker.new_troubles(timestamptz), worker.let_in(), worker.rouse_limited(), worker.due_schedules(), worker.fire_schedule(text), worker.close_idle_scopes(bigint, integer),
   worker.begin_session(text, text), worker.begin_task(text, integer, integer), worker.enter_task(bigint, bigint),
-  worker.leave_task(), worker.last_processed(), worker.look_from_start(), worker.take_after_call(boolean), worker.has_after_calls(), worker.call_text(text, integer),
+  worker.leave_task(), worker.last_processed(), worker.look_from_start(), worker.take_after_call(boolean), worker.has_after_calls(), worker.may_analyze(oid), worker.call_text(text, integer),
   worker.record_warning(bigint, text, text)
    to catchment_worker;
 grant execute on procedure
@@ -63,5 +65,5 @@ grant execute on procedure
   worker.process_tasks(integer, integer, text, integer, text), worker.drain(text),
   worker.run_tasks(boolean, integer, integer, text, integer, text),
   worker.run_handler(worker.sql_run, boolean, text, jsonb), worker.run_hook(bigint, text, text, jsonb, boolean),
-  worker.run_after_calls(boolean, integer), worker.run_before(bigint, text, jsonb), worker.task_cleanup(jsonb, jsonb)
+  worker.run_after_calls(boolean, integer), worker.run_before(bigint, text, jsonb), worker.task_cleanup(jsonb, jsonb), worker.analyze_tables(jsonb, jsonb)
    to catchment_worker;

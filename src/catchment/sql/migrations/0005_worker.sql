@@ -81,6 +81,11 @@ values ('task_cleanup', 'maintenance', 'worker.task_cleanup', '{}',
         'Deletes settled trees: completed ones after 7 days, others after 30 (payload: completed_days, failed_days).')
 on conflict do nothing;
 
+insert into worker.command_registry (command, queue, handler_procedure, dedup, merge, description)
+values ('analyze_tables', 'maintenance', 'worker.analyze_tables', '{}', '{"tables": "union"}',
+        'Collects planner statistics of tables (payload: tables, null for all that have changed).')
+on conflict do nothing;
+
 insert into worker.schedule (name, command, every)
 values ('task_cleanup', 'task_cleanup', '1 day')
 on conflict do nothing;

@@ -1,0 +1,32 @@
+-- enqueue_analyze_tables: ask for planner statistics of these tables, or of all that have changed. Independent of the running task,
+-- as any enqueue; requests that wait become one.
+--
+--   raises  CM004 when one is no table
+create or replace procedure worker.enqueue_analyze_tables(variadic p_tables regclass[] default '{}')
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_wrong text;
+  v_names jsonb;
+begin
+  select format('%I.%I', n.nspname, c.relname) into v_wrong
+    from pg_class as c
+    join pg_namespace as n on n.oid = c.relnamespace
+   where c.oid = any (p_tables)
+     and c.relkind not in ('r', 'p', 'm', 'f')
+   order by 1
+   limit 1;
+  if found then
+    raise exception using
+      errcode = 'CM004',
+      message = format('%s is no table and has no statistics', v_wrong),
+      hint = 'Name tables, partitioned tables, materialized views or foreign tables.';
+  end if;
+  select jsonb_agg(format('%I.%I', n.nspname, c.relname) order by n.nspname, c.relname) into v_names
+    from pg_class as c
+    join pg_namespace as n on n.oid = c.relnamespace
+   where c.oid = any (p_tables);
+  perform worker.enqueue('analyze_tables', jsonb_build_object('tables', v_names));
+end;
+$$;
