@@ -9,6 +9,7 @@ from typing import Any
 from catchment.model.task import TaskId
 from catchment.runtime.events import Events
 from catchment.runtime.port import WorkerPort
+from catchment.runtime.pulse import Pulse
 from catchment.runtime.transactions import Transactions
 from catchment.runtime.turns import Turns
 
