@@ -330,7 +330,7 @@ def test_row_that_a_session_keeps_locked_does_not_stop_the_round(committed: Engi
 def test_round_with_nothing_to_do_writes_nothing(committed: Engine) -> None:
     committed.conn.execute("update worker.schedule set next_at = now() + interval '1 hour'")
     with committed.conn.transaction():
-        assert upkeep(committed) == {"bloated": []}
+        assert not any(upkeep(committed).values())
         assert committed.value("select pg_current_xact_id_if_assigned()") is None
 
 
