@@ -111,7 +111,7 @@ def test_a_stopped_worker_finishes_what_runs_and_claims_no_more(
     later = committed.enqueue(note="waits")
     wait_until(lambda: committed.state(running) == "processing")
     worker.send_signal(number)
-    assert worker.wait(timeout=15) == 0
+    assert worker.wait(timeout=60) == 0
     assert committed.state(running) == "completed"
     assert committed.state(later) == "pending"
     assert committed.task(later)["attempt"] == 0

@@ -73,7 +73,7 @@ def enqueue_in(engine: Engine, delay: str, command: str = "act", lane: str | Non
 
 def wait_until(engine: Engine, condition: str, *parameters: object) -> None:
     """Ask the server until it says yes."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not engine.value(condition, *parameters):
         assert time.monotonic() < deadline, condition
         time.sleep(0.005)

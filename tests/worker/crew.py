@@ -80,7 +80,7 @@ class Crew:
     def stop(self, worker: WorkerProcess) -> int:
         """Ask a worker to end, and wait until it has."""
         worker.send_signal(signal.SIGTERM)
-        return worker.wait(timeout=20)
+        return worker.wait(timeout=60)
 
     def enqueue(self, command: Any, **options: Any) -> int:
         return self.client.sync.enqueue(command, **options)
@@ -90,13 +90,13 @@ class Crew:
         workflow = (lambda payload: payload["key"]) if by_key else None
         return list(self.client.sync.enqueue_many(command, payloads, workflow=workflow))
 
-    def result(self, task_id: int, timeout: float = 20) -> Any:
+    def result(self, task_id: int, timeout: float = 60) -> Any:
         return self.client.sync.result(task_id, timeout=timeout)
 
     def settled(self) -> int:
         return self.engine.value("select count(*) from worker.outcome")
 
-    def wait_settled(self, count: int, *, seconds: float = 40) -> None:
+    def wait_settled(self, count: int, *, seconds: float = 100) -> None:
         """Wait until as many tasks have settled."""
         wait_until(lambda: self.settled() >= count, seconds=seconds)
 

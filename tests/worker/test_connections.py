@@ -126,7 +126,7 @@ def test_an_idle_worker_stops_soon_although_the_server_is_away(
     stop_server(data)
     wait_until(lambda: "connection.lost" in _log(tmp_path))
     worker.terminate()
-    worker.wait(timeout=15)
+    worker.wait(timeout=60)
 
 
 def _log(folder: Path) -> str:

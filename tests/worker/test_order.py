@@ -64,7 +64,7 @@ def test_other_workflows_go_ahead_beside_a_busy_one_with_a_long_line(crew: Crew)
     wait_until(lambda: crew.engine.state(busy) == "processing")
     crew.enqueue_many(step, [{"key": "busy", "seq": n} for n in range(1, 501)])
     other = crew.enqueue(step, workflow="other", key="other", seq=7)
-    assert crew.result(other, timeout=5) == 7
+    assert crew.result(other) == 7
     assert crew.engine.value("select last_value from worker.fence") == 2, "tasks were claimed that could not start"
     crew.records.open_gate("gate")
     crew.wait_settled(502)

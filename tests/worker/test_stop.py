@@ -21,7 +21,7 @@ def test_running_handlers_finish_and_nothing_more_is_claimed(crew: Crew, number:
     worker.send_signal(number)
     wait_until(lambda: crew.engine.value("select count(*) from worker.sleeper") == 0)
     crew.records.open_gate("gate")
-    assert worker.wait(timeout=20) == 0
+    assert worker.wait(timeout=60) == 0
     assert crew.states() == {"completed": 3, "pending": 7}
     assert crew.engine.value("select sum(attempt) from worker.tasks where state = 'pending'") == 0
     assert crew.registered() == 0
@@ -101,7 +101,7 @@ def test_a_plain_function_can_see_that_its_worker_stops(crew: Crew) -> None:
 def test_a_worker_that_is_to_stop_when_idle_does_all_there_is(crew: Crew) -> None:
     crew.enqueue_many(step, [{"key": f"{n % 5}", "seq": n, "seconds": 0.01} for n in range(50)])
     (worker,) = crew.hire(1, "--stop-when-idle")
-    assert worker.wait(timeout=20) == 0
+    assert worker.wait(timeout=60) == 0
     assert crew.states() == {"completed": 50}
 
 
