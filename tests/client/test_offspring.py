@@ -22,9 +22,9 @@ def complete(hand: Hand, claim: Claim, context: Context) -> str:
         claim.id,
         claim.fence,
         made.info_json(),
-        made.spawns_json(),
+        next(iter(made.spawns_json()), None),
         made.child_mode,
-        made.on_failure,
+        made.on_child_failure,
         made.follow_ups_json(),
     )
 
@@ -39,7 +39,7 @@ def parent(shop: Shop) -> tuple[Hand, Claim]:
 
 def test_recorded_children_are_made_in_order_with_their_policy(shop: Shop, parent: tuple[Hand, Claim]) -> None:
     context = Context.local()
-    with context.scope(mode="serial", on_failure="cancel_siblings"):
+    with context.scope(mode="serial", on_child_failure="cancel_siblings"):
         context.spawn_many(shop.send, [{"to": '"a"'}, {"to": "b\n"}], priority=5)
         context.spawn(shop.gather, customer=1, items=[1], delay=timedelta(hours=1))
     assert complete(*parent, context) == "waiting"

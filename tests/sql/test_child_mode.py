@@ -81,7 +81,7 @@ def test_retrying_serial_child_is_not_overtaken(engine: Engine) -> None:
 
 def test_serial_scope_with_cancel_siblings_runs_nothing_after_a_failure(engine: Engine) -> None:
     hand = python_work(engine)
-    parent, (_, second) = _serial_scope(hand, {}, {}, p_on_failure="cancel_siblings")
+    parent, (_, second) = _serial_scope(hand, {}, {}, p_on_child_failure="cancel_siblings")
     hand.fail(hand.claim_one())
     engine.value("select worker.sweep_cancelled()")
     assert engine.state(second) == "cancelled"
@@ -160,8 +160,8 @@ def test_due_time_of_the_active_serial_child_lets_the_next_go(engine: Engine) ->
     [
         ("p_child_mode => 'serial'", "p_child_mode => 'concurrent'"),
         ("p_parent_id => null", "p_child_mode => 'serial'"),
-        ("p_on_failure => 'cancel_siblings'", "p_on_failure => 'wait'"),
-        ("p_on_failure => 'wait'", "p_on_failure => 'cancel_siblings'"),
+        ("p_on_child_failure => 'cancel_siblings'", "p_on_child_failure => 'wait'"),
+        ("p_on_child_failure => 'wait'", "p_on_child_failure => 'cancel_siblings'"),
     ],
 )
 def test_second_spawn_with_another_policy_is_refused(engine: Engine, first: str, second: str) -> None:
@@ -183,7 +183,7 @@ def test_second_spawn_without_a_policy_takes_that_of_the_first(engine: Engine) -
     engine.conn.execute(
         """create procedure probe.mixed(payload jsonb) language plpgsql as $$
            begin
-             call worker.spawn('act', p_child_mode => 'serial', p_on_failure => 'cancel_siblings');
+             call worker.spawn('act', p_child_mode => 'serial', p_on_child_failure => 'cancel_siblings');
              call worker.spawn('act');
            end; $$"""
     )

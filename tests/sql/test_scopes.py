@@ -234,7 +234,9 @@ def test_cancel_siblings_reaches_their_descendants(engine: Engine) -> None:
     hand = python_work(engine)
     engine.conn.execute("update worker.queue_registry set max_depth = 2 where queue = 'work'")
     parent = engine.enqueue()
-    hand.complete(hand.claim_one(), p_spawns=[{"command": "act"}, {"command": "act"}], p_on_failure="cancel_siblings")
+    hand.complete(
+        hand.claim_one(), p_spawns=[{"command": "act"}, {"command": "act"}], p_on_child_failure="cancel_siblings"
+    )
     opener, failing = hand.claim(2)
     hand.complete(opener, p_spawns=[{"command": "act"}])
     (grandchild,) = engine.children(opener.id)

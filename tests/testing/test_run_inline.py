@@ -118,7 +118,7 @@ def test_a_scope_may_cancel_the_siblings_of_a_child_that_fails(app: App) -> None
 
     @app.command
     async def tree(ctx: Context) -> None:
-        with ctx.scope(mode="serial", on_failure="cancel_siblings"):
+        with ctx.scope(mode="serial", on_child_failure="cancel_siblings"):
             ctx.spawn_many(leaf, [{"n": n} for n in range(3)])
 
     assert [child.state for child in run_inline(app, tree).children] == ["completed", "failed", "cancelled"]

@@ -93,16 +93,16 @@ def test_children_are_concurrent_and_waited_for_by_default() -> None:
     context = Context.local()
     context.spawn(send, to="a")
     assert context.recorded is not None
-    assert (context.recorded.child_mode, context.recorded.on_failure) == ("concurrent", "wait")
+    assert (context.recorded.child_mode, context.recorded.on_child_failure) == ("concurrent", "wait")
 
 
 def test_a_block_sets_the_policy_of_the_scope() -> None:
     context = Context.local()
-    with context.scope(mode="serial", on_failure="cancel_siblings"):
+    with context.scope(mode="serial", on_child_failure="cancel_siblings"):
         context.spawn(send, to="a")
     context.spawn(send, to="b")
     assert context.recorded is not None
-    assert (context.recorded.child_mode, context.recorded.on_failure) == ("serial", "cancel_siblings")
+    assert (context.recorded.child_mode, context.recorded.on_child_failure) == ("serial", "cancel_siblings")
 
 
 def test_a_second_block_with_another_policy_is_refused() -> None:

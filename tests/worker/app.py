@@ -176,7 +176,7 @@ async def parent(
     seconds: float = 0.05,
 ) -> None:
     """Spawn steps, one of them failing if asked to, and a follow-up."""
-    with probe.span(f"{key} parent"), ctx.scope(mode=mode, on_failure=on_failure):
+    with probe.span(f"{key} parent"), ctx.scope(mode=mode, on_child_failure=on_failure):
         for seq in range(count):
             ctx.spawn(failing if seq == fails_at else step, key=f"{key} child", seq=seq, seconds=seconds)
         ctx.follow_up(step, key=f"{key} after")

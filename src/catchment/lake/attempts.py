@@ -118,7 +118,7 @@ def _spread(
         }
         for place, keys in enumerate(ranges)
     ]
-    with ctx.scope(on_failure="cancel_siblings"):
+    with ctx.scope(on_child_failure="cancel_siblings"):
         ctx.spawn_many(subtask, payloads)
     metrics.subtasks_created.inc(len(payloads))
     return {"refresh_id": order.refresh_id, "subtasks": len(payloads)}

@@ -51,7 +51,7 @@ class Outcomes:
             result=result,
             spawns=made.spawns_json(),
             child_mode=made.child_mode,
-            on_failure=made.on_failure,
+            on_child_failure=made.on_child_failure,
             follow_ups=made.follow_ups_json(),
         )
 

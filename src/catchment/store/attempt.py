@@ -114,7 +114,7 @@ class Ending:
     result: str | None = None
     spawns: tuple[str, ...] = ()
     child_mode: str | None = None
-    on_failure: str | None = None
+    on_child_failure: str | None = None
     follow_ups: str | None = None
     failure: Mapping[str, Any] | None = None
 
@@ -316,10 +316,10 @@ def _one(ending: Ending) -> list[Any]:
         ending.result,
         ending.spawns[-1] if ending.spawns else None,
         ending.child_mode,
-        ending.on_failure,
+        ending.on_child_failure,
         ending.follow_ups,
     ]
 
 
 def _slice(ending: Ending, spawns: str) -> list[Any]:
-    return [ending.attempt.id, ending.attempt.fence, spawns, ending.child_mode, ending.on_failure]
+    return [ending.attempt.id, ending.attempt.fence, spawns, ending.child_mode, ending.on_child_failure]

@@ -38,15 +38,15 @@ _NOT_FOR_CHILDREN = ("workflow", "conn")
 class Scope:
     """The block of ``with ctx.scope(…)``. It sets how the children are run and does not wait for them."""
 
-    __slots__ = ("_context", "mode", "on_failure")
+    __slots__ = ("_context", "mode", "on_child_failure")
 
-    def __init__(self, context: Context, mode: ChildMode, on_failure: ScopeFailure) -> None:
+    def __init__(self, context: Context, mode: ChildMode, on_child_failure: ScopeFailure) -> None:
         self._context = context
         self.mode: ChildMode = mode
-        self.on_failure: ScopeFailure = on_failure
+        self.on_child_failure: ScopeFailure = on_child_failure
 
     def __enter__(self) -> Scope:
-        self._context.record().set_policy(self.mode, self.on_failure)
+        self._context.record().set_policy(self.mode, self.on_child_failure)
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -243,17 +243,17 @@ class Context:
         rest = _rest(priority, due_time(at, delay), workflow=check_workflow(workflow))
         self.record().add_follow_up(_entry(command, whole_payload(payload, arguments), rest))
 
-    def scope(self, mode: ChildMode = "concurrent", on_failure: ScopeFailure = "wait") -> Scope:
+    def scope(self, mode: ChildMode = "concurrent", on_child_failure: ScopeFailure = "wait") -> Scope:
         """Choose how the children spawned in this ``with`` block are run. It does not wait for them.
 
-        ``mode`` is ``concurrent``, or ``serial`` for one after another; ``on_failure`` is ``wait``, or
+        ``mode`` is ``concurrent``, or ``serial`` for one after another; ``on_child_failure`` is ``wait``, or
         ``cancel_siblings`` when one fails. A task has one scope: all blocks must choose the same, and the first spawn
         outside a block chooses the defaults.
         """
-        for name, value, kind in (("mode", mode, ChildMode), ("on_failure", on_failure, ScopeFailure)):
+        for name, value, kind in (("mode", mode, ChildMode), ("on_child_failure", on_child_failure, ScopeFailure)):
             if value not in get_args(kind):
                 raise RequestRefused(f"{name} of a scope is {value!r}, expected one of {get_args(kind)}")
-        return Scope(self, mode, on_failure)
+        return Scope(self, mode, on_child_failure)
 
     def info(self, **figures: Any) -> None:
         """Record figures that are kept with the task. Numbers of all children add up in their parent."""

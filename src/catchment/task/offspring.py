@@ -35,13 +35,13 @@ class Offspring:
         self._has_children = False
         self._figures: dict[str, Any] | None = None
 
-    def set_policy(self, mode: ChildMode, on_failure: ScopeFailure) -> None:
+    def set_policy(self, mode: ChildMode, on_child_failure: ScopeFailure) -> None:
         """Fix the policy of the task's one scope; raises ``ScopeClosed`` if it is fixed to another."""
         if self._policy is None:
-            self._policy = (mode, on_failure)
-        elif self._policy != (mode, on_failure):
+            self._policy = (mode, on_child_failure)
+        elif self._policy != (mode, on_child_failure):
             raise ScopeClosed(
-                f"the scope of this task is {' / '.join(self._policy)}, not {mode} / {on_failure}",
+                f"the scope of this task is {' / '.join(self._policy)}, not {mode} / {on_child_failure}",
                 hint="A task has one scope: spawn a child that has the other one, or a follow-up.",
             )
 
@@ -73,7 +73,7 @@ class Offspring:
         return self._policy[0] if self._policy and self._has_children else None
 
     @property
-    def on_failure(self) -> ScopeFailure | None:
+    def on_child_failure(self) -> ScopeFailure | None:
         """``wait`` or ``cancel_siblings``; null without children."""
         return self._policy[1] if self._policy and self._has_children else None
 

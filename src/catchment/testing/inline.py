@@ -157,7 +157,7 @@ class Inline:
             task.run.state = TaskState.COMPLETED
             return
         task.run.state = TaskState.WAITING
-        if not await self._run_children(task, cancels=ending.on_failure == "cancel_siblings"):
+        if not await self._run_children(task, cancels=ending.on_child_failure == "cancel_siblings"):
             return
         if task.command.join_part is not None:
             ending = await self._attempt(task, phase=1)

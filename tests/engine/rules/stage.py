@@ -57,7 +57,7 @@ class Stage:
         return (conn or self.conn).execute(sql, [worker_id, queue, limit]).fetchall()
 
     def complete(self, claim: Claim, *, children: int = 0, on_failure: str | None = None) -> str:
-        sql = "select worker.complete_task(%s, %s, p_spawns => %s, p_on_failure => %s)"
+        sql = "select worker.complete_task(%s, %s, p_spawns => %s, p_on_child_failure => %s)"
         return self.value(sql, *claim, Jsonb([CHILD] * children) if children else None, on_failure)
 
     def fail(self, claim: Claim, *, is_final: bool = True) -> str:

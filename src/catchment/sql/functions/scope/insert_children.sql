@@ -4,10 +4,10 @@
 --   locks   nothing
 --   raises  CM002 unknown command, CM004 bad payload; see set_child_mode and enforce_no_grandchildren
 create or replace function worker.insert_children(
-  p_task        worker.task,
-  p_spawns      jsonb,
-  p_child_mode  text,
-  p_on_failure  text
+  p_task              worker.task,
+  p_spawns            jsonb,
+  p_child_mode        text,
+  p_on_child_failure  text
 )
   returns void
   language plpgsql
@@ -27,7 +27,7 @@ declare
   v_queues integer[];
 begin
   select r.* into v_run from worker.running as r where r.id = p_task.id;
-  v_serial := worker.set_child_mode(v_run, p_child_mode, p_on_failure) = 'serial';
+  v_serial := worker.set_child_mode(v_run, p_child_mode, p_on_child_failure) = 'serial';
   perform worker.insert_task(s.value ->> 'command', s.value -> 'payload', null, null, null) -- raises what is wrong with it
      from jsonb_array_elements(p_spawns) as s
     where not exists (select from worker.command_registry as c where c.command = s.value ->> 'command')

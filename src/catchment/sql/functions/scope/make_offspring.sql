@@ -4,12 +4,12 @@
 --   locks   see spawn_child and follow_up
 --   raises  what these raise
 create or replace function worker.make_offspring(
-  p_task_id     bigint,
-  p_fence       bigint,
-  p_spawns      jsonb,
-  p_child_mode  text,
-  p_on_failure  text,
-  p_follow_ups  jsonb
+  p_task_id           bigint,
+  p_fence             bigint,
+  p_spawns            jsonb,
+  p_child_mode        text,
+  p_on_child_failure  text,
+  p_follow_ups        jsonb
 )
   returns void
   language plpgsql
@@ -29,14 +29,14 @@ begin
                      and c.command in (select s ->> 'command' from jsonb_array_elements(p_spawns) as s)) then
       perform worker.spawn_child(s.command, s.payload, case when s.is_sibling then v_task.parent_id else p_task_id end, s.priority,
                                  case when s.is_sibling then null else p_child_mode end,
-                                 case when s.is_sibling then null else p_on_failure end, s.scheduled_at, s.trace)
+                                 case when s.is_sibling then null else p_on_child_failure end, s.scheduled_at, s.trace)
          from rows from (jsonb_to_recordset(p_spawns)
                          as (command text, payload jsonb, priority integer, is_sibling boolean, scheduled_at timestamptz,
                              trace text))
               with ordinality as s (command, payload, priority, is_sibling, scheduled_at, trace, n)
         order by s.n;
     else
-      perform worker.insert_children(v_task, p_spawns, p_child_mode, p_on_failure);
+      perform worker.insert_children(v_task, p_spawns, p_child_mode, p_on_child_failure);
     end if;
   end if;
 

@@ -5,9 +5,9 @@
 --   raises  CM005 when the task is joining, the spawn comes from elsewhere or asks for another mode; CM011 when the task is
 --           being cancelled
 create or replace function worker.set_child_mode(
-  p_run         worker.running,
-  p_child_mode  text,
-  p_on_failure  text
+  p_run               worker.running,
+  p_child_mode        text,
+  p_on_child_failure  text
 )
   returns text
   language plpgsql
@@ -31,19 +31,19 @@ begin
   elsif p_child_mode not in ('concurrent', 'serial') then
     raise exception using
       errcode = 'CM005', message = format('child mode %L is unknown, expected concurrent or serial', p_child_mode);
-  elsif p_on_failure not in ('wait', 'cancel_siblings') then
+  elsif p_on_child_failure not in ('wait', 'cancel_siblings') then
     raise exception using
-      errcode = 'CM005', message = format('failure policy %L is unknown, expected wait or cancel_siblings', p_on_failure);
+      errcode = 'CM005', message = format('failure policy %L is unknown, expected wait or cancel_siblings', p_on_child_failure);
   end if;
 
   if v_made ->> 'child_mode' is null then
     v_made := worker.note_offspring(p_run.id, jsonb_build_object('child_mode', coalesce(p_child_mode, 'concurrent'),
-                                                                 'on_failure', coalesce(p_on_failure, 'wait')));
-  elsif p_child_mode <> v_made ->> 'child_mode' or p_on_failure <> v_made ->> 'on_failure' then
+                                                                 'on_failure', coalesce(p_on_child_failure, 'wait')));
+  elsif p_child_mode <> v_made ->> 'child_mode' or p_on_child_failure <> v_made ->> 'on_failure' then
     raise exception using
       errcode = 'CM005',
       message = format('the scope of task %s is %s / %s, not %s / %s', p_run.id, v_made ->> 'child_mode', v_made ->> 'on_failure',
-                       coalesce(p_child_mode, v_made ->> 'child_mode'), coalesce(p_on_failure, v_made ->> 'on_failure')),
+                       coalesce(p_child_mode, v_made ->> 'child_mode'), coalesce(p_on_child_failure, v_made ->> 'on_failure')),
       hint = 'The first spawn of a handler fixes child mode and failure policy.';
   end if;
   return v_made ->> 'child_mode';

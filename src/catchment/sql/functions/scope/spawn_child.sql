@@ -6,14 +6,14 @@
 --   locks   nothing; into an open scope below others: these others, shared
 --   raises  CM005 when the parent takes no children, CM006 when it would be too deep, CM011 when it is being cancelled
 create or replace function worker.spawn_child(
-  p_command       text,
-  p_payload       jsonb default '{}',
-  p_parent_id     bigint default null,
-  p_priority      integer default null,
-  p_child_mode    text default null,
-  p_on_failure    text default null,
-  p_scheduled_at  timestamptz default null,
-  p_trace         text default null
+  p_command           text,
+  p_payload           jsonb default '{}',
+  p_parent_id         bigint default null,
+  p_priority          integer default null,
+  p_child_mode        text default null,
+  p_on_child_failure  text default null,
+  p_scheduled_at      timestamptz default null,
+  p_trace             text default null
 )
   returns bigint
   language plpgsql
@@ -43,7 +43,7 @@ begin
 
   select r.* into v_run from worker.running as r where r.id = v_parent_id;
   if found then
-    v_mode := worker.set_child_mode(v_run, p_child_mode, p_on_failure);
+    v_mode := worker.set_child_mode(v_run, p_child_mode, p_on_child_failure);
     select t.* into v_task from worker.task as t where t.id = v_parent_id;
     return worker.insert_task(p_command, p_payload, p_priority, null, p_scheduled_at, v_parent_id,
                               coalesce(v_task.root_id, v_task.id), (v_task.depth + 1)::smallint, false, v_mode = 'serial',
@@ -60,11 +60,11 @@ begin
   elsif v_scope.cancel_reason is not null then
     raise exception using
       errcode = 'CM011', message = format('task %s is being cancelled: %s', v_parent_id, v_scope.cancel_reason);
-  elsif p_child_mode <> v_scope.child_mode or p_on_failure <> v_scope.on_failure then
+  elsif p_child_mode <> v_scope.child_mode or p_on_child_failure <> v_scope.on_failure then
     raise exception using
       errcode = 'CM005',
       message = format('the scope of task %s is %s / %s, not %s / %s', v_parent_id, v_scope.child_mode, v_scope.on_failure,
-                       coalesce(p_child_mode, v_scope.child_mode), coalesce(p_on_failure, v_scope.on_failure));
+                       coalesce(p_child_mode, v_scope.child_mode), coalesce(p_on_child_failure, v_scope.on_failure));
   end if;
   -- The scope's own mark is seen again when the child is counted, those above it only here.
   perform worker.refuse_if_cancelled(v_scope.parent_id);

@@ -4,11 +4,11 @@
 --   locks   see make_offspring
 --   raises  CM001 when the claim is no longer ours
 create or replace function worker.spawn_children(
-  p_task_id     bigint,
-  p_fence       bigint,
-  p_spawns      jsonb,
-  p_child_mode  text default null,
-  p_on_failure  text default null
+  p_task_id           bigint,
+  p_fence             bigint,
+  p_spawns            jsonb,
+  p_child_mode        text default null,
+  p_on_child_failure  text default null
 )
   returns void
   language plpgsql
@@ -19,6 +19,6 @@ begin
   if not exists (select from worker.running as r where r.id = p_task_id and r.fence = p_fence) then
     perform worker.raise_fenced(p_task_id, p_fence);
   end if;
-  perform worker.make_offspring(p_task_id, p_fence, p_spawns, p_child_mode, p_on_failure, null);
+  perform worker.make_offspring(p_task_id, p_fence, p_spawns, p_child_mode, p_on_child_failure, null);
 end;
 $$;

@@ -6,14 +6,14 @@
 --   locks   see settle
 --   raises  CM001 when the claim is no longer ours
 create or replace function worker.complete_task(
-  p_task_id     bigint,
-  p_fence       bigint,
-  p_info        jsonb default null,
-  p_result      jsonb default null,
-  p_spawns      jsonb default null,
-  p_child_mode  text default null,
-  p_on_failure  text default null,
-  p_follow_ups  jsonb default null
+  p_task_id           bigint,
+  p_fence             bigint,
+  p_info              jsonb default null,
+  p_result            jsonb default null,
+  p_spawns            jsonb default null,
+  p_child_mode        text default null,
+  p_on_child_failure  text default null,
+  p_follow_ups        jsonb default null
 )
   returns text
   language plpgsql
@@ -27,7 +27,7 @@ begin
     if not exists (select from worker.running as r where r.id = p_task_id and r.fence = p_fence) then
       perform worker.raise_fenced(p_task_id, p_fence);
     end if;
-    perform worker.make_offspring(p_task_id, p_fence, p_spawns, p_child_mode, p_on_failure, p_follow_ups);
+    perform worker.make_offspring(p_task_id, p_fence, p_spawns, p_child_mode, p_on_child_failure, p_follow_ups);
   elsif nullif(current_setting('worker.offspring', true), '') is null and nullif(current_setting('worker.late', true), '') is null
         and worker.complete_tasks(array[p_task_id], array[p_fence], array[p_info], array[p_result]) <> '{}' then
     return 'completed';
