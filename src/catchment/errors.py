@@ -198,7 +198,7 @@ class TaskCancelled(CatchmentError):
 
 
 class HandlerMissing(CatchmentError):
-    """``CM012``: the registered procedure does not exist."""
+    """``CM012``: the registered procedure does not exist, or its name is ambiguous."""
 
 
 class SchemaMismatch(CatchmentError):

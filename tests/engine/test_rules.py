@@ -46,7 +46,7 @@ RULES = [
             "a lost claim makes offspring": (
                 Swap("raise_fenced", "raise exception using", "raise notice using"),
                 Statements(
-                    "create or replace function worker.holds_task(p_task_id bigint, p_fence bigint) returns boolean"
+                    "create or replace function worker.holds_task(p_run worker.running) returns boolean"
                     " language sql return true"
                 ),
             ),

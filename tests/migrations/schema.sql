@@ -109,9 +109,9 @@ CREATE TYPE worker.sql_run AS (
 	fence bigint,
 	command text,
 	payload jsonb,
-	handler_call text,
-	handler_name text,
-	returns_info boolean,
+	signature text,
+	name text,
+	is_join boolean,
 	before_call text
 );
 ALTER TYPE worker.sql_run OWNER TO catchment_owner;
@@ -177,7 +177,6 @@ CREATE TABLE worker.task (
     parent_id bigint,
     root_id bigint,
     depth smallint DEFAULT 0 NOT NULL,
-    late boolean DEFAULT false NOT NULL,
     follows_id bigint,
     place bigint NOT NULL,
     lane text,
@@ -206,6 +205,8 @@ CREATE TABLE worker.command_registry (
     before_procedure text,
     after_procedure text,
     join_procedure text,
+    handler_signature text,
+    join_signature text,
     priority integer DEFAULT 100 NOT NULL,
     max_attempts integer DEFAULT 1 NOT NULL,
     retry_delay interval DEFAULT '00:00:01'::interval NOT NULL,
@@ -242,18 +243,6 @@ CREATE TABLE worker.after_call (
     command text NOT NULL
 );
 ALTER TABLE worker.after_call OWNER TO catchment_owner;
-CREATE TABLE worker.claim_position (
-    name text NOT NULL,
-    tier smallint NOT NULL,
-    band integer NOT NULL,
-    rank smallint NOT NULL,
-    place bigint NOT NULL,
-    id bigint NOT NULL,
-    looked_at timestamp with time zone NOT NULL,
-    cost interval NOT NULL,
-    published_at timestamp with time zone NOT NULL
-);
-ALTER TABLE worker.claim_position OWNER TO catchment_owner;
 CREATE TABLE worker.running (
     id bigint NOT NULL,
     fence bigint NOT NULL,
@@ -271,10 +260,7 @@ CREATE TABLE worker.running (
     deadline_at timestamp with time zone,
     is_plain boolean NOT NULL,
     has_lane boolean NOT NULL,
-    child_mode text,
-    on_failure text,
     has_merged boolean DEFAULT false NOT NULL,
-    has_follow_up boolean DEFAULT false NOT NULL,
     cancel_reason text,
     expired_at timestamp with time zone,
     progress jsonb,
@@ -282,6 +268,18 @@ CREATE TABLE worker.running (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
 ALTER TABLE worker.running OWNER TO catchment_owner;
+CREATE TABLE worker.claim_position (
+    name text NOT NULL,
+    tier smallint NOT NULL,
+    band integer NOT NULL,
+    rank smallint NOT NULL,
+    place bigint NOT NULL,
+    id bigint NOT NULL,
+    looked_at timestamp with time zone NOT NULL,
+    cost interval NOT NULL,
+    published_at timestamp with time zone NOT NULL
+);
+ALTER TABLE worker.claim_position OWNER TO catchment_owner;
 CREATE TABLE worker.queue_registry (
     queue text NOT NULL,
     queue_id integer NOT NULL,
@@ -336,6 +334,13 @@ CREATE TABLE worker.attempt (
     CONSTRAINT attempt_state_is_known CHECK ((state = ANY (ARRAY['failed'::text, 'interrupted'::text, 'cancelled'::text])))
 );
 ALTER TABLE worker.attempt OWNER TO catchment_owner;
+CREATE SEQUENCE worker.backend
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER SEQUENCE worker.backend OWNER TO catchment_owner;
 CREATE TABLE worker.blocked (
     id bigint NOT NULL,
     reason text NOT NULL,
@@ -449,12 +454,27 @@ CREATE VIEW worker.lanes AS
      LEFT JOIN worker.ready r ON (((r.id = l.head_id) AND (r.phase = 0))))
      LEFT JOIN worker.running n ON (((n.id = l.head_id) AND (n.phase = 0))));
 ALTER VIEW worker.lanes OWNER TO catchment_owner;
+CREATE UNLOGGED TABLE worker.late_child (
+    xact xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    task_id bigint NOT NULL,
+    parent_id bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE worker.late_child OWNER TO catchment_owner;
 CREATE TABLE worker.migration (
     number integer NOT NULL,
     name text NOT NULL,
     applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 ALTER TABLE worker.migration OWNER TO catchment_owner;
+CREATE UNLOGGED TABLE worker.offspring (
+    xact xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    fence bigint NOT NULL,
+    child_mode text,
+    on_failure text
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE worker.offspring OWNER TO catchment_owner;
 CREATE TABLE worker.outcome (
     id bigint NOT NULL,
     state text NOT NULL,
@@ -623,7 +643,7 @@ CREATE VIEW worker.tasks AS
         UNION ALL
          SELECT r.id,
             'processing'::text,
-            r.child_mode,
+            NULL::text,
             r.attempt,
             r.started_at,
             NULL::timestamp with time zone,
@@ -763,8 +783,12 @@ ALTER TABLE ONLY worker.gate
     ADD CONSTRAINT gate_pkey PRIMARY KEY (gate);
 ALTER TABLE ONLY worker.lane
     ADD CONSTRAINT lane_pkey PRIMARY KEY (queue_id, lane);
+ALTER TABLE ONLY worker.late_child
+    ADD CONSTRAINT late_child_pkey PRIMARY KEY (xact, task_id);
 ALTER TABLE ONLY worker.migration
     ADD CONSTRAINT migration_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY worker.offspring
+    ADD CONSTRAINT offspring_pkey PRIMARY KEY (xact, fence);
 ALTER TABLE ONLY worker.outcome
     ADD CONSTRAINT outcome_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY worker.pending_key
@@ -806,7 +830,7 @@ CREATE INDEX gate_next ON worker.gate USING btree (next_at) WHERE (next_at IS NO
 CREATE INDEX outcome_merged ON worker.outcome USING btree (merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX outcome_trouble ON worker.outcome USING btree (completed_at) WHERE (state <> 'completed'::text);
 CREATE UNIQUE INDEX ready_id ON worker.ready USING btree (id);
-CREATE INDEX running_backend ON worker.running USING btree (backend_key) WHERE (backend_key IS NOT NULL);
+CREATE INDEX running_backend ON worker.running USING btree (backend_key, fence) WHERE (backend_key IS NOT NULL);
 CREATE INDEX running_deadline ON worker.running USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
 CREATE INDEX task_follows ON worker.task USING btree (follows_id) WHERE (follows_id IS NOT NULL);
 CREATE INDEX task_parent ON worker.task USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
@@ -814,8 +838,9 @@ CREATE INDEX warning_task ON worker.warning USING btree (task_id);
 CREATE TRIGGER announce_command AFTER INSERT OR UPDATE OF queue, handler_kind ON worker.command_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();
 CREATE TRIGGER announce_queue AFTER INSERT OR UPDATE ON worker.queue_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();
 CREATE TRIGGER check_schedule BEFORE INSERT OR UPDATE OF every, cron, timezone ON worker.schedule FOR EACH ROW EXECUTE FUNCTION worker.check_schedule();
-CREATE CONSTRAINT TRIGGER count_late_children AFTER INSERT ON worker.task DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.late) EXECUTE FUNCTION worker.count_late_children();
+CREATE CONSTRAINT TRIGGER count_late_children AFTER INSERT ON worker.late_child DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION worker.count_late_children();
 CREATE TRIGGER enforce_no_grandchildren BEFORE INSERT ON worker.task FOR EACH ROW WHEN ((new.depth > 1)) EXECUTE FUNCTION worker.enforce_no_grandchildren();
+CREATE TRIGGER pin_procedures BEFORE INSERT OR UPDATE OF handler_procedure, join_procedure, handler_signature, join_signature ON worker.command_registry FOR EACH ROW EXECUTE FUNCTION worker.pin_procedures();
 CREATE TRIGGER refuse_early_settle BEFORE UPDATE OF state ON worker.scope FOR EACH ROW WHEN (((old.state = 'waiting'::text) AND (new.state <> 'waiting'::text))) EXECUTE FUNCTION worker.refuse_early_settle();
 CREATE TRIGGER refuse_open_scope_delete BEFORE DELETE ON worker.scope FOR EACH ROW WHEN ((old.state = 'waiting'::text)) EXECUTE FUNCTION worker.refuse_open_scope_delete();
 CREATE TRIGGER refuse_outcome_of_open_scope AFTER INSERT ON worker.outcome REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION worker.refuse_outcome_of_open_scope();
@@ -845,6 +870,8 @@ REVOKE ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text) FROM PUBL
 GRANT ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.call_of(p_signature text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.call_of(p_signature text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.call_text(p_name text, p_args integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.call_text(p_name text, p_args integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.cancel(p_task_id bigint, p_reason text) FROM PUBLIC;
@@ -880,6 +907,7 @@ GRANT ALL ON FUNCTION worker.complete_task(p_task_id bigint, p_fence bigint, p_i
 REVOKE ALL ON FUNCTION worker.complete_tasks(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.complete_tasks(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.count_completed(p_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.count_late() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.count_late_children() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.cron_field(p_cron text, p_field text, p_what text, p_low integer, p_high integer, p_names text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.current_parent_id() FROM PUBLIC;
@@ -905,14 +933,16 @@ GRANT ALL ON PROCEDURE worker.enqueue_analyze_tables(VARIADIC p_tables regclass[
 REVOKE ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone, p_trace text) TO catchment_enqueue;
 REVOKE ALL ON FUNCTION worker.enter_again(p_task worker.task) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.enter_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.enter_task(p_task_id bigint, p_fence bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.enter_task(p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.enter_task(p_task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.expire_deadlines(p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.expire_deadlines(p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.find_dead() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.find_dead() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.find_handler(p_command text, p_is_join boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.find_handler(p_command text, p_is_join boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.finish_plain(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[], OUT p_done bigint[], OUT p_children bigint[], OUT p_heads bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.fire_schedule(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.fire_schedule(p_name text) TO catchment_worker;
@@ -954,8 +984,9 @@ REVOKE ALL ON FUNCTION worker.hold_merged(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_pending(p_task_id bigint, p_priority integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_worker_lock(p_worker_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.hold_worker_lock(p_worker_id bigint) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.holds_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.holds_task(p_run worker.running) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.insert_children(p_task worker.task, p_spawns jsonb, p_child_mode text, p_on_child_failure text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.insert_follow_up(p_task_id bigint, p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.insert_task(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_parent_id bigint, p_root_id bigint, p_depth smallint, p_late boolean, p_is_serial boolean, p_follows_id bigint, p_place bigint, p_trace text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[], p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[], p_only bigint) TO catchment_worker;
@@ -1000,7 +1031,7 @@ REVOKE ALL ON FUNCTION worker.next_in_lane(p_lanes worker.held_lane[]) FROM PUBL
 REVOKE ALL ON FUNCTION worker.next_on_date(p_cron worker.cron, p_timezone text, p_date date, p_after timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.next_serial(p_scope_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.next_time(p_every interval, p_cron text, p_timezone text, p_previous timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.note_offspring(p_task_id bigint, p_note jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.note_offspring(p_fence bigint, p_child_mode text, p_on_failure text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.notify(p_channel text, p_payload text) FROM PUBLIC;
@@ -1008,21 +1039,27 @@ REVOKE ALL ON FUNCTION worker.now() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.now() TO catchment_read;
 GRANT ALL ON FUNCTION worker.now() TO catchment_worker;
 GRANT ALL ON FUNCTION worker.now() TO catchment_enqueue;
-REVOKE ALL ON FUNCTION worker.offspring_noted(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_gates(p_gates text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_scopes(p_ended worker.ended[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.own_backend_key() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.parse_cron(p_cron text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.pick_before(p_queue_id integer, p_kind "char", p_tier smallint, p_from worker.claim_position, p_limit integer, p_max_priority integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pick_ready(p_queue_id integer, p_kind "char", p_tier smallint, p_limit integer, p_max_priority integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pick_serial(p_queue_id integer, p_kind "char", p_max_priority integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.pin_procedures() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.pinned_signature(p_name text, p_before text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.procedure_signatures(p_name text, p_args integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.procedure_signatures(p_name text, p_args integer) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.promote_due(p_limit integer, p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.promote_due(p_limit integer, p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.put_off(p_task worker.task, p_due_at timestamp with time zone, p_gate text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.raise_fenced(p_task_id bigint, p_fence bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.raise_no_handler(p_command text, p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.raise_no_handler(p_command text, p_name text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.record_attempts(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) TO catchment_worker;
@@ -1069,7 +1106,7 @@ REVOKE ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size i
 GRANT ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.send_to_gates(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.set_aside(p_step text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.set_child_mode(p_run worker.running, p_child_mode text, p_on_child_failure text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.set_child_mode(p_run worker.running, p_child_mode text, p_on_child_failure text, p_is_held boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.settle_merged(p_settled worker.settled[]) FROM PUBLIC;
@@ -1128,7 +1165,6 @@ REVOKE ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers 
 GRANT ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.write_commands(p_commands jsonb, p_overwrite boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.write_lanes(p_rows tid[], p_heads bigint[], p_firsts bigint[], p_lasts bigint[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.write_offspring(p_ids bigint[], p_fences bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.write_outcomes(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.write_queues(p_queues jsonb, p_overwrite boolean) FROM PUBLIC;
 GRANT SELECT ON TABLE worker.attempt TO catchment_read;

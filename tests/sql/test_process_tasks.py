@@ -10,7 +10,7 @@ import pytest
 from psycopg import Connection
 
 from tests.fixtures.engine import Engine
-from tests.sql.support import message, python_work
+from tests.sql.support import message, python_work, start_work, wait_until
 
 Connect = Callable[..., Connection]
 CALL = "call worker.process_tasks(p_queue => 'work')"
@@ -90,9 +90,11 @@ def test_drain_finds_what_is_in_front_of_a_remembered_position(engine: Engine) -
     engine.enqueue("carry", note="1")
     engine.conn.execute(
         """
-        select set_config('worker.position_' || r.queue_id || 's' || r.tier,
-                          row('', r.tier, r.band, r.rank, r.place, r.id + 1, now(), '1 hour', now())::text, false)
+        select set_config('worker.position_' || p.name, to_jsonb(p)::text, false)
           from worker.ready as r
+         cross join lateral (select r.queue_id || 's' || r.tier as name, r.tier, r.band, r.rank, r.place,
+                                    r.id + 1 as id, clock_timestamp() as looked_at, '1 hour' as cost,
+                                    now() as published_at) as p
         """
     )
     engine.process("free")
@@ -313,6 +315,33 @@ def test_session_that_gave_up_its_locks_proves_its_life_again_at_the_next_call(
     committed.conn.execute("select worker.begin_session('work', null)")
     committed.conn.execute("select worker.begin_task('work', 1, null)")
     assert Engine(connect()).value("select worker.reset_abandoned_processing_tasks()") == 0
+
+
+def test_handler_that_gives_up_all_advisory_locks_is_not_taken_for_dead(committed: Engine, connect: Connect) -> None:
+    committed.conn.execute(
+        """create procedure probe.unlock(payload jsonb) language plpgsql as $$
+           begin
+             perform pg_advisory_unlock_all();
+             insert into probe.effect (note) values ('unlocked');
+             perform pg_advisory_xact_lock((payload ->> 'key')::bigint);
+           end; $$"""
+    )
+    committed.command("unlock", handler_procedure="probe.unlock")
+    keys = [20260103, 20260104]
+    holder, runner, watcher = connect(), connect(), Engine(connect())
+    for key in keys:
+        holder.execute("select pg_advisory_lock(%s)", [key])
+    tasks = [committed.enqueue("unlock", key=key) for key in keys]
+    thread = start_work(runner)
+    for task, key in zip(tasks, keys, strict=True):
+        waits = "select exists (select from pg_locks where pid = %s and not granted and objid = %s)"
+        wait_until(watcher, waits, runner.info.backend_pid, key)
+        assert watcher.value("select worker.reset_abandoned_processing_tasks()") == 0
+        assert watcher.state(task) == "processing"
+        holder.execute("select pg_advisory_unlock(%s)", [key])
+    thread.join()
+    assert [committed.task(task)["attempt"] for task in tasks] == [1, 1]
+    committed.check()
 
 
 def test_queue_is_served_by_name(engine: Engine) -> None:

@@ -56,8 +56,9 @@ grant execute on function
   worker.keep_step(text, bigint[]), worker.retry_troubles(bigint[]), worker.signal_backends(text, integer[], timestamptz),
   worker.find_dead(), worker.backends_to_signal(text, bigint[]),
   worker.note_trouble(text, text, text, text), worker.forget_trouble(text, text, timestamptz), worker.forget_workers(bigint[]), worker.chores(), worker.new_troubles(timestamptz), worker.let_in(), worker.rouse_limited(), worker.due_schedules(), worker.fire_schedule(text), worker.close_idle_scopes(bigint, integer),
-  worker.begin_session(text, text), worker.begin_task(text, integer, integer), worker.enter_task(bigint, bigint),
+  worker.begin_session(text, text), worker.begin_task(text, integer, integer), worker.enter_task(bigint),
   worker.leave_task(), worker.last_processed(), worker.look_from_start(), worker.take_after_call(boolean), worker.has_after_calls(), worker.may_analyze(oid), worker.call_text(text, integer),
+  worker.procedure_signatures(text, integer), worker.call_of(text), worker.find_handler(text, boolean), worker.raise_no_handler(text, text),
   worker.record_warning(bigint, text, text)
    to catchment_worker;
 grant execute on procedure

@@ -39,6 +39,8 @@ create table if not exists worker.command_registry (
   before_procedure   text,
   after_procedure    text,
   join_procedure     text,
+  handler_signature  text,
+  join_signature     text,
   priority           integer not null default 100,
   max_attempts       integer not null default 1,
   retry_delay        interval not null default '1 second',
@@ -72,4 +74,5 @@ create table if not exists worker.command_registry (
 comment on table worker.command_registry is
   'One row per command: its handler, its queue, and how it retries. dedup lists the payload keys that make two pending tasks '
   'the same work (an empty list: the command alone); merge says how the other keys are combined. limit_key lists the payload '
-  'keys whose values share a limit (an empty list: the whole command): max_running tasks, rate starts per rate_per.';
+  'keys whose values share a limit (an empty list: the whole command): max_running tasks, rate starts per rate_per. '
+  'handler_signature and join_signature are written by the engine: the procedures that the names mean.';

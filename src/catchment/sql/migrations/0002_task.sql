@@ -11,7 +11,6 @@ create table if not exists worker.task (
   parent_id     bigint,
   root_id       bigint,
   depth         smallint not null default 0,
-  late          boolean not null default false,
   follows_id    bigint,
   place         bigint not null,
   lane          text,
@@ -34,8 +33,6 @@ comment on table worker.task is
   'What was asked for. Written once; only a never-tried task may still get another payload, priority or due time.';
 comment on column worker.task.place is
   'Order of arrival. The id, except for a follow-up, which stands where its root stood.';
-comment on column worker.task.late is
-  'Spawned into a scope that was already open; counted when its transaction commits.';
 comment on column worker.task.trace is
   'Who asked for it, as a W3C traceparent: the span that its run continues.';
 
@@ -101,10 +98,7 @@ create table if not exists worker.running (
   deadline_at    timestamptz,
   is_plain       boolean not null,
   has_lane       boolean not null,
-  child_mode     text,
-  on_failure     text,
   has_merged     boolean not null default false,
-  has_follow_up  boolean not null default false,
   cancel_reason  text,
   expired_at     timestamptz,
   progress       jsonb,
@@ -113,11 +107,10 @@ create table if not exists worker.running (
         autovacuum_vacuum_cost_delay = 0);
 comment on table worker.running is
   'Attempts in progress. Every write of a worker carries the fence of its attempt. A SQL task belongs to the session that holds '
-  'backend_key, a Python task to its worker. is_plain: nothing but its scope or its lane hears of its completion (no hook, no join). '
-  'child_mode, on_failure and has_follow_up are written as the attempt ends.';
+  'backend_key, a Python task to its worker. is_plain: nothing but its scope or its lane hears of its completion (no hook, no join).';
 
--- What SQL handlers hold: deadlines, cancels, lost sessions.
-create index if not exists running_backend on worker.running (backend_key) where backend_key is not null;
+-- What SQL handlers hold: deadlines, cancels, lost sessions; the last attempt of one session, whatever dead rows it has left.
+create index if not exists running_backend on worker.running (backend_key, fence) where backend_key is not null;
 create index if not exists running_deadline on worker.running (deadline_at) where deadline_at is not null;
 
 create table if not exists worker.blocked (

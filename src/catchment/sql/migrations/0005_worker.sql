@@ -42,6 +42,9 @@ comment on table worker.trouble is
   'What upkeep could not do: one row per step and item (empty: the step as a whole). The item is set aside until retry_at, so that '
   'the others go on; the row is gone as soon as it works. catchment doctor names them.';
 
+-- Remembers for each session that runs SQL handlers its key, out of its reach; see hold_backend_lock.
+create sequence if not exists worker.backend;
+
 create unlogged table if not exists worker.sleeper (
   worker_id  bigint not null,
   queue_id   integer not null,

@@ -109,12 +109,12 @@ create type worker.sql_run as (
   fence          bigint,
   command        text,
   payload        jsonb,
-  handler_call   text,
-  handler_name   text,
-  returns_info   boolean,
+  signature      text,
+  name           text,
+  is_join        boolean,
   before_call    text
 );
-comment on type worker.sql_run is 'A claimed task with the CALLs that run its SQL handler and hook.';
+comment on type worker.sql_run is 'A claimed task with the signature of its handler and the CALL that runs its hook.';
 
 create type worker.cron as (
   minutes      integer[],

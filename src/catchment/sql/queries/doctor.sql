@@ -3,14 +3,21 @@ select 'error' as level, coalesce('task ' || i.task_id, 'engine') as subject, i.
        'This is a defect of the engine: please report it with the output of "catchment task show".' as remedy
   from worker.check_invariants() as i
 union all
-select 'error', 'command ' || c.command, format('its %s %s does not exist', p.kind, p.name),
-       'Create the procedure, or correct worker.command_registry.'
+select 'error', 'command ' || c.command,
+       format(case cardinality(f.found) when 0 then 'its %s %s does not exist' else 'its %s %s is ambiguous: %s' end, p.kind, p.name,
+              array_to_string(f.found, ' or ')),
+       case cardinality(f.found) when 0 then 'Create the procedure, or correct worker.command_registry.'
+                                 else 'Write its arguments too: ' || replace(f.found[1], 'pg_catalog.', '')
+       end
   from worker.command_registry as c
- cross join lateral (values ('handler', c.handler_procedure, 2), ('before hook', c.before_procedure, 1),
-                            ('after hook', c.after_procedure, 1), ('join', c.join_procedure, 2)) as p (kind, name, arguments)
+ cross join lateral (values ('handler', c.handler_procedure, c.handler_signature, 2), ('before hook', c.before_procedure, null, 1),
+                            ('after hook', c.after_procedure, null, 1), ('join', c.join_procedure, c.join_signature, 2))
+       as p (kind, name, signature, arguments)
+ cross join lateral (select worker.procedure_signatures(p.name, p.arguments) as found) as f
  where c.handler_kind = 'sql'
    and p.name is not null
-   and worker.call_text(p.name, p.arguments) is null
+   and cardinality(f.found) <> 1
+   and not coalesce(p.signature = any (f.found), false)
 union all
 select 'warning', format('lane %s of queue %s', l.lane, l.queue), format('halted since %s: task %s failed', l.halted_at, l.head_id),
        format('catchment task retry %s, or: select worker.skip_halted(%L, %L)', l.head_id, l.queue, l.lane)

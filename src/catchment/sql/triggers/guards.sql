@@ -6,11 +6,13 @@ create or replace trigger refuse_open_scope_delete before delete on worker.scope
   for each row when (old.state = 'waiting') execute function worker.refuse_open_scope_delete();
 create or replace trigger refuse_outcome_of_open_scope after insert on worker.outcome
   referencing new table as new_rows for each statement execute function worker.refuse_outcome_of_open_scope();
-drop trigger if exists count_late_children on worker.task;
-create constraint trigger count_late_children after insert on worker.task
-  deferrable initially deferred for each row when (new.late) execute function worker.count_late_children();
+drop trigger if exists count_late_children on worker.late_child;
+create constraint trigger count_late_children after insert on worker.late_child
+  deferrable initially deferred for each row execute function worker.count_late_children();
 create or replace trigger check_schedule before insert or update of every, cron, timezone on worker.schedule
   for each row execute function worker.check_schedule();
+create or replace trigger pin_procedures before insert or update of handler_procedure, join_procedure, handler_signature, join_signature
+  on worker.command_registry for each row execute function worker.pin_procedures();
 create or replace trigger announce_queue after insert or update on worker.queue_registry
   for each row execute function worker.announce_queue();
 create or replace trigger announce_command after insert or update of queue, handler_kind on worker.command_registry

@@ -22,7 +22,7 @@ select t.id, t.command, t.payload, p.state, t.priority, t.parent_id, t.depth, p.
       from worker.blocked as b
      where b.phase <> 1
     union all
-    select r.id, 'processing', r.child_mode, r.attempt, r.started_at, null, null, r.worker_pid, null, null, null, r.fence, null,
+    select r.id, 'processing', null, r.attempt, r.started_at, null, null, r.worker_pid, null, null, null, r.fence, null,
            r.deadline_at, r.progress, null
       from worker.running as r
     union all

@@ -1,20 +1,15 @@
--- count_late_children: at commit, scopes learn of the children that were inserted from outside a handler.
+-- count_late_children: at commit, scopes learn of the children that were inserted from outside a handler. The first of a transaction
+-- counts them all; each looks for its own row alone, since those that were counted are still in the index.
 create or replace function worker.count_late_children()
   returns trigger
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 begin
-  if nullif(current_setting('worker.late', true), '') is not null then
-    perform worker.follow_through(null);
+  if exists (select from worker.late_child as l where l.xact = new.xact and l.task_id = new.task_id) then
+    perform worker.count_late();
   end if;
   return null;
 end;

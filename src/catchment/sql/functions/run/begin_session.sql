@@ -1,5 +1,6 @@
 -- begin_session: prepare this backend for running tasks: prove its life by a lock, give back what a broken call of this very
--- session left, count children inserted in this transaction.
+-- session left, count children inserted in this transaction. What it left is its last attempt, if that still runs: the number that
+-- this session drew last from worker.fence tells which.
 --
 --   raises  CM003 unknown queue, CM007 inside a handler or with an unknown mode
 create or replace function worker.begin_session(
@@ -19,14 +20,13 @@ create or replace function worker.begin_session(
   set enable_sort = off
 as $$
 declare
-  v_left bigint[] := string_to_array(nullif(current_setting('worker.busy', true), ''), '/')::bigint[];
+  c_caller constant text := '\y(run_handler|run_hook)\((worker\.sql_run|sql_run|bigint),';
+  v_key     bigint;
+  v_fence   bigint;
+  v_left    bigint;
+  v_context text;
 begin
-  if worker.current_task_id() is not null then
-    raise exception using
-      errcode = 'CM007',
-      message = format('the handler of task %s cannot run other tasks', worker.current_task_id()),
-      hint = 'Spawn them: they run when the handler has returned.';
-  elsif p_mode not in ('top', 'child') then
+  if p_mode not in ('top', 'child') then
     raise exception using errcode = 'CM007', message = format('mode %L is unknown, expected top, child or none', p_mode);
   elsif p_queue is not null and not exists (select from worker.queue_registry as q where q.queue = p_queue) then
     raise exception using
@@ -34,11 +34,24 @@ begin
       message = format('unknown queue %L', p_queue),
       hint = 'Register it in worker.queue_registry; "catchment queue list" shows what there is.';
   end if;
-  perform worker.hold_backend_lock();
-  if v_left is not null then
-    perform worker.settle(v_left[1:1], v_left[2:2], array['interrupted'],
+  v_key := worker.hold_backend_lock();
+  begin
+    v_fence := currval('worker.fence');
+  exception
+    when object_not_in_prerequisite_state then
+      null; -- nothing was ever claimed here
+  end;
+  select r.id into v_left from worker.running as r where r.backend_key = v_key and r.fence = v_fence;
+  if found then
+    get diagnostics v_context = pg_context;
+    if v_context ~ c_caller then
+      raise exception using
+        errcode = 'CM007',
+        message = format('the handler of task %s cannot run other tasks', v_left),
+        hint = 'Spawn them: they run when the handler has returned.';
+    end if;
+    perform worker.settle(array[v_left], array[v_fence], array['interrupted'],
                           array[jsonb_build_object('kind', 'interrupted', 'message', 'the call that ran it was broken off')]);
-    perform set_config('worker.busy', '', false);
   end if;
   if nullif(current_setting('worker.late', true), '') is not null then
     perform worker.follow_through(null);

@@ -14,41 +14,42 @@ create or replace function worker.begin_task(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_key      bigint := currval('worker.backend');
   v_queue_id integer;
   v_claimed  worker.claimed;
   v_command  worker.command_registry;
-  v_name     text;
-  v_call     text;
   v_before   text;
 begin
   if exists (select from worker.cancel_request) then
     perform worker.sweep_cancelled();
   end if;
   perform worker.let_in();
+  if not pg_try_advisory_lock(v_key) then -- the last handler gave it up, and a stranger took it
+    v_key := worker.hold_backend_lock();
+  end if;
   for v_queue_id in
     select q.queue_id from worker.queue_registry as q where p_queue is null or q.queue = p_queue order by q.queue
   loop
     select c.* into v_claimed
       from worker.claim(v_queue_id, 's', p_tier, 1, p_max_priority,
                         nullif(current_setting('worker.worker_id', true), '')::bigint,
-                        current_setting('worker.backend_key')::bigint) as c;
+                        v_key) as c;
     exit when v_claimed.id is not null;
   end loop;
   if v_claimed.id is null then
     return null;
   end if;
 
-  perform set_config('worker.busy', v_claimed.id || '/' || v_claimed.fence, false);
   select c.* into v_command from worker.command_registry as c where c.command = v_claimed.command;
-  v_name := case v_claimed.phase when 1 then v_command.join_procedure else v_command.handler_procedure end;
-  v_call := worker.call_text(v_name, 2);
   if v_claimed.phase = 0 and v_command.before_procedure is not null then
     v_before := worker.call_text(v_command.before_procedure, 1);
     if v_before is null then
       perform worker.record_warning(v_claimed.id, 'before', format('procedure %s does not exist', v_command.before_procedure));
     end if;
   end if;
-  return (v_claimed.id, v_claimed.fence, v_claimed.command, v_claimed.payload, v_call, v_name, v_call like '%, $2)',
-          v_before)::worker.sql_run;
+  return (v_claimed.id, v_claimed.fence, v_claimed.command, v_claimed.payload,
+          case v_claimed.phase when 1 then v_command.join_signature else v_command.handler_signature end,
+          case v_claimed.phase when 1 then v_command.join_procedure else v_command.handler_procedure end,
+          v_claimed.phase = 1, v_before)::worker.sql_run;
 end;
 $$;

@@ -3,7 +3,7 @@ create or replace procedure worker.drain(p_queue text default null)
   language plpgsql
 as $$
 declare
-  v_probe   text;
+  v_probe   pg_catalog.text;
   v_is_sure boolean := false; -- the last look began at the start of the queues
 begin
   select p.filler into v_probe from worker.commit_probe as p; -- as in process_tasks

@@ -6,8 +6,7 @@ create or replace function worker.leave_task()
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform set_config('worker.task_id', '', true), set_config('worker.task_fence', '', true),
-          set_config('worker.busy', '', false);
+  perform set_config('worker.task_id', '', true);
   return exists (select from worker.after_call);
 end;
 $$;

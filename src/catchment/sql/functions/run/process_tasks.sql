@@ -14,7 +14,7 @@ create or replace procedure worker.process_tasks(
   language plpgsql
 as $$
 declare
-  v_probe text;
+  v_probe pg_catalog.text;
 begin
   -- Whether this procedure may commit is not to be asked for, but shows: only then does PL/pgSQL fetch a stored value at once,
   -- which adds its header to the size. See worker.commit_probe.

@@ -10,26 +10,29 @@ create or replace procedure worker.run_handler(
 as $$
 declare
   c_tries  constant integer := 3;
-  v_info   jsonb;
-  v_sqlstate text;
-  v_message  text;
-  v_detail   text;
-  v_hint     text;
-  v_context  text;
+  v_call   pg_catalog.text;
+  v_info   pg_catalog.jsonb;
+  v_sqlstate pg_catalog.text;
+  v_message  pg_catalog.text;
+  v_detail   pg_catalog.text;
+  v_hint     pg_catalog.text;
+  v_context  pg_catalog.text;
 begin
   for v_try in 0 .. c_tries loop
     begin
       v_info := null;
-      if p_run.handler_call is null then
-        raise exception using
-          errcode = 'CM012',
-          message = coalesce('the handler ' || p_run.handler_name || ' of ' || p_run.command || ' does not exist',
-                             'the registry has no handler of ' || p_run.command || ' any more'),
-          hint = 'Create a procedure that takes (payload jsonb) or (payload jsonb, inout info jsonb), then retry the task.';
-      elsif p_run.returns_info then
-        execute p_run.handler_call into v_info using p_run.payload, null::jsonb;
+      -- Whether it exists is asked here and not as its owner: who may not use its schema may not run it.
+      if pg_catalog.to_regprocedure(p_run.signature) is null then
+        p_run.signature := worker.find_handler(p_run.command, p_run.is_join);
+        if p_run.signature is null then
+          perform worker.raise_no_handler(p_run.command, p_run.name);
+        end if;
+      end if;
+      v_call := worker.call_of(p_run.signature);
+      if v_call like '%, $2)' then
+        execute v_call into v_info using p_run.payload, null::pg_catalog.jsonb;
       else
-        execute p_run.handler_call using p_run.payload;
+        execute v_call using p_run.payload;
       end if;
       p_state := worker.complete_task(p_run.id, p_run.fence, v_info);
       if p_commits then

@@ -10,14 +10,14 @@ create or replace procedure worker.run_tasks(
   language plpgsql
 as $$
 declare
-  v_until  timestamptz := pg_catalog.clock_timestamp() + p_max_runtime_ms * interval '1 millisecond';
+  v_until  pg_catalog.timestamptz := pg_catalog.clock_timestamp() + p_max_runtime_ms * interval '1 millisecond';
   v_tier   integer := case p_mode when 'top' then 1 else 0 end;
-  v_done   jsonb := '[]';
+  v_done   pg_catalog.jsonb := '[]';
   v_count  integer := 0;
   v_run    worker.sql_run;
-  v_state  text;
-  v_error  jsonb;
-  v_start  timestamptz;
+  v_state  pg_catalog.text;
+  v_error  pg_catalog.jsonb;
+  v_start  pg_catalog.timestamptz;
   v_hooks  boolean;
 begin
   perform worker.begin_session(p_queue, p_mode);
@@ -39,7 +39,7 @@ begin
       commit;
     end if;
 
-    perform worker.enter_task(v_run.id, v_run.fence);
+    perform worker.enter_task(v_run.id);
     v_error := null;
     call worker.run_handler(v_run, p_commits, v_state, v_error);
     if v_error is not null then
@@ -65,6 +65,6 @@ begin
     exit when p_mode is null and v_tier = 1 and v_state = 'waiting';
   end loop;
   call worker.run_after_calls(p_commits);
-  perform pg_catalog.set_config('worker.processed', v_done::text, false);
+  perform pg_catalog.set_config('worker.processed', v_done::pg_catalog.text, false);
 end;
 $$;

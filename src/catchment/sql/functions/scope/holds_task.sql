@@ -1,10 +1,15 @@
--- holds_task: does this session run that attempt? Knowing the fence is the proof.
-create or replace function worker.holds_task(
-  p_task_id  bigint,
-  p_fence    bigint
-)
+-- holds_task: is this the session that runs that attempt, or the transaction that ends it? Proven by the key of the session, which
+-- no session can choose, or by a row that only this transaction sees; what a session has set about itself proves nothing.
+create or replace function worker.holds_task(p_run worker.running)
   returns boolean
-  language sql
-  stable
-return coalesce(pg_catalog.current_setting('worker.task_id', true) = p_task_id::text
-                and pg_catalog.current_setting('worker.task_fence', true) = p_fence::text, false);
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_run.worker_pid = pg_backend_pid() and p_run.backend_key = worker.own_backend_key() then
+    return true;
+  end if;
+  return exists (select from worker.offspring as o where o.fence = p_run.fence and o.xact = pg_current_xact_id_if_assigned());
+end;
+$$;

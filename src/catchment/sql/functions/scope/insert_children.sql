@@ -1,5 +1,6 @@
 -- insert_children: write the children that a running task spawned, all in one statement for each table. Their commands are not
--- deduplicated. p_spawns is an array of {"command", "payload", "priority", "scheduled_at", "trace"}.
+-- deduplicated. The caller has seen that its fence holds. p_spawns is an array of {"command", "payload", "priority",
+-- "scheduled_at", "trace"}.
 --
 --   locks   nothing
 --   raises  CM002 unknown command, CM004 bad payload; see set_child_mode and enforce_no_grandchildren
@@ -27,7 +28,7 @@ declare
   v_queues integer[];
 begin
   select r.* into v_run from worker.running as r where r.id = p_task.id;
-  v_serial := worker.set_child_mode(v_run, p_child_mode, p_on_child_failure) = 'serial';
+  v_serial := worker.set_child_mode(v_run, p_child_mode, p_on_child_failure, true) = 'serial';
   perform worker.insert_task(s.value ->> 'command', s.value -> 'payload', null, null, null) -- raises what is wrong with it
      from jsonb_array_elements(p_spawns) as s
     where not exists (select from worker.command_registry as c where c.command = s.value ->> 'command')

@@ -17,8 +17,8 @@ declare
   v_found tid;
 begin
   if v_hint[1] = p_scope_id::text then
-    v_row := v_hint[2]::tid;
     begin
+      v_row := v_hint[2]::tid;
       for look in 1 .. c_looks loop
         v_row := currtid2('worker.scope', v_row);
         select s.ctid into v_found from worker.scope as s where s.ctid = v_row and s.id = p_scope_id for no key update;
@@ -27,8 +27,8 @@ begin
         end if;
       end loop;
     exception
-      when invalid_parameter_value or internal_error then
-        null; -- that place is gone
+      when invalid_parameter_value or invalid_text_representation or internal_error then
+        null; -- that place is gone, or never was one
     end;
   end if;
   select s.ctid into v_found from worker.scope as s where s.id = p_scope_id for no key update;

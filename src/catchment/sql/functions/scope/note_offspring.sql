@@ -1,17 +1,19 @@
--- note_offspring: remember with the transaction what the running handler of a task has made: child_mode and on_failure of its
--- scope, has_follow_up. settle writes it; until then the running row stays free for a cancel or a deadline.
+-- note_offspring: this transaction makes children or follow-ups of an attempt that it is going to end. The mode and the failure
+-- policy of a scope may follow later.
 create or replace function worker.note_offspring(
-  p_task_id  bigint,
-  p_note     jsonb
+  p_fence       bigint,
+  p_child_mode  text,
+  p_on_failure  text
 )
-  returns jsonb
+  returns void
   language plpgsql
+  security definer
   set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_note jsonb := worker.offspring_noted(p_task_id) || p_note;
 begin
-  perform set_config('worker.offspring', jsonb_build_object(p_task_id, v_note)::text, true);
-  return v_note;
+  insert into worker.offspring as o (fence, child_mode, on_failure) values (p_fence, p_child_mode, p_on_failure)
+  on conflict (xact, fence) do update
+     set child_mode = coalesce(excluded.child_mode, o.child_mode),
+         on_failure = coalesce(excluded.on_failure, o.on_failure);
 end;
 $$;

@@ -1,5 +1,5 @@
--- set_child_mode: the first spawn of a running handler fixes the mode and the failure policy of its scope. They are noted with
--- the transaction and written by settle: a handler that spawned and works on can still be cancelled or timed out.
+-- set_child_mode: the first spawn of a running handler fixes the mode and the failure policy of its scope. They are noted beside
+-- the running row: a handler that spawned and works on can still be cancelled or timed out.
 --
 --   returns the mode
 --   raises  CM005 when the task is joining, the spawn comes from elsewhere or asks for another mode; CM011 when the task is
@@ -7,7 +7,8 @@
 create or replace function worker.set_child_mode(
   p_run               worker.running,
   p_child_mode        text,
-  p_on_child_failure  text
+  p_on_child_failure  text,
+  p_is_held           boolean default false
 )
   returns text
   language plpgsql
@@ -15,14 +16,14 @@ create or replace function worker.set_child_mode(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_made jsonb := worker.offspring_noted(p_run.id);
+  v_made worker.offspring;
 begin
   if p_run.phase <> 0 then
     raise exception using
       errcode = 'CM005',
       message = format('task %s takes no children: its join is running', p_run.id),
       hint = 'A join settles its task. Spawn from the handler, or start a follow-up.';
-  elsif not worker.holds_task(p_run.id, p_run.fence) then
+  elsif not (p_is_held or worker.holds_task(p_run)) then
     raise exception using
       errcode = 'CM005',
       message = format('task %s is processing: only its own handler may spawn its children', p_run.id);
@@ -36,16 +37,20 @@ begin
       errcode = 'CM005', message = format('failure policy %L is unknown, expected wait or cancel_siblings', p_on_child_failure);
   end if;
 
-  if v_made ->> 'child_mode' is null then
-    v_made := worker.note_offspring(p_run.id, jsonb_build_object('child_mode', coalesce(p_child_mode, 'concurrent'),
-                                                                 'on_failure', coalesce(p_on_child_failure, 'wait')));
-  elsif p_child_mode <> v_made ->> 'child_mode' or p_on_child_failure <> v_made ->> 'on_failure' then
+  select o.* into v_made
+    from worker.offspring as o
+   where o.fence = p_run.fence and o.xact = pg_current_xact_id_if_assigned();
+  if v_made.child_mode is null then
+    v_made.child_mode := coalesce(p_child_mode, 'concurrent');
+    v_made.on_failure := coalesce(p_on_child_failure, 'wait');
+    perform worker.note_offspring(p_run.fence, v_made.child_mode, v_made.on_failure);
+  elsif p_child_mode <> v_made.child_mode or p_on_child_failure <> v_made.on_failure then
     raise exception using
       errcode = 'CM005',
-      message = format('the scope of task %s is %s / %s, not %s / %s', p_run.id, v_made ->> 'child_mode', v_made ->> 'on_failure',
-                       coalesce(p_child_mode, v_made ->> 'child_mode'), coalesce(p_on_child_failure, v_made ->> 'on_failure')),
+      message = format('the scope of task %s is %s / %s, not %s / %s', p_run.id, v_made.child_mode, v_made.on_failure,
+                       coalesce(p_child_mode, v_made.child_mode), coalesce(p_on_child_failure, v_made.on_failure)),
       hint = 'The first spawn of a handler fixes child mode and failure policy.';
   end if;
-  return v_made ->> 'child_mode';
+  return v_made.child_mode;
 end;
 $$;

@@ -1,5 +1,5 @@
--- take_late: the children that this transaction spawned into open scopes, as changes to those scopes, and forget them. A scope
--- that is gone by now is kept in the list, to be refused.
+-- take_late: the children that this transaction spawned into open scopes and nobody has counted, as changes to those scopes, and
+-- forget them. A scope that is gone by now is kept in the list, to be refused.
 create or replace function worker.take_late()
   returns worker.scope_change[]
   language plpgsql
@@ -7,15 +7,23 @@ create or replace function worker.take_late()
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_late text := nullif(current_setting('worker.late', true), '');
+  v_late worker.scope_change[];
 begin
-  if v_late is null then
-    return '{}';
+  if nullif(current_setting('worker.late', true), '') is null
+     and not exists (select from worker.late_child as l where l.xact = pg_current_xact_id_if_assigned()) then
+    return null;
   end if;
+  with gone as (
+    delete from worker.late_child as l where l.xact = pg_current_xact_id_if_assigned() returning l.parent_id
+  ),
+  late as (
+    select g.parent_id, count(*)::integer as n from gone as g group by g.parent_id
+  )
+  select array_agg((l.parent_id, coalesce((select s.depth from worker.scope as s where s.id = l.parent_id), 0), 0, 0, 0, l.n,
+                    false, false)::worker.scope_change)
+    into v_late
+    from late as l;
   perform set_config('worker.late', '', true);
-  return array(
-    select (l.key::bigint, coalesce(s.depth, 0), 0, 0, 0, l.value::integer, false, false)::worker.scope_change
-      from jsonb_each_text(v_late::jsonb) as l
-      left join worker.scope as s on s.id = l.key::bigint);
+  return v_late;
 end;
 $$;

@@ -28,7 +28,7 @@ begin
       perform worker.raise_fenced(p_task_id, p_fence);
     end if;
     perform worker.make_offspring(p_task_id, p_fence, p_spawns, p_child_mode, p_on_child_failure, p_follow_ups);
-  elsif nullif(current_setting('worker.offspring', true), '') is null and nullif(current_setting('worker.late', true), '') is null
+  elsif nullif(current_setting('worker.late', true), '') is null
         and worker.complete_tasks(array[p_task_id], array[p_fence], array[p_info], array[p_result]) <> '{}' then
     return 'completed';
   end if;

@@ -28,7 +28,11 @@ declare
   v_done     bigint[];
   v_children bigint[];
   v_heads    bigint[];
+  v_made     bigint[] := '{}'; -- fences of attempts that have made offspring: in this transaction, or they would have ended
 begin
+  if pg_current_xact_id_if_assigned() is not null then
+    v_made := array(select o.fence from worker.offspring as o where o.xact = pg_current_xact_id_if_assigned());
+  end if;
   p_done := '{}';
   p_children := '{}';
   p_heads := '{}';
@@ -41,9 +45,8 @@ begin
                         where x.id = u.id
                           and x.fence = u.fence
                           and x.is_plain
-                          and x.child_mode is null
-                          and not x.has_follow_up
-                          and not x.has_merged)
+                          and not x.has_merged
+                          and x.fence <> all (v_made))
                  from unnest(p_ids, p_fences) as u (id, fence)))
       returning r.id, r.tier, r.has_lane, r.attempt, r.worker_pid, r.started_at
     ),

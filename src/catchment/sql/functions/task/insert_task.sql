@@ -41,7 +41,6 @@ declare
   v_place    bigint;
   v_priority integer;
   v_reason   text;
-  v_late     jsonb;
 begin
   select c.* into v_command from worker.command_registry as c where c.command = p_command;
   if not found then
@@ -87,11 +86,11 @@ begin
                 when v_gate is not null       then 'limit'
               end;
 
-  insert into worker.task (id, command, queue_id, kind, payload, priority, parent_id, root_id, depth, late, follows_id, place,
-                           lane, dedup_key, gate, scheduled_at, max_attempts, created_at, trace)
+  insert into worker.task (id, command, queue_id, kind, payload, priority, parent_id, root_id, depth, follows_id, place, lane,
+                           dedup_key, gate, scheduled_at, max_attempts, created_at, trace)
   overriding system value
-  values (v_id, p_command, v_queue_id, v_kind, v_payload, v_priority, p_parent_id, p_root_id, p_depth, p_late, p_follows_id,
-          v_place, p_lane, v_key, v_gate, p_scheduled_at, v_command.max_attempts, v_now, p_trace);
+  values (v_id, p_command, v_queue_id, v_kind, v_payload, v_priority, p_parent_id, p_root_id, p_depth, p_follows_id, v_place,
+          p_lane, v_key, v_gate, p_scheduled_at, v_command.max_attempts, v_now, p_trace);
 
   if v_reason is null then
     insert into worker.ready (queue_id, kind, tier, band, rank, place, id, since)
@@ -109,15 +108,12 @@ begin
       insert into worker.arrival (queue_id, lane, first_place, last_place) values (v_queue_id, p_lane, v_place, v_place);
     end if;
   end if;
-  if p_late then
-    v_late := coalesce(nullif(current_setting('worker.late', true), ''), '{}')::jsonb;
-    perform set_config(
-      'worker.late',
-      (v_late || jsonb_build_object(p_parent_id, coalesce((v_late ->> p_parent_id::text)::integer, 0) + 1))::text,
-      true);
-  end if;
   if v_key is not null then
     insert into worker.pending_key (dedup_key, id) values (v_key, v_id);
+  end if;
+  if p_late then
+    perform set_config('worker.late', 'yes', true); -- a hint to count it soon
+    insert into worker.late_child (task_id, parent_id) values (v_id, p_parent_id);
   end if;
   if v_reason is null or v_reason in ('lane', 'limit') then
     perform worker.wake(array[v_queue_id], case when p_parent_id is null then 1 else 0 end);

@@ -11,13 +11,20 @@ create or replace function worker.known_position(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
+  c_longest constant interval := '1 minute';
   v_known worker.claim_position;
 begin
-  if p_own like '(%' then
-    v_known := p_own;
-  end if;
-  if v_known.looked_at > clock_timestamp() - 20 * v_known.cost then
-    return v_known;
+  if p_own like '{%' then
+    begin
+      v_known := jsonb_populate_record(null::worker.claim_position, p_own::jsonb);
+      if v_known.name = p_name and v_known.looked_at between clock_timestamp() - 20 * least(v_known.cost, c_longest)
+                                                         and clock_timestamp() then
+        return v_known;
+      end if;
+    exception
+      when data_exception then
+        null; -- what a session remembers is only a hint, and it may write there what it likes
+    end;
   end if;
   select p.* into v_known
     from worker.claim_position as p

@@ -24,6 +24,6 @@ begin
        set (tier, band, rank, place, id, looked_at, cost, published_at)
          = row(v_now.tier, v_now.band, v_now.rank, v_now.place, v_now.id, v_now.looked_at, v_now.cost, v_now.published_at);
   end if;
-  perform set_config('worker.position_' || p_name, v_now::text, false);
+  perform set_config('worker.position_' || p_name, to_jsonb(v_now)::text, false);
 end;
 $$;

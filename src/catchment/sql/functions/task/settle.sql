@@ -36,10 +36,6 @@ begin
       message = format('attempts were asked to be %s, expected completed, failed, cancelled, interrupted or released', p_asked);
   end if;
 
-  if nullif(current_setting('worker.offspring', true), '') is not null then
-    perform worker.write_offspring(p_ids, p_fences);
-  end if;
-
   v_ended := worker.take_attempts(p_ids, p_fences, p_asked, p_errors, p_infos, p_results);
   v_fates := array(select distinct e.fate from unnest(v_ended) as e);
 

@@ -26,8 +26,9 @@ begin
 
   select array_agg((row(t.id, t.command, t.queue_id, t.kind, r.tier, r.band, t.place, t.parent_id, t.depth,
                         coalesce(t.lane, case when q.mode = 'serial' and r.tier = 1 then '' end), r.phase, r.attempt, r.failures,
-                        r.interruptions, t.max_attempts, r.worker_pid, r.started_at, r.deadline_at, r.child_mode, r.on_failure,
-                        c.after_procedure is not null, r.has_merged, r.has_follow_up, r.cancel_reason, r.expired_at)::worker.run,
+                        r.interruptions, t.max_attempts, r.worker_pid, r.started_at, r.deadline_at,
+                        n.child_mode, n.on_failure, c.after_procedure is not null, r.has_merged, n.fence is not null,
+                        r.cancel_reason, r.expired_at)::worker.run,
                     a.asked, f.fate,
                     case
                       when f.fate in ('completed', 'waiting') then null
@@ -54,12 +55,16 @@ begin
     from unnest(p_ids, p_fences, p_asked, p_errors, p_infos, p_results) as i (id, fence, asked, error, info, result)
    cross join lateral (select r.* from worker.running as r where r.id = i.id and r.fence = i.fence limit 1) as r
    cross join lateral (select t.* from worker.task as t where t.id = i.id limit 1) as t
+    left join lateral (select n.fence, n.child_mode, n.on_failure
+                         from worker.offspring as n
+                        where n.fence = i.fence and n.xact = pg_current_xact_id_if_assigned()
+                        limit 1) as n on true
    cross join lateral (
      select case when r.cancel_reason is not null and i.asked <> 'completed' then 'cancelled' else i.asked end as asked
    ) as a
    cross join lateral (
      select case
-              when a.asked = 'completed' and r.child_mode is not null then 'waiting'
+              when a.asked = 'completed' and n.child_mode is not null then 'waiting'
               when a.asked = 'failed' and r.failures + 1 < t.max_attempts
                    and coalesce(i.error ->> 'retryable' <> 'false', true) then 'retry'
               when a.asked = 'interrupted' and r.interruptions + 1 >= c_max_interruptions then 'failed'
@@ -70,6 +75,9 @@ begin
     left join worker.command_registry as c on c.command = t.command;
 
   delete from worker.running as r where r.ctid = any (v_rows);
+  if exists (select from unnest(v_ended) as e where (e.run).has_follow_up) then
+    delete from worker.offspring as n where n.fence = any (p_fences) and n.xact = pg_current_xact_id();
+  end if;
   return v_ended;
 end;
 $$;

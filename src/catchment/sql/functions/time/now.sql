@@ -1,6 +1,12 @@
--- now: the engine's clock. A test moves it with: select set_config('worker.now', '2030-01-01', true).
+-- now: the engine's clock. A test moves it with: select set_config('worker.now', '2030-01-01', true). Only a user who may run
+-- tasks can; for others it is the server's clock, whatever they set.
 create or replace function worker.now()
   returns timestamptz
   language sql
   volatile
-return coalesce(nullif(pg_catalog.current_setting('worker.now', true), '')::timestamptz, pg_catalog.clock_timestamp());
+return case
+         when coalesce(pg_catalog.current_setting('worker.now', true), '') = '' then pg_catalog.clock_timestamp()
+         when pg_catalog.has_function_privilege(session_user, 'worker.release_task(bigint, bigint)', 'execute')
+           then pg_catalog.current_setting('worker.now')::timestamptz
+         else pg_catalog.clock_timestamp()
+       end;

@@ -1,0 +1,17 @@
+-- pinned_signature: which procedure a registered name means: the one that it meant before while that exists, else the only one that it
+-- can mean; null for none, and for several.
+create or replace function worker.pinned_signature(
+  p_name    text,
+  p_before  text
+)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_found text[] := worker.procedure_signatures(p_name, 2);
+begin
+  return case when p_before = any (v_found) then p_before when cardinality(v_found) = 1 then v_found[1] end;
+end;
+$$;
