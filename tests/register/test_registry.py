@@ -28,7 +28,7 @@ COMMANDS = {
         "derive_statistical_history_facet_period",
     },
     "import": {"import_job_process"},
-    "maintenance": {"task_cleanup", "import_job_cleanup"},
+    "maintenance": {"task_cleanup", "analyze_tables", "import_job_cleanup"},
 }
 CHILDREN = {
     "statistical_unit_refresh_batch",
@@ -71,9 +71,11 @@ def test_every_top_level_command_has_a_function_that_asks_for_it(reg: Register) 
     }
 
 
-@pytest.mark.parametrize(
-    "command", sorted({c for names in COMMANDS.values() for c in names} - CHILDREN - {"import_job_process"})
-)
+# Those that merge and are asked for by a function.
+MERGED = {c for names in COMMANDS.values() for c in names} - CHILDREN - {"import_job_process", "analyze_tables"}
+
+
+@pytest.mark.parametrize("command", sorted(MERGED))
 def test_asking_twice_leaves_one_task(reg: Register, command: str) -> None:
     first, second = (reg.value(f"select worker.enqueue_{command}()") for _ in range(2))
     assert first == second

@@ -105,7 +105,7 @@ declare
 begin
   for v_function in
     select p.oid from pg_catalog.pg_proc as p
-     where p.pronamespace = 'worker'::regnamespace
+     where p.pronamespace = 'worker'::regnamespace and p.prokind = 'f'
        and p.proname in (select 'enqueue_' || c.command from worker.command_registry as c)
   loop
     execute format('revoke all on function %s from public', v_function);
