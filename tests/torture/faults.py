@@ -96,12 +96,11 @@ class Fleet:
         self.faults["freeze"] += self.proxy.freeze(f"catchment {dice.choice(PARTS)}") > 0
 
     def cut(self, dice: random.Random, conn: psycopg.Connection) -> None:
-        """The server ends some sessions of workers."""
+        """The server ends some sessions of workers, which alone come by the proxy."""
         pids = [
             row[0]
             for row in conn.execute(
-                "select pid from pg_stat_activity where application_name like 'catchment %%'"
-                " and datname = current_database() and pid <> pg_backend_pid()"
+                "select pid from pg_stat_activity where datname = current_database() and client_addr is not null"
             )
         ]
         for pid in dice.sample(pids, min(len(pids), dice.randint(1, 4))):
