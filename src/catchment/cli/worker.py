@@ -7,14 +7,12 @@ import os
 from typing import Annotated, Literal
 
 import typer
-from rich.logging import RichHandler
 
 from catchment.cli.app import load_app
 from catchment.cli.database import Dsn, open_database
-from catchment.cli.output import errors
 from catchment.errors import CatchmentError
 from catchment.runtime.dispatcher import Dispatcher
-from catchment.runtime.events import Events, JsonFormatter
+from catchment.runtime.events import Events, JsonFormatter, TextFormatter
 from catchment.runtime.loop import keep_running, run_again_if_cancelled
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.settings import read_options
@@ -84,12 +82,8 @@ def _read_concurrency(pairs: list[str]) -> dict[str, int]:
 
 
 def _log_to_stderr(log_format: str, log_level: str) -> None:
-    handler: logging.Handler
-    if log_format == "json":
-        handler = logging.StreamHandler()
-        handler.setFormatter(JsonFormatter())
-    else:
-        handler = RichHandler(console=errors, show_path=False, log_time_format="%H:%M:%S")
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
     root = logging.getLogger("catchment")
     root.handlers = [handler]
     root.setLevel(log_level.upper())

@@ -38,6 +38,13 @@ class Events:
             subscriber(event)
 
 
+class TextFormatter(logging.Formatter):
+    """A line for people: time, level, message. A worker logs each task, so it must be quick: rich takes 1 ms a line."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)-8s %(message)s", "%H:%M:%S")
+
+
 class JsonFormatter(logging.Formatter):
     """One JSON object per line: time, level, event, message and the event's fields."""
 
