@@ -23,7 +23,7 @@ def drain(reg: Register) -> None:
     """All tasks that are due run, whatever becomes of them."""
     reg.conn.execute("call worker.drain('analytics')")
     # A transaction asks for a collection once; here the next edits are in the same one.
-    reg.conn.execute("select set_config('register.collect_requested', '', true)")
+    reg.conn.execute("delete from register.collect_request")
 
 
 def wait_for_retry(reg: Register) -> None:

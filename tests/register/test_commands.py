@@ -129,7 +129,7 @@ def test_edits_during_a_round_go_into_the_next_one(reg: Register) -> None:
     for _ in range(3):
         reg.conn.execute(step)
     assert reg.value("select count(*) from register.round where state = 'open'") == 1
-    reg.conn.execute("select set_config('register.collect_requested', '', true)")
+    reg.conn.execute("delete from register.collect_request")
     reg.lu("2", "2025-01-01")
     reg.derive()
     assert [r["state"] for r in reg.rows("select state from register.round order by id")] == ["done", "done"]

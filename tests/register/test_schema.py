@@ -69,6 +69,8 @@ def test_only_what_can_be_made_again_is_lost_in_a_crash(reg: Register) -> None:
         " and relkind = 'r' order by relname"
     )
     assert [row["relname"] for row in rows] == [
+        "capture_pause",
+        "collect_request",
         "report_cell",
         "staging_mark",
         "statistical_history_facet_staging",

@@ -25,7 +25,7 @@ def derive(reg: Register) -> None:
     """Everything that waits is derived, and nothing has failed."""
     reg.conn.execute("call worker.drain('analytics')")
     # A transaction asks for a collection once; here the next edits are in the same one.
-    reg.conn.execute("select set_config('register.collect_requested', '', true)")
+    reg.conn.execute("delete from register.collect_request")
     failed = "select command, error from worker.tasks where state in ('failed', 'cancelled')"
     found = reg.rows(failed)
     assert not found, found

@@ -71,6 +71,25 @@ comment on table register.round_batch is
   'What each batch of units has staged. Staging tables are emptied by a crash of the server; this table is not, so that the loss '
   'is seen. *_ids: units that the batch derived, also those that came to have no row.';
 
+create unlogged table register.capture_pause (
+  xact  xid8 primary key default pg_current_xact_id()
+);
+comment on table register.capture_pause is
+  'Transactions that change base data whose units are noted anyway. Each takes its row away again, so nobody else ever sees one.';
+
+create unlogged table register.collect_request (
+  xact  xid8 primary key default pg_current_xact_id()
+);
+comment on table register.collect_request is
+  'Transactions that have asked for their changes to be collected, so that each asks once. The next collection empties it.';
+
+create table register.progress_notice (
+  is_one   boolean primary key default true check (is_one),
+  told_at  timestamptz not null
+);
+comment on table register.progress_notice is 'When listeners were last told how far derivation is: at most twice a second.';
+insert into register.progress_notice (told_at) values ('-infinity');
+
 create table register.pipeline_step_weight (
   step    text primary key,
   phase   text not null,

@@ -7,7 +7,7 @@ create or replace function register.capture_owned()
 as $$
 begin
   -- As log_change would say, before the numbers are gathered.
-  if current_setting('register.capture', true) = 'off' then
+  if current_setting('register.capture', true) = 'off' and register.is_capture_paused() then
     return null;
   end if;
   perform register.log_change(

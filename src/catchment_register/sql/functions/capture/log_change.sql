@@ -1,5 +1,5 @@
 -- log_change: note which units a statement touched; null says none of that kind. Nothing touched, nothing noted.
--- Off (register.capture) where the units are noted anyway: assign_power_groups, whose round takes its groups with it, and details
+-- Paused where the units are noted anyway: assign_power_groups, whose round takes its groups with it, and details
 -- of the new units of an import.
 create or replace function register.log_change(
   p_establishment_ids            int4multirange default null,
@@ -17,7 +17,7 @@ create or replace function register.log_change(
 as $$
 begin
   if num_nonnulls(p_establishment_ids, p_legal_unit_ids, p_enterprise_ids, p_power_group_ids, p_relationship_legal_unit_ids) = 0
-     or current_setting('register.capture', true) = 'off' then
+     or current_setting('register.capture', true) = 'off' and register.is_capture_paused() then
     return;
   end if;
   insert into register.base_change_log (establishment_ids, legal_unit_ids, enterprise_ids, power_group_ids,

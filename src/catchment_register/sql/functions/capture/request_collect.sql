@@ -9,11 +9,16 @@ as $$
 declare
   v_transaction text := pg_current_xact_id()::text;
 begin
-  if current_setting('register.collect_requested', true) is distinct from v_transaction then
-    perform worker.enqueue('collect_changes');
-    -- Taken back with a savepoint, as the task is.
-    perform set_config('register.collect_requested', v_transaction, true);
+  -- The row is taken back with a savepoint, as the task is. The setting is a hint: it saves an attempt to write.
+  if current_setting('register.collect_requested', true) = v_transaction
+     and exists (select from register.collect_request as c where c.xact = v_transaction::xid8) then
+    return null;
   end if;
+  insert into register.collect_request default values on conflict do nothing;
+  if found then
+    perform worker.enqueue('collect_changes');
+  end if;
+  perform set_config('register.collect_requested', v_transaction, true);
   return null;
 end;
 $$;

@@ -17,6 +17,7 @@ declare
   v_round   register.round;
 begin
   perform register.recover_rounds();
+  delete from register.collect_request as c where c.xact <> pg_current_xact_id();
   if v_is_all or exists (select from register.base_change_log as b where b.round_id is null) then
     v_round := register.take_changes(v_is_all);
     perform worker.follow_up('derive_statistical_unit', jsonb_build_object('round_id', v_round.id));

@@ -18,7 +18,7 @@ declare
   v_kind    text;
   v_mode    text;
   v_is_new  boolean;
-  v_capture text := coalesce(current_setting('register.capture', true), '');
+  v_is_mine boolean;
 begin
   select j.* into v_job from register.import_job as j where j.id = p_job_id;
   select coalesce(bool_and(d.is_new), false) into v_is_new
@@ -45,7 +45,7 @@ begin
   end if;
   -- New units have just been noted as changed: what they own need not say so once more.
   if v_is_new then
-    perform set_config('register.capture', 'off', true);
+    v_is_mine := register.pause_capture();
   end if;
   case v_kind
     when 'legal_unit' then
@@ -60,6 +60,6 @@ begin
     when 'legal_relationship' then
       perform register.process_relationships(v_mode, v_args);
   end case;
-  perform set_config('register.capture', v_capture, true);
+  perform register.resume_capture(v_is_mine);
 end;
 $$;

@@ -16,7 +16,7 @@ create or replace function register.assign_power_groups(
   set jit = off
 as $$
 declare
-  v_capture text := coalesce(current_setting('register.capture', true), '');
+  v_is_mine boolean;
   v_groups  int4multirange;
 begin
   perform register.reach_relationships(p_legal_unit_ids);
@@ -27,7 +27,7 @@ begin
      and r.derived_power_group_id is not null;
 
   -- What is written here is part of the round that asked for it.
-  perform set_config('register.capture', 'off', true);
+  v_is_mine := register.pause_capture();
   perform register.name_components();
   update register.legal_relationship as r
      set derived_power_group_id = c.power_group_id, derived_influenced_power_level = u.level
@@ -40,7 +40,7 @@ begin
   select v_groups + coalesce(range_agg(int4range(c.power_group_id, c.power_group_id, '[]')), '{}') into v_groups
     from pg_temp.g_component as c;
   perform register.delete_empty_groups(register.id_array(v_groups));
-  perform set_config('register.capture', v_capture, true);
+  perform register.resume_capture(v_is_mine);
   return v_groups;
 end;
 $$;

@@ -25,7 +25,7 @@ begin
   update register.base_change_log as b set round_id = null where b.round_id = p_round_id;
   if v_round.kind = 'direct' then
     -- Asked for by name and not done: from now on a change like any other. recover_rounds says when it is collected.
-    perform set_config('register.collect_requested', pg_current_xact_id()::text, true);
+    insert into register.collect_request default values on conflict do nothing;
     insert into register.base_change_log (establishment_ids, legal_unit_ids, enterprise_ids, power_group_ids)
     values (v_round.establishment_ids, v_round.legal_unit_ids, v_round.enterprise_ids, v_round.power_group_ids);
   end if;

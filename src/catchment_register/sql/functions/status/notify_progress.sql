@@ -1,5 +1,6 @@
--- notify_progress: tell listeners of worker_status how far derivation is; from each session at most twice a second, however many
--- children it runs.
+-- notify_progress: tell listeners of worker_status how far derivation is; at most twice a second, however many children run.
+--
+--   locks   the row of progress_notice, if it is free
 create or replace function register.notify_progress()
   returns void
   language plpgsql
@@ -8,12 +9,15 @@ create or replace function register.notify_progress()
 as $$
 declare
   c_pause constant interval := '500 milliseconds';
-  v_last  timestamptz := nullif(current_setting('register.progress_told_at', true), '')::timestamptz;
 begin
-  if clock_timestamp() < v_last + c_pause then
+  update register.progress_notice as n
+     set told_at = clock_timestamp()
+   where n.ctid = any (array(select x.ctid from register.progress_notice as x
+                              where x.told_at < clock_timestamp() - c_pause
+                                for update skip locked));
+  if not found then
     return;
   end if;
-  perform set_config('register.progress_told_at', clock_timestamp()::text, false);
   perform register.notify('worker_status', jsonb_build_object('type', 'pipeline_progress', 'phases', jsonb_agg(to_jsonb(p)))::text)
     from register.pipeline_progress() as p;
 end;

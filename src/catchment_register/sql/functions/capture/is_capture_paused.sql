@@ -1,0 +1,11 @@
+-- is_capture_paused: does this transaction change what is noted anyway? Ask only where the setting register.capture says so: it is a
+-- hint that every session can set.
+create or replace function register.is_capture_paused()
+  returns boolean
+  language sql
+  volatile
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+  select exists (select from register.capture_pause as p where p.xact = pg_current_xact_id_if_assigned());
+$$;
