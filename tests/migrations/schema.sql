@@ -951,6 +951,8 @@ REVOKE ALL ON FUNCTION worker.fold_pending(p_id bigint, p_claimed bigint[]) FROM
 REVOKE ALL ON FUNCTION worker.follow_through(p_settled worker.settled[], p_changes worker.scope_change[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.forget_settings(IN p_hints text[]) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.forget_settings(IN p_hints text[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.forget_trouble(p_step text, p_item text, p_since timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.forget_trouble(p_step text, p_item text, p_since timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.forget_workers(p_dead bigint[]) FROM PUBLIC;
@@ -1094,8 +1096,8 @@ REVOKE ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.rouse_limited() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.rouse_limited() TO catchment_worker;
-REVOKE ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean, IN p_limit integer) FROM PUBLIC;
-GRANT ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean, IN p_limit integer) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean, IN p_limit integer, IN p_hints text[]) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean, IN p_limit integer, IN p_hints text[]) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_before(IN p_task_id bigint, IN p_procedure text, IN p_payload jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_before(IN p_task_id bigint, IN p_procedure text, IN p_payload jsonb) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) FROM PUBLIC;
@@ -1105,6 +1107,8 @@ GRANT ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN
 REVOKE ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.send_to_gates(p_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.session_hints(p_queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.session_hints(p_queue text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.set_aside(p_step text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.set_child_mode(p_run worker.running, p_child_mode text, p_on_child_failure text, p_is_held boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;

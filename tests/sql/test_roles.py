@@ -11,7 +11,9 @@ from tests.fixtures.engine import Engine
 from tests.sql.support import refused
 
 # They commit, so they have no SET clause; they call everything by its full name and run as their caller.
-COMMITTING = {"process_tasks", "drain", "run_tasks", "run_handler", "run_hook", "run_after_calls", "run_before"}
+COMMITTING = {"process_tasks", "drain", "run_tasks", "run_handler", "run_hook", "run_after_calls", "run_before"} | {
+    "forget_settings"
+}
 ROLES = ("catchment_enqueue", "catchment_worker", "catchment_read")
 DENIED = "42501"
 

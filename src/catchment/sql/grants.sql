@@ -57,7 +57,7 @@ grant execute on function
   worker.find_dead(), worker.backends_to_signal(text, bigint[]),
   worker.note_trouble(text, text, text, text), worker.forget_trouble(text, text, timestamptz), worker.forget_workers(bigint[]), worker.chores(), worker.new_troubles(timestamptz), worker.let_in(), worker.rouse_limited(), worker.due_schedules(), worker.fire_schedule(text), worker.close_idle_scopes(bigint, integer),
   worker.begin_session(text, text), worker.begin_task(text, integer, integer), worker.enter_task(bigint),
-  worker.leave_task(), worker.last_processed(), worker.look_from_start(), worker.take_after_call(boolean), worker.has_after_calls(), worker.may_analyze(oid), worker.call_text(text, integer),
+  worker.leave_task(), worker.session_hints(text), worker.last_processed(), worker.look_from_start(), worker.take_after_call(boolean), worker.has_after_calls(), worker.may_analyze(oid), worker.call_text(text, integer),
   worker.procedure_signatures(text, integer), worker.call_of(text), worker.find_handler(text, boolean), worker.raise_no_handler(text, text),
   worker.record_warning(bigint, text, text)
    to catchment_worker;
@@ -66,5 +66,5 @@ grant execute on procedure
   worker.process_tasks(integer, integer, text, integer, text), worker.drain(text),
   worker.run_tasks(boolean, integer, integer, text, integer, text),
   worker.run_handler(worker.sql_run, boolean, text, jsonb), worker.run_hook(bigint, text, text, jsonb, boolean),
-  worker.run_after_calls(boolean, integer), worker.run_before(bigint, text, jsonb), worker.task_cleanup(jsonb, jsonb), worker.analyze_tables(jsonb, jsonb)
+  worker.run_after_calls(boolean, integer, text[]), worker.forget_settings(text[]), worker.run_before(bigint, text, jsonb), worker.task_cleanup(jsonb, jsonb), worker.analyze_tables(jsonb, jsonb)
    to catchment_worker;

@@ -63,7 +63,7 @@ async def run_after_hook(conn: AsyncConnection[Any], limit: timedelta) -> bool:
     if await cursor.fetchone() != (True,):
         return False
     await _limit(conn, limit.total_seconds(), is_local=False)
-    await conn.execute("call worker.run_after_calls(true, 1)")
+    await conn.execute("call worker.run_after_calls(true, 1, '{}')")
     return True
 
 

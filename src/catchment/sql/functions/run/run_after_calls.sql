@@ -1,8 +1,9 @@
 -- run_after_calls: call the after procedures that are due, at most p_limit, each in a transaction of its own where the caller may
--- commit. The fibers of a worker leave those of Python tasks to the worker's own connection for hooks.
+-- commit; what one has set is forgotten then if p_hints says what to keep. The fibers of a worker leave those of Python tasks to the worker's own connection for hooks.
 create or replace procedure worker.run_after_calls(
   p_commits  boolean,
-  p_limit    integer default null
+  p_limit    integer default null,
+  p_hints    text[] default null
 )
   language plpgsql
 as $$
@@ -21,6 +22,9 @@ begin
     elsif v_call.procedure_name is not null then
       perform worker.record_warning(v_call.task_id, 'after',
                                     pg_catalog.format('procedure %s does not exist', v_call.procedure_name));
+    end if;
+    if p_hints is not null then
+      call worker.forget_settings(p_hints);
     end if;
     if p_commits then
       commit;

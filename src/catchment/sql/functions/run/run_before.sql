@@ -8,12 +8,13 @@ create or replace procedure worker.run_before(
   language plpgsql
 as $$
 declare
-  v_call text := worker.call_text(p_procedure, 1);
+  v_call pg_catalog.text := worker.call_text(p_procedure, 1);
 begin
   if v_call is null then
     perform worker.record_warning(p_task_id, 'before', pg_catalog.format('procedure %s does not exist', p_procedure));
   else
     call worker.run_hook(p_task_id, 'before', v_call, p_payload, true);
+    call worker.forget_settings('{}');
   end if;
 end;
 $$;

@@ -11,6 +11,9 @@ as $$
 declare
   c_tries  constant integer := 3;
   v_call   pg_catalog.text;
+  v_user   pg_catalog.name := current_user;
+  v_login  pg_catalog.name := session_user;
+  v_role   pg_catalog.text := pg_catalog.current_setting('role');
   v_info   pg_catalog.jsonb;
   v_sqlstate pg_catalog.text;
   v_message  pg_catalog.text;
@@ -33,6 +36,13 @@ begin
         execute v_call into v_info using p_run.payload, null::pg_catalog.jsonb;
       else
         execute v_call using p_run.payload;
+      end if;
+      -- A handler that has become another user was so for itself alone.
+      if session_user <> v_login then
+        perform pg_catalog.set_config('session_authorization', v_login::pg_catalog.text, false);
+      end if;
+      if current_user <> v_user then
+        perform pg_catalog.set_config('role', v_role, false);
       end if;
       p_state := worker.complete_task(p_run.id, p_run.fence, v_info);
       if p_commits then

@@ -9,8 +9,19 @@ create or replace procedure worker.run_hook(
 )
   language plpgsql
 as $$
+declare
+  v_user  pg_catalog.name := current_user;
+  v_login pg_catalog.name := session_user;
+  v_role  pg_catalog.text := pg_catalog.current_setting('role');
 begin
   execute p_call using p_payload;
+  -- As in run_handler.
+  if session_user <> v_login then
+    perform pg_catalog.set_config('session_authorization', v_login::pg_catalog.text, false);
+  end if;
+  if current_user <> v_user then
+    perform pg_catalog.set_config('role', v_role, false);
+  end if;
   if p_commits then
     set constraints all immediate;
   end if;

@@ -19,8 +19,12 @@ declare
   v_error  pg_catalog.jsonb;
   v_start  pg_catalog.timestamptz;
   v_hooks  boolean;
+  v_hints  pg_catalog.text[];
 begin
   perform worker.begin_session(p_queue, p_mode);
+  if p_commits then
+    v_hints := worker.session_hints(p_queue);
+  end if;
   loop
     exit when v_count >= p_batch_size or pg_catalog.clock_timestamp() >= v_until;
     v_run := worker.begin_task(p_queue, v_tier, p_max_priority);
@@ -49,6 +53,9 @@ begin
       end if;
     end if;
     v_hooks := worker.leave_task();
+    if v_hints is not null then
+      call worker.forget_settings(v_hints);
+    end if;
     if p_commits then
       commit;
     end if;
@@ -60,11 +67,11 @@ begin
         'duration_ms', pg_catalog.round(extract(epoch from pg_catalog.clock_timestamp() - v_start) * 1000, 3));
     end if;
     if v_hooks then
-      call worker.run_after_calls(p_commits);
+      call worker.run_after_calls(p_commits, null, v_hints);
     end if;
     exit when p_mode is null and v_tier = 1 and v_state = 'waiting';
   end loop;
-  call worker.run_after_calls(p_commits);
+  call worker.run_after_calls(p_commits, null, v_hints);
   perform pg_catalog.set_config('worker.processed', v_done::pg_catalog.text, false);
 end;
 $$;
