@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import duckdb
 from duckdb import DuckDBPyConnection
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 
 from catchment.errors import LakeInterrupted, LakeUnavailable
 from catchment.lake import extensions
@@ -27,7 +27,7 @@ from catchment.lake.duck_errors import is_broken, translate
 from catchment.lake.names import ALIAS, literal, quoted
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Column
-from catchment.store.connect import connect
+from catchment.store.connect import READ, connect, start_up_options
 
 _log = logging.getLogger("catchment.lake")
 
@@ -266,7 +266,7 @@ def _attached(kind: type[Duck], dsn: str, address: LakeAddress, settings: LakeSe
         if is_remote(address.data_path):
             extensions.load_remote(instance)
             instance.execute(_secret(settings))
-        instance.execute(attach_statement(dsn, address))
+        instance.execute(attach_statement(_in_english(dsn), address))
         duck = kind(instance, dsn, settings)
         duck.configure(settings)
         # Else DuckDB keeps rows back in memory to write them in the order they came.
@@ -290,6 +290,16 @@ def _attached(kind: type[Duck], dsn: str, address: LakeAddress, settings: LakeSe
     return duck
 
 
+def _in_english(dsn: str) -> str:
+    """The DSN with messages in English, if this user may ask for them: DuckLake decides by their text whether a commit
+    can be tried again. ``catchment doctor`` says where it has to do without."""
+    with connect(dsn, name="catchment lake") as conn:
+        (may_set,) = conn.execute("select has_parameter_privilege('lc_messages', 'set')").fetchall()
+    if may_set != (True,):
+        return dsn
+    return make_conninfo(dsn, options=start_up_options(dsn, {"lc_messages": "C"}))
+
+
 def attach_statement(dsn: str, address: LakeAddress, *, alias: str = ALIAS) -> str:
     """The statement that attaches the lake, as this package does it. It holds the password if the DSN does."""
     options = [f"DATA_PATH {literal(address.data_path)}", "DATA_INLINING_ROW_LIMIT 0"]
@@ -302,10 +312,10 @@ def attach_statement(dsn: str, address: LakeAddress, *, alias: str = ALIAS) -> s
 def _conninfo(dsn: str) -> str:
     """As key/value pairs, which DuckDB wants. The catalog's session lies idle in its transaction while data are
     written, so a limit on that must not apply to it."""
-    given = conninfo_to_dict(dsn)
-    limits = "-c idle_in_transaction_session_timeout=0"
-    options = f"{given.get('options') or ''} {limits}".strip()
-    return make_conninfo(dsn, options=options, application_name="catchment lake", connect_timeout=10)
+    options = start_up_options(dsn, {**READ, "idle_in_transaction_session_timeout": "0"})
+    return make_conninfo(
+        dsn, options=options, application_name="catchment lake", connect_timeout=10, client_encoding="utf8"
+    )
 
 
 def _secret(settings: LakeSettings) -> str:

@@ -9,7 +9,7 @@ import random
 import socket
 import time
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from types import TracebackType
@@ -21,7 +21,7 @@ from psycopg import AsyncConnection, Connection
 from catchment.errors import CatchmentError, ServerUnavailable
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
-from catchment.store.connect import connect_async
+from catchment.store.connect import READ, connect_async
 from catchment.store.errors import Fault, fault_of
 from catchment.store.worker import end_backend
 
@@ -95,6 +95,7 @@ class Link:
         limit: timedelta,
         on_loss: Callable[[], None] = lambda: None,
         last_pause: float = LAST_PAUSE,
+        settings: Mapping[str, str] = READ,
     ) -> None:
         self._dsn = dsn
         self._part = part
@@ -102,6 +103,7 @@ class Link:
         self._limit = limit.total_seconds()
         self._on_loss = on_loss
         self._last_pause = last_pause
+        self._settings = settings
         self._conn: AsyncConnection[Any] | None = None
         # The session of the connection that was lost, and when.
         self._lost: tuple[int, float] | None = None
@@ -141,7 +143,7 @@ class Link:
             runner.cancel()
 
     async def _serve_once(self, serve: Callable[[AsyncConnection[Any]], Awaitable[None]]) -> None:
-        conn = await connect_async(self._dsn, name=self._name)
+        conn = await connect_async(self._dsn, name=self._name, settings=self._settings)
         self._conn = conn
         pid = conn.pgconn.backend_pid
         try:

@@ -80,7 +80,13 @@ class Fiber:
         self.is_free = False
         # In a call that may run tasks.
         self.is_running = False
-        self.link = Link(shared.dsn, self._name, shared.events, limit=shared.options.call_timeout)
+        self.link = Link(
+            shared.dsn,
+            self._name,
+            shared.events,
+            limit=shared.options.call_timeout,
+            settings=store.FIBER_SETTINGS,
+        )
 
     async def run(self) -> None:
         """Serve until stopped."""

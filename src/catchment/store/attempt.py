@@ -138,7 +138,7 @@ async def claim(
 ) -> list[A]:
     """Take up to ``limit`` tasks of these queues, each made an object by ``make``."""
     with translated():
-        cursor = await conn.execute(_CLAIM, [worker_id, list(queues), limit], prepare=True)
+        cursor = await conn.execute(_CLAIM, [worker_id, list(queues), limit], prepare=True, binary=True)
         return [make(row) for row in await cursor.fetchall()]
 
 
@@ -157,7 +157,7 @@ async def complete_and_go_on(
     make: Callable[[tuple[Any, ...]], A],
 ) -> tuple[set[int], list[A]]:
     """Complete plain attempts in lanes, and take up to ``limit`` of the tasks that are next in these lanes."""
-    cursor = await conn.execute(_GO_ON, [worker_id, *_completed(endings), limit], prepare=True)
+    cursor = await conn.execute(_GO_ON, [worker_id, *_completed(endings), limit], prepare=True, binary=True)
     first, *rest = await cursor.fetchall()
     return set(first[0]), [make(row[1:]) for row in rest]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection, Connection
+from psycopg.conninfo import conninfo_to_dict
 
 from catchment.errors import ServerUnavailable
 from catchment.store import embedded
@@ -26,10 +28,50 @@ _KEEPALIVE: dict[str, Any] = {
 }
 
 
-def _options() -> dict[str, Any]:
+# What the text of a value depends on. Whatever the role, the database or the server says, a session of ours says this.
+PARSED: Mapping[str, str] = {
+    "DateStyle": "ISO",
+    "IntervalStyle": "postgres",
+    "extra_float_digits": "1",
+    "bytea_output": "hex",
+}
+# For sessions in which only we read; in those that run SQL of users, current_date is theirs.
+READ: Mapping[str, str] = {**PARSED, "TimeZone": "UTC"}
+
+
+# Databases behind a pooler that refuses start-up options. What this package reads comes in binary wherever its text
+# could differ, so it can do without.
+_refusing: set[str] = set()
+
+
+def start_up_options(dsn: str, settings: Mapping[str, str]) -> str:
+    """The ``options`` of a connection to this DSN: its own, then these settings, which RESET ALL comes back to."""
+    given = conninfo_to_dict(dsn).get("options") or os.environ.get("PGOPTIONS") or ""
+    return " ".join([str(given), *(f"-c {name}={value}" for name, value in settings.items())]).strip()
+
+
+def _options(dsn: str, name: str, settings: Mapping[str, str], seconds: int = CONNECT_SECONDS) -> dict[str, Any]:
     """What every connection is made with. A pooler that cannot pass prepared statements on is told so by a variable."""
-    prepares = os.environ.get(PREPARE_VARIABLE, "true").lower() not in ("false", "0", "no", "off")
-    return {**_KEEPALIVE, "autocommit": True, "prepare_threshold": 5 if prepares else None}
+    is_pooled = os.environ.get(PREPARE_VARIABLE, "true").lower() in ("false", "0", "no", "off")
+    options: dict[str, Any] = {
+        **_KEEPALIVE,
+        "application_name": name,
+        "connect_timeout": seconds,
+        "autocommit": True,
+        "client_encoding": "utf8",
+        "prepare_threshold": None if is_pooled else 5,
+    }
+    if not is_pooled and dsn not in _refusing:
+        options["options"] = start_up_options(dsn, settings)
+    return options
+
+
+def _refuses_options(dsn: str, error: psycopg.OperationalError) -> bool:
+    """Is this a pooler's answer to start-up options? From then on it gets none."""
+    if "startup parameter" not in str(error) or dsn in _refusing:
+        return False
+    _refusing.add(dsn)
+    return True
 
 
 def find_dsn(dsn: str | None = None) -> str:
@@ -42,35 +84,35 @@ def connect(dsn: str | None = None, *, name: str = "catchment", seconds: int = C
 
     Without a DSN it is to the database of ``$CATCHMENT_DSN``, or else to the embedded server, which is started.
     """
+    return connect_as(psycopg.Connection[Any], find_dsn(dsn), name=name, settings=READ, seconds=seconds)
+
+
+async def connect_async(
+    dsn: str, *, name: str = "catchment", settings: Mapping[str, str] = READ
+) -> AsyncConnection[Any]:
+    """An asyncio connection in autocommit mode, whose session begins with these settings."""
+    return await connect_async_as(psycopg.AsyncConnection[Any], dsn, name=name, settings=settings)
+
+
+def connect_as(
+    kind: type[S], dsn: str, *, name: str, settings: Mapping[str, str] = PARSED, seconds: int = CONNECT_SECONDS
+) -> S:
+    """As ``connect``, with a connection of this class; without settings one for handlers, whose time zone is theirs."""
     try:
-        return psycopg.connect(find_dsn(dsn), application_name=name, connect_timeout=seconds, **_options())
+        return kind.connect(dsn, **_options(dsn, name, settings, seconds))
     except psycopg.OperationalError as error:
+        if _refuses_options(dsn, error):
+            return connect_as(kind, dsn, name=name, settings=settings, seconds=seconds)
         raise _unavailable(error) from error
 
 
-async def connect_async(dsn: str, *, name: str = "catchment") -> AsyncConnection[Any]:
-    """An asyncio connection in autocommit mode."""
+async def connect_async_as(kind: type[A], dsn: str, *, name: str, settings: Mapping[str, str] = PARSED) -> A:
+    """As ``connect_as``, in asyncio."""
     try:
-        return await psycopg.AsyncConnection.connect(
-            dsn, application_name=name, connect_timeout=CONNECT_SECONDS, **_options()
-        )
+        return await kind.connect(dsn, **_options(dsn, name, settings))
     except psycopg.OperationalError as error:
-        raise _unavailable(error) from error
-
-
-def connect_as(kind: type[S], dsn: str, *, name: str) -> S:
-    """As ``connect``, with a connection of this class."""
-    try:
-        return kind.connect(dsn, application_name=name, connect_timeout=CONNECT_SECONDS, **_options())
-    except psycopg.OperationalError as error:
-        raise _unavailable(error) from error
-
-
-async def connect_async_as(kind: type[A], dsn: str, *, name: str) -> A:
-    """As ``connect_async``, with a connection of this class."""
-    try:
-        return await kind.connect(dsn, application_name=name, connect_timeout=CONNECT_SECONDS, **_options())
-    except psycopg.OperationalError as error:
+        if _refuses_options(dsn, error):
+            return await connect_async_as(kind, dsn, name=name, settings=settings)
         raise _unavailable(error) from error
 
 

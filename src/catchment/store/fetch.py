@@ -1,4 +1,7 @@
-"""Small reads: one value, or rows by name. SQL comes from the loader or stands in this package."""
+"""Small reads: one value, or rows by name. SQL comes from the loader or stands in this package.
+
+Values come in binary: no setting of the session, which may be that of a caller or of a pooler, changes how they look.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,18 @@ from catchment.store.errors import translated
 def fetch_value(conn: Connection[Any], sql: LiteralString, *parameters: Any) -> Any:
     """The first column of the one row that a call returns."""
     with translated():
-        ((value,),) = conn.execute(sql, parameters or None).fetchall()
+        ((value,),) = conn.execute(sql, parameters or None, binary=True).fetchall()
     return value
 
 
 async def fetch_value_async(conn: AsyncConnection[Any], sql: LiteralString, *parameters: Any) -> Any:
     """As ``fetch_value``, in asyncio."""
     with translated():
-        ((value,),) = await (await conn.execute(sql, parameters or None)).fetchall()
+        ((value,),) = await (await conn.execute(sql, parameters or None, binary=True)).fetchall()
     return value
 
 
 def fetch_rows(conn: Connection[Any], sql: LiteralString, **parameters: Any) -> list[dict[str, Any]]:
     """Rows as dictionaries, for people and screens."""
     with translated(), conn.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(sql, parameters or None).fetchall()
+        return cursor.execute(sql, parameters or None, binary=True).fetchall()

@@ -58,7 +58,7 @@ async def read_task_async(conn: AsyncConnection[Any], task_id: int) -> TaskInfo:
     cursor = AsyncCursor(conn, row_factory=dict_row)
     try:
         with translated():
-            await cursor.execute(loader.query("task_info"), {"id": task_id})
+            await cursor.execute(loader.query("task_info"), {"id": task_id}, binary=True)
             return _task_info(task_id, await cursor.fetchall())
     except psycopg.errors.InsufficientPrivilege as error:
         raise _may_not_read(error) from error
@@ -69,7 +69,9 @@ def read_task(conn: Connection[Any], task_id: int) -> TaskInfo:
     cursor = Cursor(conn, row_factory=dict_row)
     try:
         with translated():
-            return _task_info(task_id, cursor.execute(loader.query("task_info"), {"id": task_id}).fetchall())
+            return _task_info(
+                task_id, cursor.execute(loader.query("task_info"), {"id": task_id}, binary=True).fetchall()
+            )
     except psycopg.errors.InsufficientPrivilege as error:
         raise _may_not_read(error) from error
 

@@ -108,10 +108,13 @@ async def list_queues(conn: AsyncConnection[Any]) -> list[Queue]:
     return [Queue(*row) for row in await cursor.fetchall()]
 
 
+# A fiber's session begins with this, and comes back to it after each handler: its backend notices when we die.
+FIBER_SETTINGS = {"client_connection_check_interval": "250ms"}
+
+
 async def prepare_fiber(conn: AsyncConnection[Any], identity: WorkerIdentity) -> None:
-    """Tell the session whose it is, and make its backend notice when we die."""
+    """Tell the session whose it is."""
     await conn.execute("select set_config('worker.worker_id', %s, false)", [str(identity.worker_id)])
-    await conn.execute("set client_connection_check_interval = '250ms'")
 
 
 async def process_tasks(

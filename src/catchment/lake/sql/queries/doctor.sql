@@ -20,3 +20,10 @@ select 'warning', t.dynamic_table, format('its data are %s old, and %s is the ta
  where t.scheduling_state = 'ACTIVE'
    and t.scheduler
    and t.lag > 2 * t.effective_lag + interval '1 minute'
+union all
+select 'warning', 'lake',
+       format('messages of this server are in the language of %s, and DuckLake tells by English ones whether a commit can be tried '
+              'again', current_setting('lc_messages')),
+       'As a superuser: grant set on parameter lc_messages to the user of the lake''s workers'
+ where current_setting('lc_messages') !~* '^(c|posix|en)([._].*)?$'
+   and not has_parameter_privilege('lc_messages', 'set')
