@@ -143,7 +143,7 @@ async def refuse_to_stop(seconds: float) -> None:
             continue
 
 
-@app.command
+@app.command(on_failure="continue")
 async def block(seconds: float) -> str:
     time.sleep(seconds)  # noqa: ASYNC251 - on purpose
     return "blocked"
@@ -156,19 +156,19 @@ def die(how: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL if how == "kill" else signal.SIGSEGV)
 
 
-@app.command
+@app.command(on_failure="continue")
 async def work(n: int, seconds: float = 0.0) -> int:
     await asyncio.sleep(seconds)
     return n
 
 
-@app.command
+@app.command(on_failure="continue")
 def work_in_thread(n: int, seconds: float = 0.0) -> int:
     time.sleep(seconds)
     return n
 
 
-@app.command(timeout=timedelta(seconds=5))
+@app.command(timeout=timedelta(seconds=5), on_failure="continue")
 async def write(ctx: Context, n: int, seconds: float = 0.05) -> int:
     """One row for each task that completes, and none for others. There are few connections for many of these."""
     async with ctx.transaction() as conn:
@@ -177,14 +177,14 @@ async def write(ctx: Context, n: int, seconds: float = 0.05) -> int:
     return n
 
 
-@app.command(max_attempts=3, retry=Retry(delay=timedelta(milliseconds=20), jitter=0))
+@app.command(on_failure="continue", max_attempts=3, retry=Retry(delay=timedelta(milliseconds=20), jitter=0))
 async def fail_twice(ctx: Context, n: int) -> int:
     if ctx.attempt < 3:
         raise Foreign("not yet")
     return n
 
 
-@app.command
+@app.command(on_failure="continue")
 async def tree(ctx: Context, n: int, width: int = 5) -> None:
     ctx.spawn_many(work, [{"n": child, "seconds": 0.01} for child in range(width)])
     ctx.follow_up(work, n=n)

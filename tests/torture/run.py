@@ -17,7 +17,9 @@ from tests.fixtures.proxy import proxied
 from tests.torture import app as poison
 from tests.torture.faults import Fleet
 
-DIED = "worker died"
+DIED = ("worker died", "interrupted 5 times")
+# A machine that is too slow for the rate gets less.
+MOST_WAITING = 300
 
 
 @dataclass
@@ -84,7 +86,8 @@ def _torment(
     until = time.monotonic() + seconds
     fault_at = time.monotonic() + calm
     while time.monotonic() < until:
-        for _ in range(int(rate / 10)):
+        waiting = _value(conn, "select count(*) from worker.tasks where state <> all (%s)", _SETTLED)
+        for _ in range(int(rate / 10) if waiting < MOST_WAITING else 0):
             command, payload, is_good = _draw(dice, len(given))
             lane = f"lane {dice.randint(1, 5)}" if is_good and dice.random() < 0.2 else None
             given[client.sync.enqueue(command, **payload, workflow=lane)] = command.name if is_good else ""
@@ -122,12 +125,15 @@ def _draw(dice: random.Random, n: int) -> tuple[Any, dict[str, Any], bool]:
     return dice.choice(kinds)
 
 
-def _settle(conn: psycopg.Connection, fleet: Fleet, *, seconds: float = 120) -> None:
-    """No more faults: everything has to settle."""
-    until = time.monotonic() + seconds
+def _settle(conn: psycopg.Connection, fleet: Fleet, *, seconds: float = 60) -> None:
+    """No more faults: everything has to settle. It may take a while, but not without anything settling."""
+    last, until = 0, time.monotonic() + seconds
     left = "select exists (select from worker.tasks where state <> all (%s) and queue = 'torture')"
     while _value(conn, left, _SETTLED) and time.monotonic() < until:
         fleet.fill()
+        settled = _value(conn, "select count(*) from worker.outcome")
+        if settled > last:
+            last, until = settled, time.monotonic() + seconds
         time.sleep(0.1)
 
 
@@ -139,7 +145,7 @@ def _look(conn: psycopg.Connection, fleet: Fleet, given: dict[int, str]) -> Outc
     problems += [f"{name} {i} is gone" for i, name in given.items() if i not in known]
     for i, name in given.items():
         state, error = known.get(i, ("gone", None))
-        if name and state == "failed" and DIED not in (error or ""):
+        if name and state == "failed" and not (error or "").startswith(DIED):
             problems.append(f"{name} {i} failed: {error}")
     problems += [f"lane halted: {row}" for row in conn.execute("select * from worker.lanes where state = 'halted'")]
     problems += [f"invariant: {row}" for row in conn.execute("select * from worker.check_invariants()")]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fixtures.proxy import Proxy, proxied
 from tests.fixtures.worker import WorkerProcess, wait_until
-from tests.worker.app import hold, parent, put, put_plain, step, tell
+from tests.worker.app import hold, nap_in_transaction, parent, put, put_plain, step, tell
 from tests.worker.crew import Crew
 
 LEASE = 3.0
@@ -117,3 +117,23 @@ def test_sigterm_ends_a_worker_all_of_whose_connections_hang(crew: Crew, proxy: 
     assert time.monotonic() - began < 2 + 15 + 5
     crew.hire()
     assert [crew.result(task) for task in running] == [0, 0, 0]
+
+
+def test_a_handler_whose_time_ends_while_its_connection_hangs_is_interrupted(crew: Crew, proxy: Proxy) -> None:
+    """It is not late: it waits for an answer that never comes, and its next attempt completes."""
+    _hire(crew, proxy)
+    task = crew.enqueue(nap_in_transaction, key="nap", seconds=0.5)
+    wait_until(lambda: len(crew.records.spans("nap")) == 1)
+    wait_until(lambda: proxy.freeze(TRANSACTION) == 1)
+    crew.records.open_gate("nap")
+    assert crew.result(task) == 2
+    rows = crew.engine.conn.execute("select state from worker.attempt where task_id = %s", [task]).fetchall()
+    assert rows == [("interrupted",)]
+
+
+def test_a_handler_whose_query_takes_too_long_fails(crew: Crew, proxy: Proxy) -> None:
+    _hire(crew, proxy)
+    crew.records.open_gate("slow")
+    task = crew.enqueue(nap_in_transaction, key="slow", seconds=60)
+    wait_until(lambda: crew.engine.state(task) == "failed")
+    assert "timed out" in crew.engine.task(task)["error"]

@@ -145,7 +145,9 @@ class Dispatcher:
         capacity = sum(self._concurrency(q) for q in queues if q.has_sql)
         if len(self._commands):
             capacity = self._options.max_concurrent_tasks
-        pulse = Pulse(self._dsn, self._events, patience=self._options.patience)
+        pulse = Pulse(
+            self._dsn, self._events, patience=self._options.patience, is_direct=self._options.has_session_lock
+        )
         hooks = AfterHooks(self._dsn, self._options.hook_limit, self._events, drains=self._options.stops_when_idle)
         membership = Membership(
             self._dsn,
@@ -203,8 +205,7 @@ class Dispatcher:
         )
         async with asyncio.TaskGroup() as background:
             ears = background.create_task(listener.run(halted)) if self._options.has_wake_ups else None
-            if self._options.has_session_lock:
-                background.create_task(pulse.run(ended))
+            background.create_task(pulse.run(ended))
             background.create_task(self._end_fibers(halted, ended))
             async with hooks.serving(background), asyncio.TaskGroup() as fibers:
                 if len(self._commands):

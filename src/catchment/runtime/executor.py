@@ -78,6 +78,7 @@ class Executor:
         self._spare: asyncio.Task[None] | None = None
         self._runners: set[asyncio.Task[None]] = set()
         self._left: set[Held] = set()
+        self._checks: set[asyncio.Task[None]] = set()
         self._fault: BaseException | None = None
         self._news = asyncio.Event()
         self._is_serving = False
@@ -108,7 +109,7 @@ class Executor:
         finally:
             # From here on a cancelled runner was cancelled by us, and says nothing about its handler.
             self._is_over = True
-            for task in (stopping, *self._runners):
+            for task in (stopping, *self._runners, *self._checks):
                 task.cancel()
             going = self._runners - {held.runner for held in self._left}
             await asyncio.wait([stopping, *going], timeout=self._stop_grace)
@@ -290,6 +291,7 @@ class Executor:
             ending = self._outcomes.completed(held, value, context)
             if held.is_left:
                 return None
+            held.seconds = time.monotonic() - held.since
             return ending if await self._port.commit(context, ending) is None else None
         except BaseException as error:
             loss = self._port.loss(context)
@@ -343,6 +345,19 @@ class Executor:
         held.time_left = None
 
     def _time_out(self, held: Held) -> None:
+        if held.context is not None and self._port.is_waiting(held.context):
+            check = self._loop.create_task(self._time_out_unless_it_hangs(held, held.context))
+            self._checks.add(check)
+            check.add_done_callback(self._checks.discard)
+        else:
+            self._stop_late(held)
+
+    async def _time_out_unless_it_hangs(self, held: Held, context: Context) -> None:
+        """A handler that waits for an answer which never comes is interrupted: it is not the one that is late."""
+        if not await self._port.hangs(context):
+            self._stop_late(held)
+
+    def _stop_late(self, held: Held) -> None:
         self.stop(held, Stop.TIMED_OUT, f"timed out after {held.timeout}")
 
 

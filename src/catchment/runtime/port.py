@@ -43,6 +43,10 @@ class HandlerPort(Port, Protocol):
 
     def abandon(self, context: Context) -> None: ...
 
+    def is_waiting(self, context: Context) -> bool: ...
+
+    async def hangs(self, context: Context) -> bool: ...
+
     def must_wait(self, command: str) -> bool: ...
 
     async def enter(self) -> None: ...
@@ -166,6 +170,14 @@ class WorkerPort:
     def loss(self, context: Context) -> Exception | None:
         """What is to be raised instead, when the connection of the handler's transaction is gone."""
         return self._transactions.loss(context)
+
+    def is_waiting(self, context: Context) -> bool:
+        """Does the handler wait for an answer in its transaction?"""
+        return self._transactions.is_waiting(context)
+
+    async def hangs(self, context: Context) -> bool:
+        """Will that answer never come? Then its connection is cut, which interrupts the attempt."""
+        return await self._transactions.hangs(context)
 
     def must_wait(self, command: str) -> bool:
         """Is this command known to use transactions, so that it has to ``enter`` before it starts?"""

@@ -23,14 +23,21 @@ from catchment.runtime.events import Events
 from catchment.store import worker as store
 from catchment.store.connect import connect_async
 
+# A call that its time limit ends is checked without further delay; its answer may still be on its way for a moment.
+AT_ONCE = timedelta(seconds=0.5)
+
 
 class Pulse:
-    """Watches connections, whichever thread uses them. One that waits for ``patience`` is asked about."""
+    """Watches connections, whichever thread uses them. One that waits for ``patience`` is asked about.
 
-    def __init__(self, dsn: str, events: Events, *, patience: timedelta) -> None:
+    Without ``is_direct`` a pooler is in between, and the server cannot tell which session is whose.
+    """
+
+    def __init__(self, dsn: str, events: Events, *, patience: timedelta, is_direct: bool = True) -> None:
         self._dsn = dsn
         self._events = events
         self._patience = patience
+        self._is_direct = is_direct
         self._lock = threading.Lock()
         self._watched: set[AnyConnection] = set()
 
@@ -55,31 +62,38 @@ class Pulse:
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Look every now and then; a connection that was waiting at two looks is suspected."""
+        if not self._is_direct:
+            return
         waiting: set[AnyConnection] = set()
         while not stopping.is_set():
             still = waiting & self._waiting()
             if still:
-                await self._check(still)
+                await self._check(still, self._patience)
             waiting = self._waiting()
             await wait_for(stopping, self._patience / 2)
+
+    async def hangs(self, conn: AnyConnection) -> bool:
+        """Is this connection waiting for a session that does nothing? Then it is cut."""
+        return self._is_direct and bool(await self._check({conn}, AT_ONCE))
 
     def _waiting(self) -> set[AnyConnection]:
         with self._lock:
             return {c for c in self._watched if c.pgconn.transaction_status == TransactionStatus.ACTIVE}
 
-    async def _check(self, suspects: set[AnyConnection]) -> None:
+    async def _check(self, suspects: set[AnyConnection], idle_for: timedelta) -> set[AnyConnection]:
+        """Ask the server about these, and cut those that hang."""
         try:
             conn = await connect_async(self._dsn, name="catchment pulse")
             try:
                 with Call(conn, self._patience.total_seconds()):
-                    idle = await store.waiting_backends(conn, [s.pgconn.backend_pid for s in suspects], self._patience)
+                    idle = await store.waiting_backends(conn, [s.pgconn.backend_pid for s in suspects], idle_for)
             finally:
                 await conn.close()
         except (*LOST, psycopg.Error, CatchmentError):
-            return  # the parts themselves notice a server that is gone
-        self._cut({s for s in suspects if s.pgconn.backend_pid in idle})
+            return set()  # the parts themselves notice a server that is gone
+        return self._cut({s for s in suspects if s.pgconn.backend_pid in idle})
 
-    def _cut(self, hanging: set[AnyConnection]) -> None:
+    def _cut(self, hanging: set[AnyConnection]) -> set[AnyConnection]:
         with self._lock:
             hanging = {c for c in hanging & self._watched if c.pgconn.transaction_status == TransactionStatus.ACTIVE}
             for conn in hanging:
@@ -91,3 +105,4 @@ class Pulse:
                 level=logging.WARNING,
                 count=len(hanging),
             )
+        return hanging

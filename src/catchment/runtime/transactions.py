@@ -116,6 +116,16 @@ class Transactions:
         conn = self._open.get(context.fence)
         return self._losses.get(context.fence) if conn is None else _loss_of(conn)
 
+    def is_waiting(self, context: Context) -> bool:
+        """Does the handler wait for an answer from the server?"""
+        conn = self._open.get(context.fence)
+        return conn is not None and conn.pgconn.transaction_status == TransactionStatus.ACTIVE
+
+    async def hangs(self, context: Context) -> bool:
+        """Does it wait for a session that does nothing? Then its connection is cut, and the attempt interrupted."""
+        conn = self._open.get(context.fence)
+        return conn is not None and await self._pulse.hangs(conn)
+
     async def commit(self, context: Context, ending: Ending) -> str | None:
         """Write the completion and commit; None when the handler opened no transaction."""
         if (loss := self.loss(context)) is not None:

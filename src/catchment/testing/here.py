@@ -41,6 +41,12 @@ class PortHere(LocalPort):
     def loss(self, context: Context) -> Exception | None:  # noqa: ARG002 - the connection is the test's
         return None
 
+    def is_waiting(self, context: Context) -> bool:  # noqa: ARG002
+        return False
+
+    async def hangs(self, context: Context) -> bool:  # noqa: ARG002
+        return False
+
     def abandon(self, context: Context) -> None:
         """No handler is left behind."""
 
