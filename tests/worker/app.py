@@ -268,11 +268,11 @@ async def group() -> None:
         await asyncio.sleep(3600)
 
 
-@app.command(timeout=2)
+@app.command(timeout=5)
 async def nap_in_transaction(ctx: Context, key: str, seconds: float) -> int:
     """Ask the server to wait, when the test opens the gate of this key; returns the number of the attempt."""
-    with probe.span(key):
-        async with ctx.transaction() as conn:
+    async with ctx.transaction() as conn:
+        with probe.span(key):
             await probe.wait_for_gate(key)
             await conn.execute("select pg_sleep(%s)", [seconds])
     return ctx.attempt

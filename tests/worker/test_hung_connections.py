@@ -124,7 +124,7 @@ def test_a_handler_whose_time_ends_while_its_connection_hangs_is_interrupted(cre
     _hire(crew, proxy)
     task = crew.enqueue(nap_in_transaction, key="nap", seconds=0.5)
     wait_until(lambda: len(crew.records.spans("nap")) == 1)
-    wait_until(lambda: proxy.freeze(TRANSACTION) == 1)
+    assert proxy.freeze(TRANSACTION) == 1
     crew.records.open_gate("nap")
     assert crew.result(task) == 2
     rows = crew.engine.conn.execute("select state from worker.attempt where task_id = %s", [task]).fetchall()
