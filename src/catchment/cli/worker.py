@@ -58,14 +58,14 @@ def worker(
     with open_database(where if dsn else None):
         pass
     try:
-        keep_running(_run(where, options, commands))
+        events = Events()
+        keep_running(_run(where, options, commands, events), events)
     except* CatchmentError as group:
         raise group.exceptions[0] from None
 
 
-async def _run(dsn: str, options: WorkerOptions, commands: Commands | None) -> int:
+async def _run(dsn: str, options: WorkerOptions, commands: Commands | None, events: Events) -> int:
     """Serve until stopped; returns how many handlers never stopped."""
-    events = Events()
     dispatcher = Dispatcher(dsn, options, events, commands=commands)
     stop_on_signals(dispatcher.stop, events, grace=options.shutdown_grace)
     return await run_again_if_cancelled(dispatcher, events)

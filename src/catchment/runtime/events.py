@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,20 +24,36 @@ class Event:
 
 
 class Events:
-    """Hands each event to the logger and to every subscriber."""
+    """Hands each event to the logger and to every subscriber. One of them that fails is the affair of none of those who
+    emit: the first such failure is written to stderr."""
 
     def __init__(self, *subscribers: Subscriber) -> None:
         self._subscribers = subscribers
+        self._has_failed = False
 
     def is_heard(self, level: int) -> bool:
         """Would an event of this level reach anybody?"""
         return bool(self._subscribers) or logger.isEnabledFor(level)
 
     def emit(self, name: str, text: str, *, level: int = logging.INFO, **fields: Any) -> None:
-        event = Event(name, text, level, fields)
-        logger.log(level, "%s", text, extra={"event": name, "fields": fields})
-        for subscriber in self._subscribers:
-            subscriber(event)
+        """Never raises."""
+        try:
+            logger.log(level, "%s", text, extra={"event": name, "fields": fields})
+        except BaseException as error:  # a handler of the app that sends its log elsewhere, say
+            self._report(error)
+        if self._subscribers:
+            event = Event(name, text, level, fields)
+            for subscriber in self._subscribers:
+                try:
+                    subscriber(event)
+                except BaseException as error:
+                    self._report(error)
+
+    def _report(self, error: BaseException) -> None:
+        if not self._has_failed:
+            self._has_failed = True
+            with suppress(BaseException):
+                print(f"catchment: events get lost: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
 
 
 class TextFormatter(logging.Formatter):

@@ -21,13 +21,15 @@ from catchment.runtime.events import Events
 CLOSING = 1.0
 
 
-def keep_running(main: Coroutine[Any, Any, int], *, new_loop: Callable[[], Any] = uvloop.new_event_loop) -> None:
+def keep_running(
+    main: Coroutine[Any, Any, int], events: Events, *, new_loop: Callable[[], Any] = uvloop.new_event_loop
+) -> None:
     """Run ``main`` to its end. When it returns a number of handlers that never stopped, the process ends here."""
     runner = asyncio.Runner(loop_factory=new_loop)
     loop = runner.get_loop()
     task = loop.create_task(main)
     try:
-        left = _run_until_done(loop, task)
+        left = _run_until_done(loop, task, events)
     except BaseException:
         if _cancel_rest(loop) == 0:
             runner.close()
@@ -58,15 +60,16 @@ async def run_again_if_cancelled(dispatcher: Dispatcher, events: Events) -> int:
             )
 
 
-def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[int]) -> int:
+def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[int], events: Events) -> int:
     while True:
         try:
             return loop.run_until_complete(task)
-        except (SystemExit, KeyboardInterrupt, RuntimeError) as error:
+        except BaseException as error:
             if task.done():
                 raise
-            # RuntimeError: a handler called loop.stop().
-            Events().emit(
+            # RuntimeError: a handler called loop.stop(). Anything else: a logging handler of the app raised it while
+            # asyncio told of a callback that had failed.
+            events.emit(
                 "worker.exit_refused",
                 f"something that a handler started raised {type(error).__name__} on the event loop: the worker goes on",
                 level=logging.ERROR,
@@ -84,7 +87,7 @@ def _cancel_rest(loop: asyncio.AbstractEventLoop) -> int:
     while True:
         try:
             return loop.run_until_complete(waiting)
-        except (SystemExit, KeyboardInterrupt, RuntimeError):
+        except BaseException:
             if waiting.done():
                 raise
 

@@ -1,0 +1,33 @@
+"""What handlers do to the things they share with others is felt by none of the others, and does not end the worker."""
+
+from __future__ import annotations
+
+import pytest
+
+from catchment import TaskFailed
+from tests.worker import unruly
+from tests.worker.crew import Crew
+from tests.worker.unruly import break_logs, fail, fail_later, rest
+
+APP = "tests.worker.unruly:app"
+
+
+@pytest.fixture
+def crew(crew: Crew) -> Crew:
+    for command in unruly.app.commands:
+        crew.client.commands.add(command)
+    crew.client.sync.register()
+    return crew
+
+
+def test_a_logging_handler_that_raises_fails_no_task_and_ends_no_worker(crew: Crew) -> None:
+    (worker,) = crew.hire(app=APP)
+    crew.result(crew.enqueue(break_logs))
+    with pytest.raises(TaskFailed, match="on purpose"):
+        crew.result(crew.enqueue(fail))
+    crew.result(crew.enqueue(fail_later))
+    assert crew.result(crew.enqueue(rest)) == "rested"
+    assert crew.stop(worker) == 0
+    said = "".join(log.read_text() for log in crew.logs.glob("worker-*.log"))
+    assert said.count("events get lost") == 1
+    crew.engine.check()
