@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, field_serializer
 
-from catchment import App, Child, Context
+from catchment import App, Child, ClaimLost, Context
 from tests.worker import probe
 
 app = App(queue="poison")
@@ -76,6 +76,7 @@ RAISES: dict[str, Callable[[], BaseException]] = {
     "no_hint": lambda: NoHint("on purpose"),
     "huge_message": lambda: ValueError("x" * 30 * MEGABYTE),
     "cyclic": _cyclic,
+    "claim_lost": lambda: ClaimLost("on purpose"),
 }
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from catchment.errors import GiveUp
+from catchment.errors import ClaimLost, GiveUp
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.metrics import Metrics
@@ -292,7 +292,7 @@ class Executor:
             if held.is_left:
                 return None
             held.seconds = time.monotonic() - held.since
-            return ending if await self._port.commit(context, ending) is None else None
+            return ending if await self._commit(held, context, ending) is None else None
         except BaseException as error:
             loss = self._port.loss(context)
             if loss is None or held.stop is not None or loss is error:
@@ -300,6 +300,14 @@ class Executor:
             raise loss from error  # whatever the handler made of it
         finally:
             await self._port.leave(context)
+
+    async def _commit(self, held: Held, context: Context, ending: Ending) -> str | None:
+        try:
+            return await self._port.commit(context, ending)
+        except ClaimLost:
+            # Said by the database. The same error raised by a handler, for whatever it asked for, is a failure.
+            held.stop, held.stop_reason = Stop.LOST, "the claim was lost"
+            raise
 
     def _span(self, command: AnyCommand, held: Held) -> AbstractContextManager[object]:
         if not self._is_traced:

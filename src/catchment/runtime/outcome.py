@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from catchment.errors import ClaimLost, TaskCancelled
+from catchment.errors import TaskCancelled
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.metrics import Metrics
@@ -64,8 +64,6 @@ class Outcomes:
             return self._ended(held, "failed", RuntimeError(f"the handler raised {name}, which cannot be looked at"))
 
     def _of_error(self, held: Held, error: BaseException) -> Ending | None:
-        if isinstance(error, ClaimLost):
-            return self._dropped(held)
         if isinstance(error, NotStarted):
             return Ending(held, "released")
         if isinstance(error, asyncio.CancelledError) or held.stop not in (None, Stop.CANCELLED):
