@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from catchment import TaskFailed
 from tests.worker import unruly
 from tests.worker.crew import Crew
-from tests.worker.unruly import break_logs, fail, fail_later, rest
+from tests.worker.unruly import break_logs, fail, fail_later, rest, terminate_child
 
 APP = "tests.worker.unruly:app"
 
@@ -31,3 +33,11 @@ def test_a_logging_handler_that_raises_fails_no_task_and_ends_no_worker(crew: Cr
     said = "".join(log.read_text() for log in crew.logs.glob("worker-*.log"))
     assert said.count("events get lost") == 1
     crew.engine.check()
+
+
+def test_a_process_forked_by_a_handler_ends_at_the_signal_of_its_parent(crew: Crew) -> None:
+    (worker,) = crew.hire(app=APP)
+    assert crew.result(crew.enqueue(terminate_child)) == -signal.SIGTERM
+    assert crew.result(crew.enqueue(rest)) == "rested"
+    assert crew.stop(worker) == 0
+    assert not crew.logged("worker.killed")

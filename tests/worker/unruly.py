@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import multiprocessing
+import time
 from typing import Any
 
 from catchment import App
@@ -45,3 +47,13 @@ async def fail() -> None:
 async def rest(seconds: float = 0.0) -> str:
     await asyncio.sleep(seconds)
     return "rested"
+
+
+@app.command
+def terminate_child() -> int | None:
+    """Fork a process and end it, as pools of processes do; returns its exit code."""
+    child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+    child.start()
+    child.terminate()
+    child.join()
+    return child.exitcode

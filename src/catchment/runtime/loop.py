@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -17,6 +15,7 @@ import uvloop
 
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import Events
+from catchment.runtime.signals import end_process
 
 CLOSING = 1.0
 
@@ -35,7 +34,7 @@ def keep_running(
             runner.close()
         raise
     if left or _cancel_rest(loop):
-        _end_process()
+        end_process(0)
     runner.close()
 
 
@@ -95,11 +94,3 @@ def _cancel_rest(loop: asyncio.AbstractEventLoop) -> int:
 async def _wait_for(rest: set[asyncio.Task[Any]]) -> int:
     _, pending = await asyncio.wait(rest, timeout=CLOSING)
     return len(pending)
-
-
-def _end_process() -> None:
-    """End without waiting for coroutines and threads that never end."""
-    logging.shutdown()
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os._exit(0)

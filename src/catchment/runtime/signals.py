@@ -1,7 +1,7 @@
 """SIGTERM and Ctrl-C: the worker is asked to stop, and ended if it does not within its time.
 
 The handlers are Python's own, which run even while a task handler keeps the event loop busy; the time is kept by a
-thread, which no event loop holds up.
+thread, which no event loop holds up. The end waits for nothing, a log that nobody reads included.
 """
 
 from __future__ import annotations
@@ -10,21 +10,27 @@ import asyncio
 import logging
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Any, NoReturn
 
 from catchment.runtime.events import Events
 
 # What a stop takes beyond the grace of its handlers: the last endings, a last word to the database.
 MARGIN = timedelta(seconds=15)
 EXIT_CODE = 70
+LAST_WORDS = 1.0
 
 
-def stop_on_signals(stop: Callable[[], None], events: Events, *, grace: timedelta) -> None:
-    """Call ``stop`` in the running event loop at SIGTERM and SIGINT; end the process ``MARGIN`` after the grace."""
+def stop_on_signals(stop: Callable[[], None], events: Events, *, grace: timedelta, margin: timedelta = MARGIN) -> None:
+    """Call ``stop`` in the running event loop at SIGTERM and SIGINT; end the process ``margin`` after the grace.
+
+    Not in processes that handlers fork: these have what was there before.
+    """
     loop = asyncio.get_running_loop()
-    limit = (grace + MARGIN).total_seconds()
+    limit = (grace + margin).total_seconds()
     is_asked = threading.Event()
 
     def hear(*_: object) -> None:
@@ -35,15 +41,53 @@ def stop_on_signals(stop: Callable[[], None], events: Events, *, grace: timedelt
             last_resort.daemon = True
             last_resort.start()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, hear)
+    before = {number: signal.signal(number, hear) for number in (signal.SIGTERM, signal.SIGINT)}
+    _restore_in_children(hear, before)
+
+
+def _restore_in_children(ours: object, before: Mapping[signal.Signals, Any]) -> None:
+    """Python forgets signals that reach a process just after its fork, so they are blocked until then."""
+    forking = threading.local()
+
+    def block() -> None:
+        forking.mask = signal.pthread_sigmask(signal.SIG_BLOCK, before)
+
+    def unblock() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, forking.mask)
+
+    def restore() -> None:
+        for number, handler in before.items():
+            if signal.getsignal(number) is ours:
+                signal.signal(number, handler or signal.SIG_DFL)
+        unblock()
+
+    os.register_at_fork(before=block, after_in_parent=unblock, after_in_child=restore)
+
+
+def end_process(code: int, last_words: Callable[[], None] = lambda: None) -> NoReturn:
+    """End the process without waiting for coroutines, threads and locks. The log is written if that can be done soon:
+    whoever should read it may have stopped, and then its lock is held for ever."""
+    try:
+        thread = threading.Thread(target=_write_log, args=[last_words], daemon=True)
+        thread.start()
+        thread.join(LAST_WORDS)
+    finally:
+        os._exit(code)
+
+
+def _write_log(last_words: Callable[[], None]) -> None:
+    last_words()
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
 
 
 def _end(events: Events, limit: float) -> None:
-    events.emit(
-        "worker.killed",
-        f"not stopped {limit:g} s after it was asked to: the process ends now, and its tasks are taken over",
-        level=logging.CRITICAL,
-    )
-    logging.shutdown()
-    os._exit(EXIT_CODE)
+    def tell() -> None:
+        events.emit(
+            "worker.killed",
+            f"not stopped {limit:g} s after it was asked to: the process ends now, and its tasks are taken over",
+            level=logging.CRITICAL,
+        )
+
+    end_process(EXIT_CODE, tell)
