@@ -983,6 +983,7 @@ REVOKE ALL ON FUNCTION worker.hold_again(p_task worker.task, p_reason text, p_at
 REVOKE ALL ON FUNCTION worker.hold_backend_lock() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_follow_ups(p_root_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_merged(p_task_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.hold_meters(p_queues text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_pending(p_task_id bigint, p_priority integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_worker_lock(p_worker_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.hold_worker_lock(p_worker_id bigint) TO catchment_worker;

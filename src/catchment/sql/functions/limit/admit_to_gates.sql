@@ -1,6 +1,6 @@
 -- admit_to_gates: look at the gates that tasks have come to, and at those that open by time.
 --
---   locks   arrivals that are free; then see open_gates
+--   locks   arrivals that are free; gate rows by key, new ones among them; then see open_gates
 create or replace function worker.admit_to_gates(
   p_limit  integer default 5000,
   p_only   text default null
@@ -25,17 +25,23 @@ begin
                                  for update skip locked))
     returning a.gate, a.command
   ),
+  due as materialized (
+    select g.gate, g.command from gone as g
+     union
+    (select g.gate, g.command
+       from worker.gate as g
+      where g.next_at <= v_now and (p_only is null or g.gate = p_only) and g.gate <> all (v_aside)
+      limit p_limit)
+  ),
   made as (
     insert into worker.gate (gate, command, tokens, refilled_at)
     select g.gate, g.command, coalesce(c.rate, 0), v_now
-      from (select distinct g.gate, g.command from gone as g order by g.gate) as g
+      from (select distinct on (d.gate) d.gate, d.command from due as d order by d.gate) as g
       left join worker.command_registry as c on c.command = g.command
-    on conflict (gate) do nothing
+     order by g.gate
+    on conflict (gate) do update set command = excluded.command where false -- locks the row and leaves it as it is
   )
-  select array_agg(distinct g.gate) into v_gates from gone as g;
-  v_gates := v_gates || array(select g.gate from worker.gate as g
-                               where g.next_at <= v_now and (p_only is null or g.gate = p_only) and g.gate <> all (v_aside)
-                               limit p_limit);
+  select array_agg(distinct d.gate) into v_gates from due as d;
   perform worker.open_gates(v_gates);
   return cardinality(v_gates);
 end;

@@ -1,5 +1,8 @@
 -- take_allowance: how many attempts a limited queue may start now. The claims of one queue take turns here until they commit.
 --
+-- Meters are the last rows that a claim waits for: who holds one takes no gate, lane or scope in the same transaction. Several
+-- are taken by name of the queue.
+--
 --   locks   the meter row of the queue
 create or replace function worker.take_allowance(
   p_queue  worker.queue_registry,

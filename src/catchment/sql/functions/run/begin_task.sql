@@ -2,7 +2,8 @@
 -- under a cancelled task is claimed here.
 --
 --   pending | interrupted -> processing
---   locks   see sweep_cancelled, then claim
+--   locks   see sweep_cancelled, then let_in, then claim of one queue after another by name: a transaction that already holds the
+--           meter of a queue must not call it
 create or replace function worker.begin_task(
   p_queue         text,
   p_tier          integer,

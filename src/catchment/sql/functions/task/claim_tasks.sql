@@ -1,7 +1,7 @@
 -- claim_tasks: what a worker process of Python handlers takes, of all its queues in one call, in the order given; of each
 -- queue children and joins first, then the top level.
 --
---   locks   see let_in and claim
+--   locks   see let_in, once and first; then hold_meters and claim
 --   raises  CM001 unknown worker, CM003 unknown queue
 create or replace function worker.claim_tasks(
   p_worker_id  bigint,
@@ -31,6 +31,8 @@ declare
   v_count    integer;
   v_left     integer := p_limit;
   v_start    timestamptz;
+  v_is_first boolean := true;
+  v_in_order boolean := false; -- the meters are held
 begin
   foreach v_queue in array p_queues loop
     -- One statement for all questions: an idle worker's answer waits for each statement of the usual case.
@@ -56,12 +58,17 @@ begin
         message = format('worker %s is not registered', p_worker_id),
         hint = 'It was declared dead, or never registered. Register again.';
     end if;
-    if v_lets_in then
+    if v_lets_in and v_is_first then -- not with the meter of a queue in hand
       perform worker.let_in();
     end if;
+    v_is_first := false;
 
     v_position := format('worker.position_%sp', v_queue_id);
     if not v_is_free then
+      if not v_in_order and cardinality(p_queues) > 1 then
+        perform worker.hold_meters(p_queues);
+        v_in_order := true;
+      end if;
       return query select c.* from worker.claim(v_queue_id, 'p', 0, v_left, null, p_worker_id) as c;
       get diagnostics v_count = row_count;
       if v_count < v_left then
