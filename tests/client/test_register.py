@@ -111,6 +111,8 @@ def test_register_writes_every_option(db: str, connect: Any) -> None:
         "queue": "q",
         "handler_kind": "python",
         "handler_procedure": None,
+        "handler_signature": None,
+        "join_signature": None,
         "before_procedure": None,
         "after_procedure": None,
         "join_procedure": f"{__name__}:{collect.__qualname__}",

@@ -64,7 +64,7 @@ def test_an_ending_is_put_off_as_long_as_the_database_takes_no_other(monkeypatch
     waits = PutOff()
     ending = _ending(1)
     for _ in range(50):
-        assert waits.add(ending)
+        assert waits.add(ending, errors.DiskFull())
         pause = waits.pause()
         assert pause is not None
         assert 0 < pause <= put_off.LAST_PAUSE + 0.001
@@ -72,7 +72,7 @@ def test_an_ending_is_put_off_as_long_as_the_database_takes_no_other(monkeypatch
         now += pause + 0.001
         assert waits.due() == [ending]
     waits.recorded()
-    assert not waits.add(ending)
+    assert not waits.add(ending, errors.DiskFull())
     waits.remove(ending)
     assert waits.pause() is None
 
@@ -83,8 +83,18 @@ def test_an_ending_is_tried_several_times_before_it_is_given_up(monkeypatch: pyt
     waits = PutOff()
     ending = _ending(1)
     tries = 0
-    while waits.add(ending):
+    while waits.add(ending, errors.DiskFull()):
         tries += 1
         now += 1
         waits.recorded()
     assert tries == put_off.MOST_TRIES - 1
+
+
+def test_an_ending_that_waits_for_a_lock_is_never_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(put_off, "time", SimpleNamespace(monotonic=lambda: now))
+    waits = PutOff()
+    for _ in range(5 * put_off.MOST_TRIES):
+        now += 1
+        waits.recorded()
+        assert waits.add(_ending(1), errors.LockNotAvailable())

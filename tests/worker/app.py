@@ -235,6 +235,17 @@ async def count_lots(children: list[Child]) -> int:
 
 
 @app.command
+async def hold_tree(ctx: Context, count: int) -> None:
+    """Spawn children that wait for the gate."""
+    ctx.spawn_many(hold, [{"seq": n} for n in range(count)])
+
+
+@hold_tree.join
+async def count_held(children: list[Child]) -> int:
+    return len(children)
+
+
+@app.command
 async def idle_child(n: int, filler: str = "") -> None:
     """Do nothing."""
 

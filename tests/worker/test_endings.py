@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.fixtures.server import Connect
 from tests.fixtures.worker import wait_until
-from tests.worker.app import hold, spawn_lots, step
+from tests.worker.app import hold, hold_tree, spawn_lots, step
 from tests.worker.crew import Crew
 
 REFUSE = """
@@ -82,6 +83,20 @@ def test_an_ending_that_the_database_cannot_take_for_now_is_recorded_later(crew:
     assert crew.result(late) == 3
     assert crew.engine.task(late)["attempt"] == 1
     assert worker.poll() is None
+
+
+def test_a_session_that_holds_a_scope_holds_up_no_other_task(crew: Crew, connect: Connect) -> None:
+    crew.hire()
+    tree = crew.enqueue(hold_tree, count=3)
+    wait_until(lambda: crew.engine.state(tree) == "waiting")
+    with connect(autocommit=False) as stranger:
+        stranger.execute("select from worker.scope where id = %s for update", [tree])
+        crew.records.open_gate("gate")
+        others = crew.enqueue_many(step, [{"key": "fine", "seq": n} for n in range(30)], by_key=False)
+        assert [crew.result(task) for task in others] == list(range(30))
+        assert crew.engine.state(tree) == "waiting"
+    assert crew.result(tree) == 3
+    assert crew.states() == {"completed": 34}
 
 
 def test_spawns_go_in_slices_and_open_one_scope(crew: Crew) -> None:

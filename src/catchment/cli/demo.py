@@ -125,8 +125,10 @@ def _tell(conn: Connection[Any], parent_id: int, killed: dict[str, Any]) -> None
     if "at" in killed:
         hands = f"with {result['interrupted']} tasks in its hands; worker 2 took them over."
         death = f"Worker 1 was killed at {killed['at']:.1f} s {hands}"
+    retry = ""  # a demo with few children has none that fails
+    if result["retried_id"] is not None:
+        retry = f"Child {result['retried_id']} failed once (“{escape(result['retried_error'])}”) and was retried. "
     console.print(
-        f"[green]Done in {killed['took']:.1f} s.[/] {death} Child {result['retried_id']} failed once "
-        f"(“{escape(result['retried_error'])}”) and was retried. Each of the {result['children']} children took effect "
-        f"exactly once ({result['effects']} rows); only then did the parent complete."
+        f"[green]Done in {killed['took']:.1f} s.[/] {death} {retry}Each of the {result['children']} children took "
+        f"effect exactly once ({result['effects']} rows); only then did the parent complete."
     )

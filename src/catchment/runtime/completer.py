@@ -22,14 +22,20 @@ from catchment.store.attempt import Ending
 # Beyond this a larger batch saves nothing (40,000 no-ops/s at 250, 47,000 at 1,000) and delays what waits behind it.
 MAX_BATCH = 1_000
 # A batch has less text than this, unless it is one ending: a slow network must be able to carry it within a call.
+LOCK_TIMEOUT = "500ms"
 MAX_BATCH_BYTES = 4 * 1024 * 1024
 
 
 class Completer:
-    """Takes endings from anywhere in the event loop. ``is_lazy``: connects only while there is something to write."""
+    """Takes endings from anywhere in the event loop. ``is_lazy``: connects only while there is something to write.
+    ``is_direct``: there is no pooler in between, so settings of the session are its own.
+    """
 
-    def __init__(self, link: Link, make_recorder: Callable[[Link], Recorder], *, is_lazy: bool = False) -> None:
+    def __init__(
+        self, link: Link, make_recorder: Callable[[Link], Recorder], *, is_lazy: bool = False, is_direct: bool = True
+    ) -> None:
         self._link = link
+        self._is_direct = is_direct
         self._recorder = make_recorder(link)
         self._is_lazy = is_lazy
         self._waiting: list[Ending] = []
@@ -77,6 +83,10 @@ class Completer:
             await self._link.hold(self._serve, self._ending)
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
+        if self._is_direct:
+            # A session that holds a scope or a lane, and does nothing, must not hold up the ends of others.
+            with self._link.call():
+                await conn.execute("select set_config('lock_timeout', %s, false)", [LOCK_TIMEOUT])
         while not self._ending.is_set():
             self._news.clear()
             await self._write_all(conn)
@@ -97,13 +107,13 @@ class Completer:
                 await self._recorder.write(batch, self._in_doubt)
             finally:
                 # What was refused for now is not in doubt, even if the connection was lost after that.
-                later = {ending.attempt.fence for ending, _ in batch.later}
+                later = {put.ending.attempt.fence for put in batch.later}
                 self._in_doubt = [e for e in self._in_doubt if e.attempt.fence not in later]
-                hopeless = [(e, error) for e, error in batch.later if not self._put_off.add(e)]
+                hopeless = [p for p in batch.later if not self._put_off.add(p.ending, p.error, was_tried=p.was_tried)]
             self._forget(self._in_doubt)
-            for ending, error in hopeless:
-                self._put_off.remove(ending)
-                await self._recorder.give_up(batch, ending, error)
+            for put in hopeless:
+                self._put_off.remove(put.ending)
+                await self._recorder.give_up(batch, put.ending, put.error)
             self._since = time.monotonic() if self._waiting else None
 
     def _forget(self, recorded: list[Ending]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from psycopg import errors
+
 from catchment.store.attempt import Ending
 
 FIRST_PAUSE = 0.2
@@ -36,13 +38,14 @@ class PutOff:
         """When the first of these ended."""
         return min((w.since for w in self._waits.values()), default=None)
 
-    def add(self, ending: Ending) -> bool:
-        """Put an ending off once more; false when there is no hope for it."""
+    def add(self, ending: Ending, error: Exception, *, was_tried: bool = True) -> bool:
+        """Put an ending off once more; false when there is no hope for it. A lock of another session is hope."""
         now = time.monotonic()
         wait = self._waits.setdefault(ending.attempt.fence, _Wait(ending, now, 0, now))
-        wait.tries += 1
-        wait.due = now + min(FIRST_PAUSE * 2 ** (wait.tries - 1), LAST_PAUSE)
-        return wait.tries < MOST_TRIES or self._recorded_at <= wait.since
+        wait.tries += was_tried
+        wait.due = now + min(FIRST_PAUSE * 2 ** max(0, wait.tries - 1), LAST_PAUSE)
+        is_locked = isinstance(error, errors.LockNotAvailable | errors.DeadlockDetected)
+        return is_locked or wait.tries < MOST_TRIES or self._recorded_at <= wait.since
 
     def recorded(self) -> None:
         """Something else was recorded just now: the database is well."""
@@ -52,9 +55,12 @@ class PutOff:
         self._waits.pop(ending.attempt.fence, None)
 
     def due(self) -> list[Ending]:
-        """What is to be tried now; it stays here until it is removed."""
+        """What is to be tried now: of those whose time has come, the ones that were tried least, so that none of them
+        is held up by one that fails each time. They stay here until they are removed."""
         now = time.monotonic()
-        return [w.ending for w in self._waits.values() if w.due <= now]
+        due = [w for w in self._waits.values() if w.due <= now]
+        fewest = min((w.tries for w in due), default=0)
+        return [w.ending for w in due if w.tries == fewest]
 
     def pause(self) -> float | None:
         """Seconds until the next one is due; None when there is none."""

@@ -89,9 +89,10 @@ class PythonWorker:
                 on_retry=lambda: self._claimer.be_restless(),
             )
 
-        self._completer = Completer(link("completer"), recorder)
+        is_direct = options.has_session_lock
+        self._completer = Completer(link("completer"), recorder, is_direct=is_direct)
         # What takes long to record must not keep the rest waiting.
-        self._large_completer = Completer(link("large completer"), recorder, is_lazy=True)
+        self._large_completer = Completer(link("large completer"), recorder, is_lazy=True, is_direct=is_direct)
         self._turns = Turns(options.transactions, options.give_back)
         transactions = Transactions(
             dsn,

@@ -33,13 +33,22 @@ IN_TROUBLE = 2
 REFUSED = (psycopg.Error, CatchmentError)
 
 
+@dataclass(frozen=True, slots=True)
+class Later:
+    """An ending that could not be written now, or that was not tried because others before it could not."""
+
+    ending: Ending
+    error: Exception
+    was_tried: bool = True
+
+
 @dataclass
 class Batch:
     """Endings on their way: over which connection, whether they were sent before, and which are to be tried later."""
 
     conn: AsyncConnection[Any]
     is_again: bool
-    later: list[tuple[Ending, Exception]] = field(default_factory=list[tuple[Ending, Exception]])
+    later: list[Later] = field(default_factory=list[Later])
 
 
 class Recorder:
@@ -98,7 +107,7 @@ class Recorder:
         if len(batch.later) > count:
             self._events.emit(
                 "task.unrecorded",
-                f"{ending.attempt.command} {ending.attempt.id}: its end cannot be recorded: {batch.later[-1][1]}",
+                f"{ending.attempt.command} {ending.attempt.id}: its end cannot be recorded: {batch.later[-1].error}",
                 level=logging.ERROR,
                 id=ending.attempt.id,
                 command=ending.attempt.command,
@@ -123,7 +132,7 @@ class Recorder:
         except REFUSED as second:
             if fault_of(second) is Fault.LOST:
                 raise
-            batch.later.append((ending, second))
+            batch.later.append(Later(ending, second))
             return False
         await self._record(batch, [refused], states, is_again=True)
         self._settled([ending])
@@ -172,7 +181,7 @@ class Recorder:
         for position, ending in enumerate(endings):
             refused = 0 if await self._write_one(batch, ending) else refused + 1
             if refused == IN_TROUBLE:
-                batch.later += [(e, error) for e in endings[position + 1 :]]
+                batch.later += [Later(e, error, was_tried=False) for e in endings[position + 1 :]]
                 return
 
     async def _write_one(self, batch: Batch, ending: Ending) -> bool:
@@ -192,7 +201,7 @@ class Recorder:
             if fault is Fault.LOST:
                 raise
             if fault is Fault.LATER:
-                batch.later.append((ending, error))
+                batch.later.append(Later(ending, error))
                 return False
             return await self._fail(batch, ending, error)
         self._settled([ending])
