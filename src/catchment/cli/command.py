@@ -20,5 +20,5 @@ def commands() -> None:
 def list_commands(as_json: Json = False, dsn: Dsn = None) -> None:
     """Each command with its queue, its handler and its rules."""
     columns = ["command", "queue", "handler_kind", "handler_procedure", "priority", "max_attempts", "description"]
-    with open_database(dsn) as conn:
+    with open_database(dsn, "catchment_read") as conn:
         print_rows(store.list_commands(conn), columns, as_json=as_json, empty="No commands.")

@@ -22,7 +22,7 @@ OLDEST_SERVER = 150000
 
 def doctor(as_json: Json = False, dsn: Dsn = None) -> None:
     """Check the engine's rules and the health around it. Exit code 1 when something is wrong."""
-    with open_database(dsn) as conn:
+    with open_database(dsn, "catchment_read") as conn:
         findings = [*_server_findings(conn), *store.diagnose(conn), *_lake_findings(conn)]
     if as_json:
         print_json(findings)

@@ -33,7 +33,7 @@ COLUMNS = [
 @app.command("list")
 def list_queues(as_json: Json = False, dsn: Dsn = None) -> None:
     """Each queue with what is in it and how many workers serve it."""
-    with open_database(dsn) as conn:
+    with open_database(dsn, "catchment_read") as conn:
         print_rows(store.list_queues(conn), COLUMNS, as_json=as_json, empty="No queues.")
 
 
@@ -45,7 +45,7 @@ def pause(
 ) -> None:
     """Claim nothing more on a queue. Running tasks go on; a restart does not end the pause."""
     until = datetime.now(UTC) + timedelta(seconds=seconds) if seconds is not None else None
-    with open_database(dsn) as conn:
+    with open_database(dsn, "catchment_worker") as conn:
         store.pause_queue(conn, queue, until)
     console.print(f"{escape(queue)} is paused" + (f" until {until.astimezone():%H:%M:%S}." if until else "."))
 
@@ -53,6 +53,6 @@ def pause(
 @app.command("resume")
 def resume(queue: QueueName, dsn: Dsn = None) -> None:
     """Claim on a queue again."""
-    with open_database(dsn) as conn:
+    with open_database(dsn, "catchment_worker") as conn:
         store.resume_queue(conn, queue)
     console.print(f"{escape(queue)} is resumed.")

@@ -35,7 +35,7 @@ def enqueue(
 ) -> None:
     """Make a task and print its id."""
     value = _read_payload(payload)
-    with open_database(dsn) as conn:
+    with open_database(dsn, "catchment_enqueue") as conn:
         when = at.astimezone() if at is not None else None
         task_id = store.enqueue(conn, command, value, priority=priority, lane=lane, scheduled_at=when)
     if as_json:
@@ -66,7 +66,7 @@ def list_tasks(
     dsn: Dsn = None,
 ) -> None:
     """The newest tasks."""
-    with open_database(dsn) as conn:
+    with open_database(dsn, "catchment_read") as conn:
         rows = store.list_tasks(conn, state=state, command=command, queue=queue, limit=limit)
     print_rows(rows, LIST_COLUMNS, as_json=as_json, empty="No tasks.")
 
@@ -74,7 +74,7 @@ def list_tasks(
 @app.command("show")
 def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> None:
     """One task: where it is, what it carries, and how each attempt went."""
-    with open_database(dsn) as conn:
+    with open_database(dsn, "catchment_read") as conn:
         row = store.show_task(conn, task_id)
     if as_json:
         print_json(row)
@@ -99,7 +99,7 @@ def tree(
     dsn: Dsn = None,
 ) -> None:
     """The whole tree that a task belongs to."""
-    with open_database(dsn) as conn:
+    with open_database(dsn, "catchment_read") as conn:
         rows = store.task_tree(conn, task_id, limit=limit)
     if as_json:
         print_json(rows)
@@ -130,7 +130,7 @@ def cancel(
     dsn: Dsn = None,
 ) -> None:
     """Stop tasks and everything under them. Running ones are told, and settle as they end."""
-    with open_database(dsn) as conn:
+    with open_database(dsn, "catchment_worker") as conn:
         done = [{"id": i, "state": store.cancel(conn, i, reason)} for i in task_ids]
     print_rows(done, ["id", "state"], as_json=as_json, empty="")
 
@@ -140,7 +140,7 @@ def retry(task_ids: TaskIds, as_json: Json = False, dsn: Dsn = None) -> None:
     """Run failed or cancelled tasks again; a parent runs its failed children again."""
     refused: RequestRefused | None = None
     done: list[dict[str, Any]] = []
-    with open_database(dsn) as conn:
+    with open_database(dsn, "catchment_worker") as conn:
         for task_id in task_ids:
             try:
                 done.append({"id": task_id, "state": store.retry(conn, task_id)})

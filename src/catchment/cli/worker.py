@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from catchment.cli.app import load_app
-from catchment.cli.database import Dsn, open_database
+from catchment.cli.database import Dsn, check_may_run, open_database
 from catchment.errors import CatchmentError
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import Events, JsonFormatter, TextFormatter
@@ -55,8 +55,8 @@ def worker(
     where = find_dsn(dsn)
     # Handlers that ask for a database, and the processes they start, get the one that is served here.
     os.environ[DSN_VARIABLE] = where
-    with open_database(where if dsn else None):
-        pass
+    with open_database(where if dsn else None, "catchment_worker") as conn:
+        check_may_run(conn)
     try:
         events = Events()
         keep_running(_run(where, options, commands, events), events)

@@ -9,9 +9,11 @@ revoke all on all procedures in schema worker from public, catchment_enqueue, ca
 grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry, worker.command_registry, worker.schedule,
                 worker.attempt, worker.warning, worker.trouble, worker.worker, worker.migration, worker.version
    to catchment_read, catchment_worker;
+grant select on worker.migration, worker.version to catchment_enqueue; -- whether a client fits
 grant select on worker.commit_probe to catchment_worker;
 grant execute on function worker.check_invariants(), worker.strangers(), worker.now(), worker.has_pending_children(bigint),
-                          worker.has_failed_siblings(bigint), worker.next_cron(text, text, timestamptz)
+                          worker.has_failed_siblings(bigint), worker.next_cron(text, text, timestamptz),
+                          worker.procedure_signatures(text, integer)
    to catchment_read, catchment_worker;
 
 grant insert (command, payload, priority, scheduled_at, lane, parent_id), select (id, command, state) on worker.tasks
@@ -58,7 +60,7 @@ grant execute on function
   worker.note_trouble(text, text, text, text), worker.forget_trouble(text, text, timestamptz), worker.forget_workers(bigint[]), worker.chores(), worker.new_troubles(timestamptz), worker.let_in(), worker.rouse_limited(), worker.due_schedules(), worker.fire_schedule(text), worker.close_idle_scopes(bigint, integer),
   worker.begin_session(text, text), worker.begin_task(text, integer, integer), worker.enter_task(bigint),
   worker.leave_task(), worker.session_hints(text), worker.last_processed(), worker.look_from_start(), worker.take_after_call(boolean), worker.has_after_calls(), worker.may_analyze(oid), worker.call_text(text, integer),
-  worker.procedure_signatures(text, integer), worker.call_of(text), worker.find_handler(text, boolean), worker.raise_no_handler(text, text),
+  worker.call_of(text), worker.find_handler(text, boolean), worker.raise_no_handler(text, text),
   worker.record_warning(bigint, text, text)
    to catchment_worker;
 grant execute on procedure

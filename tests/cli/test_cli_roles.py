@@ -1,0 +1,86 @@
+"""Each command of the command line works for members of the role that is documented for it; others learn which one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from uuid import uuid4
+
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from tests.fixtures import spare
+from tests.fixtures.engine import Engine
+from tests.fixtures.server import Connect
+
+RunAs = Callable[..., subprocess.CompletedProcess[str]]
+
+ENQUEUE = ["enqueue", "act", "{}"]
+READS = [
+    ["task", "list"],
+    ["task", "show", "TASK"],
+    ["task", "tree", "TASK"],
+    ["queue", "list"],
+    ["command", "list"],
+    ["doctor"],
+]
+WORKS = [
+    ["worker", "--queue", "work", "--stop-when-idle"],
+    ["task", "cancel", "TASK"],
+    ["queue", "pause", "work"],
+    ["queue", "resume", "work"],
+]
+
+
+@pytest.fixture
+def run_as(db: str, connect: Connect, committed: Engine) -> Iterator[RunAs]:
+    """Runs ``catchment`` as a user that is a member of one role of Catchment, or of none."""
+    user = f"member {uuid4().hex}"
+    admin = connect()
+    admin.execute(f'create role "{user}" login')
+    task = committed.enqueue()
+
+    def run(role: str | None, *arguments: str) -> subprocess.CompletedProcess[str]:
+        if role is not None:
+            admin.execute(f'grant {role} to "{user}"')
+        environment = dict(os.environ) | {"CATCHMENT_DSN": make_conninfo(db, user=user), "COLUMNS": "300"}
+        filled = [str(task) if a == "TASK" else a for a in arguments]
+        return spare.run(*filled, environment=environment, timeout=120)
+
+    yield run
+    admin.execute(f'drop owned by "{user}"; drop role "{user}"')
+
+
+@pytest.mark.parametrize(
+    ("role", "arguments"),
+    [
+        ("catchment_enqueue", ENQUEUE),
+        *(("catchment_read", read) for read in READS),
+        *(("catchment_worker", command) for command in [ENQUEUE, *READS, *WORKS]),
+    ],
+)
+def test_members_of_the_documented_role_may(run_as: RunAs, role: str, arguments: list[str]) -> None:
+    done = run_as(role, *arguments)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("role", "arguments", "needed"),
+    [
+        (None, ENQUEUE, "catchment_enqueue"),
+        ("catchment_read", ENQUEUE, "catchment_enqueue"),
+        *(("catchment_enqueue", read, "catchment_read") for read in READS),
+        *(("catchment_read", work, "catchment_worker") for work in WORKS),
+        ("catchment_enqueue", WORKS[0], "catchment_worker"),
+        (None, WORKS[0], "catchment_worker"),
+    ],
+)
+def test_others_are_told_which_role_they_need(
+    run_as: RunAs, role: str | None, arguments: list[str], needed: str
+) -> None:
+    done = run_as(role, *arguments)
+    assert done.returncode == 1
+    assert "may not do that" in done.stderr
+    assert f'grant {needed} to "member ' in done.stderr
+    assert "Traceback" not in done.stderr
