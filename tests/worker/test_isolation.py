@@ -9,7 +9,7 @@ import pytest
 from catchment import TaskFailed
 from tests.worker import unruly
 from tests.worker.crew import Crew
-from tests.worker.unruly import break_logs, fail, fail_later, rest, terminate_child
+from tests.worker.unruly import break_logs, cancel_later, fail, fail_later, rest, sign, sign_oddly, terminate_child
 
 APP = "tests.worker.unruly:app"
 
@@ -41,3 +41,26 @@ def test_a_process_forked_by_a_handler_ends_at_the_signal_of_its_parent(crew: Cr
     assert crew.result(crew.enqueue(rest)) == "rested"
     assert crew.stop(worker) == 0
     assert not crew.logged("worker.killed")
+
+
+@pytest.mark.parametrize("most", [1, 1000])
+def test_no_handler_sees_the_context_variables_of_another(crew: Crew, most: int) -> None:
+    crew.engine.value("select worker.pause_queue('unruly')")
+    tasks = [crew.enqueue(sign, name=f"{n}", seconds=(None, 0.0, 0.01)[n % 3]) for n in range(30)]
+    tasks += [crew.enqueue(sign_oddly) for _ in range(3)]
+    crew.engine.value("select worker.resume_queue('unruly')")
+    crew.hire(app=APP, max_concurrent_tasks=most)
+    assert {crew.result(task) for task in tasks} == {"nobody"}
+
+
+@pytest.mark.parametrize("wait", [None, 0.0])
+def test_a_handler_that_cancels_its_task_too_late_cancels_no_other(crew: Crew, wait: float | None) -> None:
+    """They are claimed together, and run one after the other."""
+    crew.engine.value("select worker.pause_queue('unruly')")
+    for _ in range(5):
+        crew.enqueue(cancel_later, seconds=0.3, wait=wait)
+    tasks = [crew.enqueue(rest, seconds=1.0) for _ in range(5)]
+    crew.engine.value("select worker.resume_queue('unruly')")
+    crew.hire(app=APP)
+    assert {crew.result(task) for task in tasks} == {"rested"}
+    assert crew.states() == {"completed": 10}

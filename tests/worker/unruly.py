@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import multiprocessing
 import time
@@ -11,6 +12,7 @@ from typing import Any
 from catchment import App
 
 app = App(queue="unruly")
+who: contextvars.ContextVar[str] = contextvars.ContextVar("who", default="nobody")
 
 
 class Shipper(logging.Handler):
@@ -57,3 +59,39 @@ def terminate_child() -> int | None:
     child.terminate()
     child.join()
     return child.exitcode
+
+
+class Odd:
+    """A value that cannot be compared."""
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("not comparable")
+
+    __hash__ = object.__hash__
+
+
+@app.command
+async def sign(name: str, seconds: float | None = None) -> str:
+    """Set a context variable; returns what it was."""
+    before = who.get()
+    who.set(name)
+    if seconds is not None:
+        await asyncio.sleep(seconds)
+    return before
+
+
+@app.command
+async def sign_oddly() -> str:
+    before = who.get()
+    who.set(Odd())  # type: ignore[arg-type]
+    return str(before)
+
+
+@app.command
+async def cancel_later(seconds: float, wait: float | None = None) -> None:
+    """A time limit that is made by hand and never cleared."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().call_later(seconds, task.cancel)
+    if wait is not None:
+        await asyncio.sleep(wait)

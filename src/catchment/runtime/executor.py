@@ -2,6 +2,10 @@
 gets a task of its own, because the next runner starts as soon as it does. So a thousand sleeping handlers cost a
 thousand tasks, and a thousand trivial ones cost one. What was claimed ahead waits until a handler returns.
 
+No handler feels another that ran before it: a runner goes on with the next attempt only if the last handler left all
+context variables as they were, was not cancelled, and kept no reference to the runner that could cancel it later, as
+``call_later(1, current_task().cancel)`` does. Else the runner ends, and another goes on.
+
 A handler that was stopped and goes on all the same is written off after a grace: its attempt is settled, and its
 runner is left behind. Its slot stays taken until it returns.
 """
@@ -9,6 +13,7 @@ runner is left behind. Its slot stays taken until it returns.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import sys
 import time
@@ -16,7 +21,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from pydantic_core import to_json
 
@@ -84,6 +89,7 @@ class Executor:
         self._is_serving = False
         self._is_over = False
         self._loop = asyncio.get_running_loop()
+        self._context = contextvars.copy_context()  # what every attempt begins with
         self._is_traced = tracing.is_on()  # asked once: the question costs as much as a trivial handler
 
     @property
@@ -182,7 +188,8 @@ class Executor:
     def _start_runner(self) -> None:
         if self._spare is None and self._is_serving and self._queue and self._running < self._most():
             self._running += 1
-            task = self._spare = self._loop.create_task(self._run_queue())
+            context = self._context.copy()
+            task = self._spare = self._loop.create_task(self._run_queue(context), context=context)
             self._runners.add(task)
             task.add_done_callback(self._runner_ended)
 
@@ -193,14 +200,17 @@ class Executor:
         if self._fault is not None or not self._runners or self._left:
             self._news.set()
 
-    async def _run_queue(self) -> None:
+    async def _run_queue(self, context: contextvars.Context) -> None:
         self._spare = None
         try:
-            await self._run_queued()
+            await self._run_queued(context)
         finally:
             self._running -= 1
+            self._start_runner()
 
-    async def _run_queued(self) -> None:
+    async def _run_queued(self, context: contextvars.Context) -> None:
+        runner = cast("asyncio.Task[None]", asyncio.current_task())
+        references = sys.getrefcount(runner)
         now = time.monotonic()
         turn_ends = now + TURN
         while self._queue and self._running <= self._most() and not self._is_over:
@@ -216,10 +226,19 @@ class Executor:
             else:
                 held.seconds = now - began
                 self._hand_over(held, ending)
+            if sys.getrefcount(runner) != references or runner.cancelling() or not self._is_clean(context):
+                return
             if now > turn_ends:
                 await asyncio.sleep(0)
                 now = time.monotonic()
                 turn_ends = now + TURN
+
+    def _is_clean(self, context: contextvars.Context) -> bool:
+        """Are all context variables as they were? Costs nothing if none was set; else their values are compared."""
+        try:
+            return context == self._context
+        except BaseException:  # values may be of any class
+            return False
 
     async def run_one(self, held: Held) -> Ending | None:
         """Run one attempt to its end; None when somebody else records that. Whatever the handler raises is its end."""
@@ -248,8 +267,6 @@ class Executor:
                 held.timer.cancel()
             if held.grace is not None:
                 held.grace.cancel()
-            if runner is not None and runner.cancelling() and self._is_serving and not self._is_over:
-                await _calm(runner)
 
     def _is_cancelled_from_outside(self, error: BaseException, runner: asyncio.Task[None] | None) -> bool:
         """Is this the cancellation of a caller that has lent us its own task, as tests do?"""
@@ -367,14 +384,3 @@ class Executor:
 
     def _stop_late(self, held: Held) -> None:
         self.stop(held, Stop.TIMED_OUT, f"timed out after {held.timeout}")
-
-
-async def _calm(runner: asyncio.Task[None]) -> None:
-    """The runner goes on with other attempts: a cancellation meant for this one must not reach them."""
-    while runner.cancelling():
-        runner.uncancel()
-    try:
-        await asyncio.sleep(0)  # one that has not arrived yet does so here
-    except asyncio.CancelledError:
-        while runner.cancelling():
-            runner.uncancel()
