@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.fixtures.engine import Engine
+from tests.fixtures.server import Connect
 from tests.sql.support import hint, message, refused
 
 TABLES = """
@@ -97,6 +99,55 @@ def test_a_table_that_is_gone_is_reported_and_the_others_are_analyzed(tables: En
     assert _run(tables)["info"] == {"analyzed": 1, "missing": ["probe.orders"]}
 
 
+@pytest.mark.parametrize("wrong", ["null", "variadic null", "'probe.orders', null", "4294967295::oid::regclass"])
+def test_a_table_that_is_null_or_unknown_is_refused_at_once(tables: Engine, wrong: str) -> None:
+    with refused(tables, "CM004") as error:
+        tables.conn.execute(f"call worker.enqueue_analyze_tables({wrong})")
+    assert "is no table" in message(error)
+    assert "every table that has changed" in hint(error)
+    assert tables.states() == {}
+
+
+def _ask(engine: Engine, *names: str) -> None:
+    engine.conn.execute("select worker.enqueue('analyze_tables', %s)", [Jsonb({"tables": list(names)})])
+
+
+def test_names_that_are_none_are_reported_and_the_others_are_analyzed(tables: Engine) -> None:
+    _ask(tables, "a.b.c.d", "a.b.c", "probe.seen", "probe.orders")
+    done = _run(tables)
+    assert done["state"] == "completed", done["error"]
+    no_name = "no name of a table, expected schema.table"
+    assert done["info"] == {
+        "analyzed": 1,
+        "missing": [],
+        "skipped": {"a.b.c.d": no_name, "a.b.c": no_name, "probe.seen": "no table"},
+    }
+
+
+def test_a_table_that_is_locked_is_reported_and_the_others_are_analyzed(committed: Engine, connect: Connect) -> None:
+    committed.conn.execute(TABLES)
+    _ask(committed, "probe.orders", "probe.effect")
+    with connect(autocommit=False) as holder:
+        holder.execute("lock table probe.orders")
+        done = _run(committed)
+    assert done["info"] == {
+        "analyzed": 1,
+        "missing": [],
+        "skipped": {"probe.orders": "locked by another session"},
+    }
+
+
+def test_a_table_whose_index_raises_is_reported_and_the_others_are_analyzed(tables: Engine) -> None:
+    tables.conn.execute(
+        "create function probe.broken(int) returns int immutable language plpgsql as $$ begin return $1; end $$;"
+        "create index on probe.orders (probe.broken(n));"
+        "create or replace function probe.broken(int) returns int immutable language plpgsql as"
+        " $$ begin raise exception 'out of order'; end $$"
+    )
+    _ask(tables, "probe.orders", "probe.effect")
+    assert _run(tables)["info"] == {"analyzed": 1, "missing": [], "skipped": {"probe.orders": "out of order"}}
+
+
 @pytest.mark.parametrize("wrong", ['"probe.orders"', "[1]", "{}"])
 def test_a_payload_that_is_no_list_of_names_fails_with_a_hint(tables: Engine, wrong: str) -> None:
     tables.conn.execute("update worker.command_registry set merge = '{}' where command = 'analyze_tables'")
@@ -121,6 +172,17 @@ def test_a_worker_without_the_right_fails_the_task_and_says_what_to_grant(worker
     assert done["state"] == "failed"
     assert done["error"] == "analyze_worker may not analyze table probe.orders, which belongs to postgres"
     assert "grant postgres to analyze_worker" in worker.value("select error_detail ->> 'hint' from worker.tasks")
+
+
+def test_a_table_without_the_right_is_reported_and_the_others_are_analyzed(worker: Engine) -> None:
+    worker.conn.execute("reset role; create table probe.own (n int); alter table probe.own owner to analyze_worker")
+    worker.conn.execute("call worker.enqueue_analyze_tables('probe.own'); set local role analyze_worker")
+    done = _run(worker)
+    assert done["info"] == {
+        "analyzed": 1,
+        "missing": [],
+        "skipped": {"probe.orders": "analyze_worker may not analyze it, it belongs to postgres"},
+    }
 
 
 def test_a_member_of_the_owner_may_analyze(worker: Engine) -> None:

@@ -1,7 +1,7 @@
 -- enqueue_analyze_tables: ask for planner statistics of these tables, or of all that have changed. Independent of the running task,
 -- as any enqueue; requests that wait become one.
 --
---   raises  CM004 when one is no table
+--   raises  CM004 when one is no table, null or unknown
 create or replace procedure worker.enqueue_analyze_tables(variadic p_tables regclass[] default '{}')
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -10,6 +10,17 @@ declare
   v_wrong text;
   v_names jsonb;
 begin
+  if p_tables is null or exists (select from unnest(p_tables) as t
+                                  where t is null or not exists (select from pg_class as c where c.oid = t)) then
+    raise exception using
+      errcode = 'CM004',
+      message = format('%s is no table', coalesce((select t::text
+                                                     from unnest(p_tables) as t
+                                                    where not exists (select from pg_class as c where c.oid = t)
+                                                      and t is not null
+                                                    limit 1), 'null')),
+      hint = 'Name tables, or none at all for every table that has changed.';
+  end if;
   select format('%I.%I', n.nspname, c.relname) into v_wrong
     from pg_class as c
     join pg_namespace as n on n.oid = c.relnamespace
