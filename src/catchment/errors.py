@@ -73,7 +73,7 @@ class UnknownQueue(RequestRefused):
 class PayloadRefused(RequestRefused):
     """``CM004``: the payload is not an object, is too large, or does not fit a merge rule.
 
-    Also: JSON that PostgreSQL cannot hold.
+    Also: JSON that PostgreSQL cannot hold, a lane that is empty or too long, a trace that is too long.
     """
 
 

@@ -1061,6 +1061,7 @@ GRANT ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_ru
 REVOKE ALL ON FUNCTION worker.promote_due(p_limit integer, p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.promote_due(p_limit integer, p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.put_off(p_task worker.task, p_due_at timestamp with time zone, p_gate text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.raise_bad_line(p_command text, p_lane text, p_trace text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.raise_fenced(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.raise_no_handler(p_command text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.raise_no_handler(p_command text, p_name text) TO catchment_worker;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.fixtures.engine import Engine
 from tests.sql.support import hint, message, python_work, refused
@@ -49,6 +50,59 @@ def test_missing_command_is_refused(engine: Engine) -> None:
 def test_unknown_command_of_a_child_fails_the_handler_that_spawned_it(engine: Engine) -> None:
     task = engine.enqueue(spawn=[{"command": "nonsense"}])
     assert _fails_and_the_loop_goes_on(engine, task, "CM002") == "unknown command 'nonsense'"
+
+
+LANES = [("", "is empty", "without a lane"), ("x" * 501, "has 501 characters", "hash")]
+
+
+@pytest.mark.parametrize(("lane", "says", "hints"), LANES, ids=["empty", "long"])
+@pytest.mark.parametrize("is_limited", [False, True])
+def test_lane_that_no_task_can_have_is_refused(
+    engine: Engine, lane: str, says: str, hints: str, is_limited: bool
+) -> None:
+    if is_limited:
+        engine.conn.execute(
+            "update worker.command_registry set limit_key = '{}', max_running = 1 where command = 'act'"
+        )
+    for statement in (
+        "select worker.enqueue('act', p_lane => %s)",
+        "select worker.enqueue_many('act', array['{}'::jsonb], p_lanes => array[%s])",
+        "insert into worker.tasks (command, lane) values ('act', %s)",
+    ):
+        with refused(engine, "CM004") as error:
+            engine.conn.execute(statement, [lane])
+        assert says in message(error)
+        assert hints in hint(error)
+    assert engine.states() == {}
+
+
+@pytest.mark.parametrize("at", ["null", "now() + interval '1 day'"])
+def test_trace_that_is_too_long_is_refused(engine: Engine, at: str) -> None:
+    for statement in (
+        f"select worker.enqueue('act', p_trace => %s, p_scheduled_at => {at})",
+        f"select worker.enqueue_many('act', array['{{}}'::jsonb], p_trace => %s, p_scheduled_at => {at})",
+    ):
+        with refused(engine, "CM004") as error:
+            engine.conn.execute(statement, ["x" * 201])
+        assert "the trace of act has 201 characters" in message(error)
+        assert "traceparent" in hint(error)
+    assert engine.states() == {}
+
+
+@pytest.mark.parametrize("argument", ["p_lane => ''", "p_trace => repeat('x', 201)"])
+def test_follow_up_with_a_bad_lane_or_trace_fails_its_handler(engine: Engine, argument: str) -> None:
+    _handler(engine, f"perform worker.follow_up('act', {argument});")
+    assert "of act" in _fails_and_the_loop_goes_on(engine, engine.enqueue("odd"), "CM004")
+
+
+def test_child_of_a_python_task_with_a_long_trace_is_refused(engine: Engine) -> None:
+    hand = python_work(engine)
+    engine.enqueue()
+    (claim,) = hand.claim(1)
+    with refused(engine, "CM004") as error:
+        spawns = Jsonb([{"command": "act", "payload": {}, "trace": "x" * 201}])
+        engine.conn.execute("select worker.spawn_children(%s, %s, %s, null, null)", [claim.id, claim.fence, spawns])
+    assert "the trace of act has 201 characters" in message(error)
 
 
 @pytest.mark.parametrize("payload", ["[1, 2]", '"text"', "5", "true", "null"])

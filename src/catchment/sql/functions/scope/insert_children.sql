@@ -29,6 +29,9 @@ declare
 begin
   select r.* into v_run from worker.running as r where r.id = p_task.id;
   v_serial := worker.set_child_mode(v_run, p_child_mode, p_on_child_failure, true) = 'serial';
+  perform worker.raise_bad_line(s.value ->> 'command', null, s.value ->> 'trace')
+     from jsonb_array_elements(p_spawns) as s
+    where length(s.value ->> 'trace') > 200;
   perform worker.insert_task(s.value ->> 'command', s.value -> 'payload', null, null, null) -- raises what is wrong with it
      from jsonb_array_elements(p_spawns) as s
     where not exists (select from worker.command_registry as c where c.command = s.value ->> 'command')

@@ -1,7 +1,7 @@
 -- enqueue: ask for a task. It is independent of whatever runs now and commits with the caller.
 -- p_trace is a W3C traceparent: the span that the task continues. The plain case, ready at once and the same work as nothing else, is one statement; insert_task does the rest.
 --
---   raises  CM002 unknown command, CM004 bad payload
+--   raises  CM002 unknown command, CM004 bad payload, lane or trace
 create or replace function worker.enqueue(
   p_command       text,
   p_payload       jsonb default '{}',
@@ -24,7 +24,8 @@ declare
   v_queue_id integer;
   v_wakes    boolean;
 begin
-  if p_lane is null and p_scheduled_at is null and jsonb_typeof(p_payload) = 'object' and pg_column_size(p_payload) < 1000000 then
+  if p_lane is null and p_scheduled_at is null and (p_trace is null or length(p_trace) <= 200)
+     and jsonb_typeof(p_payload) = 'object' and pg_column_size(p_payload) < 1000000 then
     with made as (
       insert into worker.task (id, command, queue_id, kind, payload, priority, place, max_attempts, created_at, trace)
       overriding system value

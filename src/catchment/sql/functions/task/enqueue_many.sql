@@ -2,7 +2,7 @@
 -- p_trace is a W3C traceparent: the span that all of them continue.
 --
 --   returns the ids, in the order of the payloads
---   raises  CM002 unknown command, CM004 bad payload
+--   raises  CM002 unknown command, CM004 bad payload, lane or trace
 create or replace function worker.enqueue_many(
   p_command       text,
   p_payloads      jsonb[],
@@ -41,6 +41,8 @@ begin
                    from unnest(p_payloads, p_lanes) with ordinality as u (payload, lane, n)
                   order by u.n);
   end if;
+  perform worker.raise_bad_line(p_command, null, p_trace);
+  perform worker.raise_bad_line(p_command, l, null) from unnest(p_lanes) as l where l = '' or length(l) > 500;
   perform worker.check_payload(p_command, u.payload)
      from unnest(p_payloads) as u (payload)
     where jsonb_typeof(u.payload) <> 'object' or pg_column_size(u.payload) > 1000000;

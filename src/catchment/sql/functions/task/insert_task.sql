@@ -1,7 +1,7 @@
 -- insert_task: write one task and put it where it belongs; every way to make a task ends here, or in enqueue_many.
 --
 --   locks   nothing that another transaction waits for; a merge takes the row of its twin only if it is free
---   raises  CM002 unknown command, CM004 bad payload, CM005 when a limited command is given a line to stand in
+--   raises  CM002 unknown command, CM004 bad payload, lane or trace, CM005 when a limited command is given a line to stand in
 create or replace function worker.insert_task(
   p_command       text,
   p_payload       jsonb,
@@ -42,6 +42,9 @@ declare
   v_priority integer;
   v_reason   text;
 begin
+  if p_lane = '' or length(p_lane) > 500 or length(p_trace) > 200 then
+    perform worker.raise_bad_line(p_command, p_lane, p_trace);
+  end if;
   select c.* into v_command from worker.command_registry as c where c.command = p_command;
   if not found then
     raise exception using
