@@ -113,6 +113,39 @@ def test_handler_that_becomes_another_user_does_so_for_itself_alone(
         worker.conn.execute("drop role other_user")
 
 
+@pytest.mark.parametrize("payload", [{}, {"login": True}])
+@pytest.mark.parametrize("is_worker", [True, False])
+def test_hook_that_becomes_another_user_does_so_for_itself_alone(
+    worker: Engine, payload: dict[str, bool], is_worker: bool
+) -> None:
+    worker.conn.execute("create role other_user")
+    worker.command(
+        "hooked", handler_procedure="probe.who", before_procedure="probe.become", after_procedure="probe.become"
+    )
+    try:
+        if not is_worker:
+            worker.conn.execute("reset worker.worker_id")
+        task = worker.enqueue("hooked", **payload)
+        worker.drain()
+        assert worker.state(task) == "completed", worker.task(task)["error"]
+        assert _look(worker) == ["became", "postgres/postgres", "became"]
+        assert worker.value("select count(*) from worker.warning") == 0
+        assert worker.value("select session_user || '/' || current_user") == "postgres/postgres"
+    finally:
+        worker.conn.execute("drop role other_user")
+
+
+def test_settings_of_a_before_hook_do_not_reach_its_task(worker: Engine) -> None:
+    worker.command("hooked", handler_procedure="probe.look", before_procedure="probe.leak")
+    worker.enqueue("look")
+    worker.process()
+    (clean,) = _look(worker)
+    task = worker.enqueue("hooked")
+    worker.process()
+    assert worker.state(task) == "completed", worker.task(task)["error"]
+    assert _look(worker) == [clean]
+
+
 def test_session_of_a_caller_keeps_what_handlers_and_itself_set(worker: Engine) -> None:
     worker.conn.execute("reset worker.worker_id")
     worker.conn.execute("set my.own = 'mine'")

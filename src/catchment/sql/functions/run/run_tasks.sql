@@ -41,6 +41,9 @@ begin
     v_start := pg_catalog.clock_timestamp();
     if v_run.before_call is not null then
       call worker.run_hook(v_run.id, 'before', v_run.before_call, v_run.payload, p_commits);
+      if v_hints is not null then
+        call worker.forget_settings(v_hints);
+      end if;
     end if;
     if p_commits then
       -- A claim that a crash forgets is simply claimed again, so its commit need not wait for the disk.
