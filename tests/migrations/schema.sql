@@ -1046,6 +1046,8 @@ REVOKE ALL ON FUNCTION worker.open_gates(p_gates text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_scopes(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.own_backend_key() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.parse_cron(p_cron text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.pause_before_try(p_try integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.pause_before_try(p_try integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.pick_before(p_queue_id integer, p_kind "char", p_tier smallint, p_from worker.claim_position, p_limit integer, p_max_priority integer) FROM PUBLIC;
@@ -1130,6 +1132,8 @@ REVOKE ALL ON FUNCTION worker.spawn_children(p_task_id bigint, p_fence bigint, p
 GRANT ALL ON FUNCTION worker.spawn_children(p_task_id bigint, p_fence bigint, p_spawns jsonb, p_child_mode text, p_on_child_failure text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_child_failure text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_child_failure text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.sql_error(p_sqlstate text, p_message text, p_detail text, p_hint text, p_context text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.sql_error(p_sqlstate text, p_message text, p_detail text, p_hint text, p_context text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.start_and_fold(p_rows tid[], p_queue text, p_worker_id bigint, p_backend_key bigint, p_serial boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.start_ready(p_rows tid[], p_serial boolean, p_worker_id bigint, p_backend_key bigint, p_queue_id integer, p_limit integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.step_items(p_step text, p_dead bigint[]) FROM PUBLIC;

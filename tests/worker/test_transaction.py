@@ -15,6 +15,7 @@ from tests.worker.app import begin_too_late, put, put_plain, put_too_late, step
 from tests.worker.crew import Crew
 
 OWN = "application_name = 'catchment transaction' and datname = current_database()"
+IN_TRANSACTION = f"state = 'idle in transaction' and {OWN}"
 SLOW_COMMIT = """
 create function probe.wait() returns trigger language plpgsql as $$
 begin
@@ -84,7 +85,7 @@ def test_a_worker_killed_between_block_and_return_leaves_nothing_and_the_task_ru
     task = crew.enqueue(command, note="kill", then="wait")
     (victim,) = crew.hire()
     wait_until(lambda: len(crew.records.spans("kill")) == 1)
-    wait_until(lambda: crew.engine.value("select count(*) from pg_stat_activity where state = 'idle in transaction'"))
+    wait_until(lambda: crew.engine.value(f"select count(*) from pg_stat_activity where {IN_TRANSACTION}"))
     crew.kill(victim)
     assert _notes(crew, task) == []
     crew.records.open_gate("gate")
@@ -115,7 +116,7 @@ def test_a_transaction_cut_off_leaves_nothing_and_the_task_runs_again(crew: Crew
     """The connection breaks before the commit: the attempt is interrupted, and the next one gets a new connection."""
     task = crew.enqueue(command, note="cut", then="wait")
     crew.hire()
-    wait_until(lambda: crew.engine.value("select count(*) from pg_stat_activity where state = 'idle in transaction'"))
+    wait_until(lambda: crew.engine.value(f"select count(*) from pg_stat_activity where {IN_TRANSACTION}"))
     crew.engine.value(f"select pg_terminate_backend(pid, 5000) from pg_stat_activity where {OWN}")
     crew.records.open_gate("gate")
     assert crew.result(task) == "written"

@@ -12,7 +12,7 @@ from psycopg import Connection
 from psycopg.sql import Identifier
 
 from catchment.errors import RequestRefused
-from catchment.store.connect import DSN_VARIABLE, connect, find_dsn
+from catchment.store.connect import DSN_VARIABLE, connect_ours, find_dsn
 from catchment.store.migrate import check_version, migrate
 
 Dsn = Annotated[
@@ -42,7 +42,7 @@ def open_database(dsn: str | None, role: Role) -> Generator[Connection[Any]]:
 
     ``role`` is the one whose members may do what is asked for; others are refused by the database, and get its name.
     """
-    with connect(find_dsn(dsn)) as conn:
+    with connect_ours(find_dsn(dsn)) as conn:
         if dsn is None:
             migrate(conn)
         user = conn.info.user

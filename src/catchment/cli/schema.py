@@ -5,13 +5,13 @@ from __future__ import annotations
 from catchment.cli.database import Dsn
 from catchment.cli.output import console
 from catchment.model.release import VERSION
-from catchment.store.connect import connect, find_dsn
+from catchment.store.connect import connect_ours, find_dsn
 from catchment.store.migrate import migrate as run_migrations
 
 
 def migrate(dsn: Dsn = None) -> None:
     """Install or upgrade the schema. Safe to run again, and while workers run."""
-    with connect(find_dsn(dsn)) as conn:
+    with connect_ours(find_dsn(dsn)) as conn:
         upgrade = run_migrations(conn, on_step=lambda step: console.print(f"  {step}"))
     if upgrade.newer:
         console.print(

@@ -33,7 +33,7 @@ from catchment.runtime.pulse import Pulse
 from catchment.runtime.python_worker import PythonWorker
 from catchment.store import migrate, registry
 from catchment.store import worker as store
-from catchment.store.connect import connect, connect_async
+from catchment.store.connect import OURS, connect_async, connect_ours
 from catchment.task.commands import Commands
 
 FIRST_PAUSE = 0.1
@@ -77,7 +77,7 @@ class Dispatcher:
 
     async def run(self) -> None:
         """Serve until stopped; raises ``SchemaMismatch`` when an upgrade left this version behind."""
-        with connect(self._dsn) as conn:
+        with connect_ours(self._dsn) as conn:
             migrate.check_version(conn)
             if len(self._commands):
                 registry.register_commands(
@@ -136,7 +136,7 @@ class Dispatcher:
             pause = min(pause * 2, LAST_PAUSE)
 
     async def _run_once(self) -> None:
-        conn = await connect_async(self._dsn, name="catchment worker")
+        conn = await connect_async(self._dsn, name="catchment worker", settings=OURS)
         try:
             with self._call(conn):
                 queues = await self._own_queues(conn)
@@ -265,7 +265,7 @@ class Dispatcher:
     async def _discover(self, shared: Shared, fibers: asyncio.TaskGroup) -> bool:
         """Start the fibers of queues that are new; true when nothing is to be done anywhere."""
         try:
-            conn = await connect_async(self._dsn, name="catchment worker")
+            conn = await connect_async(self._dsn, name="catchment worker", settings=OURS)
             try:
                 with self._call(conn):
                     return await self._look(conn, shared, fibers)

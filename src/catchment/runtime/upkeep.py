@@ -21,7 +21,7 @@ from catchment.errors import ServerUnavailable
 from catchment.runtime.events import Events
 from catchment.runtime.pulse import Pulse
 from catchment.store import worker as store
-from catchment.store.connect import connect
+from catchment.store.connect import connect_ours
 
 # Chores that read whole tables come this often, and never take more than a twentieth of the time.
 CHORES_EVERY = 10.0
@@ -68,7 +68,7 @@ class Upkeep:
         """One round per interval until stopped; a lost connection is made again."""
         while not self._stopping.is_set():
             try:
-                with connect(self._dsn, name="catchment upkeep") as conn, self._pulse.watch(conn):
+                with connect_ours(self._dsn, name="catchment upkeep") as conn, self._pulse.watch(conn):
                     while not self._stopping.is_set():
                         self.run_round(conn)
                         self._pause = FIRST_PAUSE

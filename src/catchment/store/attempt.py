@@ -20,24 +20,31 @@ from catchment.store.errors import translated
 from catchment.store.fetch import fetch_value_async
 
 _CLAIM = """
-select c.id, c.fence, c.command, c.payload::text, c.attempt, c.phase, c.parent_id, c.lane, c.queue_id, c.timeout,
-       c.failures, c.max_attempts, c.is_plain, c.trace, c.before_procedure
+select c.id, c.fence, c.command, c.payload::pg_catalog.text, c.attempt, c.phase, c.parent_id, c.lane, c.queue_id,
+       c.timeout, c.failures, c.max_attempts, c.is_plain, c.trace, c.before_procedure
   from worker.claim_tasks(%s, %s, %s) as c
 """
-_COMPLETE = "select worker.complete_tasks(%s::bigint[], %s::bigint[], %s::jsonb[], %s::jsonb[])"
+_COMPLETE = "select worker.complete_tasks(%s::bigint[], %s::bigint[], %s::pg_catalog.jsonb[], %s::pg_catalog.jsonb[])"
 _GO_ON = """
-select c.done, (c.next).id, (c.next).fence, (c.next).command, (c.next).payload::text, (c.next).attempt, (c.next).phase,
-       (c.next).parent_id, (c.next).lane, (c.next).queue_id, (c.next).timeout, (c.next).failures, (c.next).max_attempts,
-       (c.next).is_plain, (c.next).trace, (c.next).before_procedure
-  from worker.complete_and_go_on(%s, %s::bigint[], %s::bigint[], %s::jsonb[], %s::jsonb[], %s) as c
+select c.done, (c.next).id, (c.next).fence, (c.next).command, (c.next).payload::pg_catalog.text, (c.next).attempt,
+       (c.next).phase, (c.next).parent_id, (c.next).lane, (c.next).queue_id, (c.next).timeout, (c.next).failures,
+       (c.next).max_attempts, (c.next).is_plain, (c.next).trace, (c.next).before_procedure
+  from worker.complete_and_go_on(%s, %s::bigint[], %s::bigint[], %s::pg_catalog.jsonb[], %s::pg_catalog.jsonb[],
+                                 %s) as c
 """
 _SETTLE = """
 select s.id, s.state
-  from worker.settle(%s::bigint[], %s::bigint[], %s::text[], %s::jsonb[], %s::jsonb[], %s::jsonb[]) as s
+  from worker.settle(%s::bigint[], %s::bigint[], %s::pg_catalog.text[],
+                     %s::pg_catalog.jsonb[], %s::pg_catalog.jsonb[], %s::pg_catalog.jsonb[]) as s
 """
-_SPAWN = "select worker.spawn_children(%s, %s, %s::jsonb, %s, %s)"
-_COMPLETE_ONE = "select worker.complete_task(%s, %s, %s::jsonb, %s::jsonb, %s::jsonb, %s, %s, %s::jsonb)"
-_COMPLETE_OWN = f"{_COMPLETE_ONE} where current_setting('worker.own_transaction', true) = %s"
+_SPAWN = "select worker.spawn_children(%s, %s, %s::pg_catalog.jsonb, %s, %s)"
+_COMPLETE_ONE = (
+    "select worker.complete_task(%s, %s, %s::pg_catalog.jsonb, %s::pg_catalog.jsonb, %s::pg_catalog.jsonb, %s, %s,"
+    " %s::pg_catalog.jsonb)"
+)
+_COMPLETE_OWN = (
+    f"{_COMPLETE_ONE} where pg_catalog.current_setting('worker.own_transaction', true) operator(pg_catalog.=) %s"
+)
 
 
 # Endings with more text than this, or with more spawns than one statement takes, are recorded apart from the others.
@@ -183,7 +190,8 @@ async def settle(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> dict[
 async def release(conn: AsyncConnection[Any], ids: Sequence[int], fences: Sequence[int]) -> None:
     """Give attempts back that never started."""
     await conn.execute(
-        "select worker.settle(%s::bigint[], %s::bigint[], array_fill('released'::text, array[%s]))",
+        "select worker.settle(%s::bigint[], %s::bigint[],"
+        " pg_catalog.array_fill('released'::pg_catalog.text, array[%s]))",
         [numbers(ids), numbers(fences), len(ids)],
     )
 
@@ -257,7 +265,7 @@ async def fates(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> dict[i
     """As ``fate``, of many attempts."""
     cursor = await conn.execute(
         "select u.id, worker.attempt_fate(u.id, u.fence, u.attempt)"
-        " from unnest(%s::bigint[], %s::bigint[], %s::int[]) as u (id, fence, attempt)",
+        " from pg_catalog.unnest(%s::bigint[], %s::bigint[], %s::int[]) as u (id, fence, attempt)",
         [
             numbers(e.attempt.id for e in endings),
             numbers(e.attempt.fence for e in endings),
@@ -269,7 +277,9 @@ async def fates(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> dict[i
 
 async def report_progress(conn: AsyncConnection[Any], task_id: int, fence: int, progress: str) -> None:
     """Tell how far an attempt is; raises ``ClaimLost`` when it is no longer ours."""
-    await fetch_value_async(conn, "select worker.report_progress(%s, %s, %s::jsonb)", task_id, fence, progress)
+    await fetch_value_async(
+        conn, "select worker.report_progress(%s, %s, %s::pg_catalog.jsonb)", task_id, fence, progress
+    )
 
 
 async def children(conn: AsyncConnection[Any], task_id: int) -> list[tuple[Any, ...]]:

@@ -37,6 +37,8 @@ PARSED: Mapping[str, str] = {
 }
 # For sessions in which only we read; in those that run SQL of users, current_date is theirs.
 READ: Mapping[str, str] = {**PARSED, "TimeZone": "UTC"}
+# For sessions that run no SQL but ours: nothing in a schema of others can be meant by it.
+OURS: Mapping[str, str] = {**READ, "search_path": "pg_catalog,pg_temp"}
 
 
 # Databases behind a pooler that refuses start-up options. What this package reads comes in binary wherever its text
@@ -77,6 +79,11 @@ def _refuses_options(dsn: str, error: psycopg.OperationalError) -> bool:
 def find_dsn(dsn: str | None = None) -> str:
     """The DSN given, or ``$CATCHMENT_DSN``, or that of the embedded server, which is started."""
     return dsn or os.environ.get(DSN_VARIABLE) or embedded.start()
+
+
+def connect_ours(dsn: str, *, name: str = "catchment", seconds: int = CONNECT_SECONDS) -> Connection[Any]:
+    """As ``connect``, for the package's own statements alone."""
+    return connect_as(psycopg.Connection[Any], dsn, name=name, settings=OURS, seconds=seconds)
 
 
 def connect(dsn: str | None = None, *, name: str = "catchment", seconds: int = CONNECT_SECONDS) -> Connection[Any]:

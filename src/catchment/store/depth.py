@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from catchment.store.connect import connect
+from catchment.store.connect import connect_ours
 
 PLACES = ("ready", "blocked", "processing", "waiting")
 _DEPTHS = """
@@ -29,6 +29,6 @@ class QueueDepth:
 
 def read_depths(dsn: str) -> list[QueueDepth]:
     """All queues as they are now; raises within seconds when the database is away or busy."""
-    with connect(dsn, name="catchment metrics", seconds=2) as conn:
+    with connect_ours(dsn, name="catchment metrics", seconds=2) as conn:
         conn.execute("set statement_timeout = '2s'")
         return [QueueDepth(*row) for row in conn.execute(_DEPTHS)]

@@ -19,12 +19,12 @@ from catchment.store.errors import translated
 
 # A delay counts from the server's clock, as everything else does.
 _ENQUEUE = (
-    "select worker.enqueue(%s, %s::jsonb, %s::integer, %s::text,"
-    " coalesce(%s::timestamptz, worker.now() + %s::interval), %s::text)"
+    "select worker.enqueue(%s, %s::pg_catalog.jsonb, %s::integer, %s::pg_catalog.text,"
+    " coalesce(%s::pg_catalog.timestamptz, worker.now() operator(pg_catalog.+) %s::interval), %s::pg_catalog.text)"
 )
 _ENQUEUE_MANY = (
-    "select worker.enqueue_many(%s, %s::jsonb[], %s::integer, %s::text[],"
-    " coalesce(%s::timestamptz, worker.now() + %s::interval), %s::text)"
+    "select worker.enqueue_many(%s, %s::pg_catalog.jsonb[], %s::integer, %s::pg_catalog.text[],"
+    " coalesce(%s::pg_catalog.timestamptz, worker.now() operator(pg_catalog.+) %s::interval), %s::pg_catalog.text)"
 )
 
 

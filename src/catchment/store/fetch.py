@@ -5,9 +5,11 @@ Values come in binary: no setting of the session, which may be that of a caller 
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any, LiteralString
 
 from psycopg import AsyncConnection, Connection
+from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 
 from catchment.store.errors import translated
@@ -28,6 +30,13 @@ async def fetch_value_async(conn: AsyncConnection[Any], sql: LiteralString, *par
 
 
 def fetch_rows(conn: Connection[Any], sql: LiteralString, **parameters: Any) -> list[dict[str, Any]]:
-    """Rows as dictionaries, for people and screens."""
-    with translated(), conn.cursor(row_factory=dict_row) as cursor:
+    """Rows as dictionaries, for people and screens.
+
+    Outside a transaction they are read under a path of ours: an operator in a schema of others runs with our rights.
+    """
+    with translated(), ExitStack() as stack:
+        if conn.pgconn.transaction_status == TransactionStatus.IDLE:
+            stack.enter_context(conn.transaction())
+            conn.execute("set local search_path = pg_catalog, pg_temp")
+        cursor = stack.enter_context(conn.cursor(row_factory=dict_row))
         return cursor.execute(sql, parameters or None, binary=True).fetchall()

@@ -21,7 +21,8 @@ async def has_before_hooks(conn: AsyncConnection[Any], queues: Sequence[str]) ->
     return await fetch_value_async(
         conn,
         "select exists (select from worker.command_registry"
-        " where queue = any (%s) and handler_kind = 'python' and before_procedure is not null)",
+        " where queue operator(pg_catalog.=) any (%s)"
+        " and handler_kind operator(pg_catalog.=) 'python' and before_procedure is not null)",
         list(queues),
     )
 
@@ -52,7 +53,8 @@ async def claim_with_hooks(
                 continue
             await _limit(conn, left, is_local=True)
             await conn.execute(
-                "call worker.run_before(%s, %s, %s::jsonb)", [attempt.id, attempt.before_procedure, attempt.payload]
+                "call worker.run_before(%s, %s, %s::pg_catalog.jsonb)",
+                [attempt.id, attempt.before_procedure, attempt.payload],
             )
     return claimed
 
@@ -69,4 +71,4 @@ async def run_after_hook(conn: AsyncConnection[Any], limit: timedelta) -> bool:
 
 async def _limit(conn: AsyncConnection[Any], seconds: float, *, is_local: bool) -> None:
     text = f"{max(1, round(seconds * 1000))}ms"
-    await conn.execute("select set_config('statement_timeout', %s, %s)", [text, is_local])
+    await conn.execute("select pg_catalog.set_config('statement_timeout', %s, %s)", [text, is_local])

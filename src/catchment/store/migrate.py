@@ -96,6 +96,10 @@ class Upgrade:
     newer: str | None = None
 
 
+# Nothing that others have put into the path of this session is to be meant by what is created.
+_BEGIN = "set local role catchment_owner; set local search_path = pg_catalog, pg_temp"
+
+
 def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] | None = None) -> Upgrade:
     """Bring the schema up to date. Safe to run any number of times, and by several processes at once.
 
@@ -119,6 +123,7 @@ def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] | None = No
 
 def _migrate(conn: Connection[Any], on_step: Callable[[str], None]) -> Upgrade:
     with conn.transaction():
+        conn.execute("set local search_path = pg_catalog, pg_temp")
         conn.execute(loader.roles())
         conn.execute(_may_become_owner())
     applied = apply_migrations(conn, ENGINE, on_step)
@@ -159,7 +164,7 @@ def apply_migrations(conn: Connection[Any], schema: Schema, on_step: Callable[[s
             continue
         on_step(migration.name)
         with conn.transaction():
-            conn.execute("set local role catchment_owner")
+            conn.execute(_BEGIN)
             conn.execute(migration.text)
             conn.execute(
                 schema.text("insert into {migration} (number, name) values (%s, %s)"),
@@ -194,7 +199,7 @@ def recreate_routines(conn: Connection[Any], schema: Schema, on_step: Callable[[
         return False
     fingerprint = schema.folder.fingerprint()
     with conn.transaction():
-        conn.execute("set local role catchment_owner")
+        conn.execute(_BEGIN)
         row = conn.execute(schema.text("select fingerprint, release from {version}")).fetchone()
         if row == (fingerprint, schema.release):
             return False

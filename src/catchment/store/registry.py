@@ -14,8 +14,8 @@ from catchment.store.errors import translated
 Definition = dict[str, Any]
 
 # Asked first, because a refused call would break the caller's transaction.
-_MAY_REGISTER = "select has_function_privilege('worker.register_commands(jsonb, jsonb, boolean)', 'execute')"
-_REGISTER = "select worker.register_commands(%s::jsonb, %s::jsonb, %s)"
+_MAY_REGISTER = "select pg_catalog.has_function_privilege('worker.register_commands(jsonb, jsonb, boolean)', 'execute')"
+_REGISTER = "select worker.register_commands(%s::pg_catalog.jsonb, %s::pg_catalog.jsonb, %s)"
 
 
 async def may_register_async(conn: AsyncConnection[Any]) -> bool:

@@ -27,8 +27,9 @@ async def mark(conn: AsyncConnection[Any]) -> Mark:
     """Remember where the tasks stand."""
     with translated():
         cursor = await conn.execute(
-            "select coalesce(max(t.id), 0), coalesce(array_agg(t.id) filter ("
-            " where t.state not in ('completed', 'failed', 'cancelled')), '{}') from worker.tasks as t"
+            "select coalesce(pg_catalog.max(t.id), 0), coalesce(pg_catalog.array_agg(t.id) filter ("
+            " where t.state"
+            " operator(pg_catalog.<>) all (array['completed', 'failed', 'cancelled'])), '{}') from worker.tasks as t"
         )
         ((last_id, unsettled),) = await cursor.fetchall()
     return Mark(last_id, unsettled)
@@ -37,7 +38,9 @@ async def mark(conn: AsyncConnection[Any]) -> Mark:
 async def count_since(conn: AsyncConnection[Any], since: Mark) -> dict[str, int]:
     """What became of the tasks that were unsettled then or have been made since: their number by state."""
     cursor = await conn.execute(
-        "select t.state, count(*) from worker.tasks as t where t.id = any (%s) or t.id > %s group by t.state",
+        "select t.state, pg_catalog.count(*) from worker.tasks as t"
+        " where t.id operator(pg_catalog.=) any (%s::bigint[])"
+        " or t.id operator(pg_catalog.>) %s::bigint group by t.state",
         [list(since.unsettled), since.last_id],
     )
     return dict(await cursor.fetchall())

@@ -72,9 +72,12 @@ async def hold_worker_lock(conn: AsyncConnection[Any], identity: WorkerIdentity)
 async def end_backend(conn: AsyncConnection[Any], pid: int, *, name: str, lost: timedelta) -> None:
     """End a session of ours whose connection was lost that long ago. One that has its number since then is not it."""
     await conn.execute(
-        "select pg_terminate_backend(a.pid) from pg_stat_activity as a"
-        " where a.pid = %s and a.application_name = %s and a.usename = current_user and a.datname = current_database()"
-        " and a.backend_start < clock_timestamp() - %s::interval",
+        "select pg_catalog.pg_terminate_backend(a.pid) from pg_catalog.pg_stat_activity as a"
+        " where a.pid operator(pg_catalog.=) %s::integer and a.application_name operator(pg_catalog.=) %s"
+        " and a.usename operator(pg_catalog.=) current_user"
+        " and a.datname operator(pg_catalog.=) pg_catalog.current_database()"
+        " and a.backend_start"
+        " operator(pg_catalog.<) (pg_catalog.clock_timestamp() operator(pg_catalog.-) %s::interval)",
         [pid, name, lost],
     )
 
@@ -82,8 +85,10 @@ async def end_backend(conn: AsyncConnection[Any], pid: int, *, name: str, lost: 
 async def waiting_backends(conn: AsyncConnection[Any], pids: list[int], idle: timedelta) -> list[int]:
     """Which of these sessions are gone, or have been waiting for their client for that long."""
     cursor = await conn.execute(
-        "select p.pid from unnest(%s::integer[]) as p (pid) left join pg_stat_activity as a on a.pid = p.pid"
-        " where a.pid is null or a.state like 'idle%%' and a.state_change < clock_timestamp() - %s::interval",
+        "select p.pid from pg_catalog.unnest(%s::integer[]) as p (pid)"
+        " left join pg_catalog.pg_stat_activity as a on a.pid operator(pg_catalog.=) p.pid"
+        " where a.pid is null or pg_catalog.starts_with(a.state, 'idle')"
+        " and a.state_change operator(pg_catalog.<) (pg_catalog.clock_timestamp() operator(pg_catalog.-) %s::interval)",
         [pids, idle],
     )
     return [row[0] for row in await cursor.fetchall()]
@@ -100,9 +105,10 @@ async def heartbeat(conn: AsyncConnection[Any], identity: WorkerIdentity, lease:
 
 async def list_queues(conn: AsyncConnection[Any]) -> list[Queue]:
     cursor = await conn.execute(
-        "select q.queue, q.mode = 'serial', q.concurrency,"
-        " not exists (select from worker.command_registry as c where c.queue = q.queue)"
-        " or exists (select from worker.command_registry as c where c.queue = q.queue and c.handler_kind = 'sql')"
+        "select q.queue, q.mode operator(pg_catalog.=) 'serial', q.concurrency,"
+        " not exists (select from worker.command_registry as c where c.queue operator(pg_catalog.=) q.queue)"
+        " or exists (select from worker.command_registry as c where c.queue operator(pg_catalog.=) q.queue"
+        " and c.handler_kind operator(pg_catalog.=) 'sql')"
         " from worker.queue_registry as q order by q.queue"
     )
     return [Queue(*row) for row in await cursor.fetchall()]
@@ -114,7 +120,7 @@ FIBER_SETTINGS = {"client_connection_check_interval": "250ms"}
 
 async def prepare_fiber(conn: AsyncConnection[Any], identity: WorkerIdentity) -> None:
     """Tell the session whose it is."""
-    await conn.execute("select set_config('worker.worker_id', %s, false)", [str(identity.worker_id)])
+    await conn.execute("select pg_catalog.set_config('worker.worker_id', %s, false)", [str(identity.worker_id)])
 
 
 async def process_tasks(
@@ -140,7 +146,9 @@ async def go_to_sleep(
 async def open_transactions(conn: AsyncConnection[Any]) -> tuple[int, int]:
     """The oldest transaction id that is still open, and the one that comes next: equal when none is open."""
     cursor = await conn.execute(
-        "select pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint from pg_current_snapshot() as s"
+        "select pg_catalog.pg_snapshot_xmin(s)::pg_catalog.text::bigint,"
+        " pg_catalog.pg_snapshot_xmax(s)::pg_catalog.text::bigint"
+        " from pg_catalog.pg_current_snapshot() as s"
     )
     ((oldest, following),) = await cursor.fetchall()
     return oldest, following
@@ -188,6 +196,8 @@ async def is_idle(conn: AsyncConnection[Any], queues: list[str]) -> bool:
     return await fetch_value_async(
         conn,
         "select not exists (select from worker.queues as q"
-        " where q.queue = any (%s) and q.ready + q.processing + q.waiting > 0)",
+        " where q.queue operator(pg_catalog.=) any (%s)"
+        " and (q.ready operator(pg_catalog.>) 0"
+        " or q.processing operator(pg_catalog.>) 0 or q.waiting operator(pg_catalog.>) 0))",
         queues,
     )

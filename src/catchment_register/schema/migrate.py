@@ -67,6 +67,10 @@ class Upgrade:
     newer: str | None = None
 
 
+# Nothing that others have put into the path of this session is to be meant by what is created.
+_PATH = "set local search_path = pg_catalog, pg_temp"
+
+
 def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] = lambda _: None) -> Upgrade:
     """Bring the engine and the register up to date. Safe to run any number of times, and by several at once.
 
@@ -124,6 +128,7 @@ def _apply_migrations(conn: Connection[Any], on_step: Callable[[str], None]) -> 
         on_step(migration.name)
         with conn.transaction():
             conn.execute("set local role register_owner")
+            conn.execute(_PATH)
             conn.execute(migration.text)
             conn.execute(
                 "insert into register.migration (number, name) values (%s, %s)", [migration.number, migration.name]
@@ -134,6 +139,7 @@ def _apply_migrations(conn: Connection[Any], on_step: Callable[[str], None]) -> 
 def _recreate_routines(conn: Connection[Any], on_step: Callable[[str], None]) -> tuple[bool, bool]:
     """Create routines and registrations anew if needed; tells whether they were, and whether all is to be derived."""
     with conn.transaction():
+        conn.execute(_PATH)
         fingerprint = _fingerprint()
         row = conn.execute("select fingerprint, derivation from register.version").fetchone()
         changed = row is None or row[0] != fingerprint or not _has_rights(conn)

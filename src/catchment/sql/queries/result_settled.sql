@@ -5,8 +5,8 @@ select t.id, t.command, t.state, coalesce(s.result, t.result) as result, coalesc
   left join lateral (
     select s.result, s.error_detail
       from worker.tasks as s
-     where s.id = t.merged_into
-       and s.state in ('completed', 'failed', 'cancelled')
+     where s.id operator(pg_catalog.=) t.merged_into
+       and s.state operator(pg_catalog.=) any (array['completed', 'failed', 'cancelled'])
   ) as s on true
- where t.id = any (%(ids)s::bigint[])
-   and t.state in ('completed', 'failed', 'cancelled')
+ where t.id operator(pg_catalog.=) any (%(ids)s::bigint[])
+   and t.state operator(pg_catalog.=) any (array['completed', 'failed', 'cancelled'])

@@ -3,4 +3,4 @@ select t.id, t.command, t.queue, t.state, t.payload, t.result, t.error_detail as
        t.max_attempts, t.priority, t.lane as workflow, t.parent_id, t.merged_into, t.waits_for, t.created_at, t.scheduled_at,
        t.process_start_at as started_at, t.completed_at
   from worker.tasks as t
- where t.id = %(id)s
+ where t.id operator(pg_catalog.=) %(id)s::bigint

@@ -19,7 +19,7 @@ begin
   -- Whether this procedure may commit is not to be asked for, but shows: only then does PL/pgSQL fetch a stored value at once,
   -- which adds its header to the size. See worker.commit_probe.
   select p.filler into v_probe from worker.commit_probe as p;
-  call worker.run_tasks(pg_catalog.pg_column_size(v_probe) > pg_catalog.octet_length(v_probe), p_batch_size, p_max_runtime_ms,
-                        p_queue, p_max_priority, p_mode);
+  call worker.run_tasks(pg_catalog.pg_column_size(v_probe) operator(pg_catalog.>) pg_catalog.octet_length(v_probe), p_batch_size,
+                        p_max_runtime_ms, p_queue, p_max_priority, p_mode);
 end;
 $$;

@@ -8,15 +8,15 @@ create or replace procedure worker.run_after_calls(
   language plpgsql
 as $$
 declare
-  v_is_fiber boolean := coalesce(pg_catalog.current_setting('worker.worker_id', true), '') <> '';
+  v_is_fiber boolean := coalesce(pg_catalog.current_setting('worker.worker_id', true), '') operator(pg_catalog.<>) '';
   v_count    integer := 0;
   v_call     record;
 begin
   loop
-    exit when v_count >= p_limit;
+    exit when v_count operator(pg_catalog.>=) p_limit;
     select * into v_call from worker.take_after_call(not v_is_fiber);
     exit when not found;
-    v_count := v_count + 1;
+    v_count := v_count operator(pg_catalog.+) 1;
     if v_call.call_text is not null then
       call worker.run_hook(v_call.task_id, 'after', v_call.call_text, v_call.payload, p_commits);
     elsif v_call.procedure_name is not null then

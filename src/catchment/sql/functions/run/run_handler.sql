@@ -32,16 +32,16 @@ begin
         end if;
       end if;
       v_call := worker.call_of(p_run.signature);
-      if v_call like '%, $2)' then
+      if pg_catalog.right(v_call, 5) operator(pg_catalog.=) ', $2)' then
         execute v_call into v_info using p_run.payload, null::pg_catalog.jsonb;
       else
         execute v_call using p_run.payload;
       end if;
       -- A handler that has become another user was so for itself alone.
-      if session_user <> v_login then
+      if session_user operator(pg_catalog.<>) v_login then
         perform pg_catalog.set_config('session_authorization', v_login::pg_catalog.text, false);
       end if;
-      if current_user <> v_user then
+      if current_user operator(pg_catalog.<>) v_user then
         perform pg_catalog.set_config('role', v_role, false);
       end if;
       p_state := worker.complete_task(p_run.id, p_run.fence, v_info);
@@ -55,12 +55,10 @@ begin
       when query_canceled or assert_failure or others then
         get stacked diagnostics v_sqlstate = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                                 v_hint = pg_exception_hint, v_context = pg_exception_context;
-        p_error := pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
-          'kind', v_sqlstate, 'message', v_message, 'detail', nullif(v_detail, ''), 'hint', nullif(v_hint, ''),
-          'context', nullif(v_context, '')));
+        p_error := worker.sql_error(v_sqlstate, v_message, v_detail, v_hint, v_context);
     end;
-    exit when v_sqlstate not in ('40001', '40P01') or v_try = c_tries;
-    perform pg_catalog.pg_sleep(0.1 * 2 ^ v_try + pg_catalog.random() * 0.05);
+    exit when v_sqlstate operator(pg_catalog.<>) all (array['40001', '40P01']) or v_try operator(pg_catalog.=) c_tries;
+    perform worker.pause_before_try(v_try);
   end loop;
 end;
 $$;

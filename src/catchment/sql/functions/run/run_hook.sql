@@ -16,10 +16,10 @@ declare
 begin
   execute p_call using p_payload;
   -- As in run_handler.
-  if session_user <> v_login then
+  if session_user operator(pg_catalog.<>) v_login then
     perform pg_catalog.set_config('session_authorization', v_login::pg_catalog.text, false);
   end if;
-  if current_user <> v_user then
+  if current_user operator(pg_catalog.<>) v_user then
     perform pg_catalog.set_config('role', v_role, false);
   end if;
   if p_commits then

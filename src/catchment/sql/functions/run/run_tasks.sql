@@ -1,4 +1,5 @@
--- run_tasks: the loop behind process_tasks and drain.
+-- run_tasks: the loop behind process_tasks and drain. It runs with the search path of its caller, so it says of every operator
+-- which one it means; so do the other procedures that cannot fix their path because they commit.
 create or replace procedure worker.run_tasks(
   p_commits         boolean,
   p_batch_size      integer,
@@ -10,8 +11,9 @@ create or replace procedure worker.run_tasks(
   language plpgsql
 as $$
 declare
-  v_until  pg_catalog.timestamptz := pg_catalog.clock_timestamp() + p_max_runtime_ms * interval '1 millisecond';
-  v_tier   integer := case p_mode when 'top' then 1 else 0 end;
+  v_until  pg_catalog.timestamptz := pg_catalog.clock_timestamp()
+           operator(pg_catalog.+) (p_max_runtime_ms::double precision operator(pg_catalog.*) interval '1 millisecond');
+  v_tier   integer := case when p_mode operator(pg_catalog.=) 'top' then 1 else 0 end;
   v_done   pg_catalog.jsonb := '[]';
   v_count  integer := 0;
   v_run    worker.sql_run;
@@ -26,10 +28,10 @@ begin
     v_hints := worker.session_hints(p_queue);
   end if;
   loop
-    exit when v_count >= p_batch_size or pg_catalog.clock_timestamp() >= v_until;
+    exit when v_count operator(pg_catalog.>=) p_batch_size or pg_catalog.clock_timestamp() operator(pg_catalog.>=) v_until;
     v_run := worker.begin_task(p_queue, v_tier, p_max_priority);
     if v_run.id is null then
-      exit when v_tier = 1 or p_mode = 'child';
+      exit when v_tier operator(pg_catalog.=) 1 or p_mode operator(pg_catalog.=) 'child';
       v_tier := 1;
       if p_commits then
         -- The look for children may hold meters of queues, and the next one begins with gates: see take_allowance.
@@ -68,16 +70,17 @@ begin
       commit;
     end if;
 
-    v_count := v_count + 1;
-    if v_count <= 100 then
-      v_done := v_done || pg_catalog.jsonb_build_object(
-        'id', v_run.id, 'command', v_run.command, 'state', v_state, 'error', v_error ->> 'message',
-        'duration_ms', pg_catalog.round(extract(epoch from pg_catalog.clock_timestamp() - v_start) * 1000, 3));
+    v_count := v_count operator(pg_catalog.+) 1;
+    if v_count operator(pg_catalog.<=) 100 then
+      v_done := v_done operator(pg_catalog.||) pg_catalog.jsonb_build_object(
+        'id', v_run.id, 'command', v_run.command, 'state', v_state, 'error', v_error operator(pg_catalog.->>) 'message'::pg_catalog.text,
+        'duration_ms', pg_catalog.round(extract(epoch from pg_catalog.clock_timestamp() operator(pg_catalog.-) v_start)
+                                        operator(pg_catalog.*) 1000::numeric, 3));
     end if;
     if v_hooks then
       call worker.run_after_calls(p_commits, null, v_hints);
     end if;
-    exit when p_mode is null and v_tier = 1 and v_state = 'waiting';
+    exit when p_mode is null and v_tier operator(pg_catalog.=) 1 and v_state operator(pg_catalog.=) 'waiting';
   end loop;
   call worker.run_after_calls(p_commits, null, v_hints);
   perform pg_catalog.set_config('worker.processed', v_done::pg_catalog.text, false);
