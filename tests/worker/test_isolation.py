@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import signal
+import time
 
 import pytest
 
 from catchment import TaskFailed
+from tests.fixtures.worker import wait_until
 from tests.worker import unruly
 from tests.worker.crew import Crew
-from tests.worker.unruly import break_logs, cancel_later, fail, fail_later, rest, sign, sign_oddly, terminate_child
+from tests.worker.unruly import (
+    break_logs,
+    cancel_later,
+    fail,
+    fail_later,
+    hog,
+    rest,
+    sign,
+    sign_oddly,
+    terminate_child,
+    write_badly,
+    write_plainly,
+)
 
 APP = "tests.worker.unruly:app"
 
@@ -64,3 +78,18 @@ def test_a_handler_that_cancels_its_task_too_late_cancels_no_other(crew: Crew, w
     crew.hire(app=APP)
     assert {crew.result(task) for task in tasks} == {"rested"}
     assert crew.states() == {"completed": 10}
+
+
+def test_handlers_that_keep_all_threads_of_asyncio_hold_up_no_other_and_no_stop(crew: Crew) -> None:
+    (worker,) = crew.hire(app=APP, shutdown_grace_seconds=0.5, metrics_port=0)
+    hogs = [crew.enqueue(hog, seconds=3600) for _ in range(40)]
+    wait_until(lambda: len(crew.records.spans("hog")) == len(hogs))
+    assert crew.result(crew.enqueue(write_plainly, note="beside")) == "written"
+    with pytest.raises(TaskFailed, match="no_such_column"):
+        crew.result(crew.enqueue(write_badly))
+    began = time.monotonic()
+    assert crew.stop(worker) == 0
+    assert time.monotonic() - began < 12  # the last resort comes after 15.5 s
+    assert {crew.engine.state(task) for task in hogs} == {"pending"}
+    assert crew.registered() == 0
+    assert crew.logged("worker.stopped")

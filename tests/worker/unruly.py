@@ -9,7 +9,8 @@ import multiprocessing
 import time
 from typing import Any
 
-from catchment import App
+from catchment import App, Context
+from tests.worker import probe
 
 app = App(queue="unruly")
 who: contextvars.ContextVar[str] = contextvars.ContextVar("who", default="nobody")
@@ -95,3 +96,23 @@ async def cancel_later(seconds: float, wait: float | None = None) -> None:
     asyncio.get_running_loop().call_later(seconds, task.cancel)
     if wait is not None:
         await asyncio.sleep(wait)
+
+
+@app.command
+async def hog(seconds: float) -> None:
+    """Keep a thread of asyncio's own."""
+    with probe.span("hog"):
+        await asyncio.to_thread(time.sleep, seconds)
+
+
+@app.command(max_attempts=1)
+def write_plainly(ctx: Context, note: str) -> str:
+    with ctx.transaction() as conn:
+        conn.execute("insert into probe.effect values (%s, %s)", [ctx.task_id, note])
+    return "written"
+
+
+@app.command(max_attempts=1)
+def write_badly(ctx: Context) -> None:
+    with ctx.transaction() as conn:
+        conn.execute("select no_such_column")

@@ -29,6 +29,7 @@ from catchment.runtime.memory import memory_usage
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.metrics_server import MetricsServer
 from catchment.runtime.options import WorkerOptions
+from catchment.runtime.pools import run_in_own_thread
 from catchment.runtime.pulse import Pulse
 from catchment.runtime.python_worker import PythonWorker
 from catchment.store import migrate, registry
@@ -108,7 +109,7 @@ class Dispatcher:
         try:
             yield
         finally:
-            await asyncio.to_thread(server.stop)
+            await run_in_own_thread(server.stop)
 
     def _load(self) -> Load | None:
         return None if self.python is None else self.python.load()

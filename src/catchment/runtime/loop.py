@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
+import time
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import uvloop
@@ -18,6 +21,7 @@ from catchment.runtime.events import Events
 from catchment.runtime.signals import end_process
 
 CLOSING = 1.0
+THREADS = "asyncio-handler"
 
 
 def keep_running(
@@ -26,14 +30,18 @@ def keep_running(
     """Run ``main`` to its end. When it returns a number of handlers that never stopped, the process ends here."""
     runner = asyncio.Runner(loop_factory=new_loop)
     loop = runner.get_loop()
+    threads = ThreadPoolExecutor(thread_name_prefix=THREADS)
+    loop.set_default_executor(threads)
     task = loop.create_task(main)
     try:
         left = _run_until_done(loop, task, events)
     except BaseException:
-        if _cancel_rest(loop) == 0:
+        if _cancel_rest(loop) or _are_left(threads):
+            _end_soon()
+        else:
             runner.close()
         raise
-    if left or _cancel_rest(loop):
+    if left or _cancel_rest(loop) or _are_left(threads):
         end_process(0)
     runner.close()
 
@@ -94,3 +102,22 @@ def _cancel_rest(loop: asyncio.AbstractEventLoop) -> int:
 async def _wait_for(rest: set[asyncio.Task[Any]]) -> int:
     _, pending = await asyncio.wait(rest, timeout=CLOSING)
     return len(pending)
+
+
+def _are_left(threads: ThreadPoolExecutor) -> bool:
+    """Does a handler's call of ``asyncio.to_thread`` go on? Python would wait for it, however long."""
+    threads.shutdown(wait=False, cancel_futures=True)
+    until = time.monotonic() + CLOSING
+    for thread in threading.enumerate():
+        if thread.name.startswith(THREADS):
+            thread.join(max(0.0, until - time.monotonic()))
+            if thread.is_alive():
+                return True
+    return False
+
+
+def _end_soon() -> None:
+    """Let our caller say why, then end."""
+    timer = threading.Timer(CLOSING, end_process, [1])
+    timer.daemon = True
+    timer.start()

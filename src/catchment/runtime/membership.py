@@ -14,6 +14,7 @@ from catchment.runtime.connection import Call
 from catchment.runtime.events import Events
 from catchment.runtime.heartbeat import Heartbeat
 from catchment.runtime.options import WorkerOptions
+from catchment.runtime.pools import run_in_own_thread
 from catchment.runtime.pulse import Pulse
 from catchment.runtime.upkeep import Upkeep
 from catchment.store import worker as store
@@ -78,7 +79,7 @@ class Membership:
             self._pulse,
             on_hooks=lambda: loop.call_soon_threadsafe(self._on_hooks),
         )
-        await asyncio.to_thread(heartbeat.start)
+        await run_in_own_thread(heartbeat.start)
         upkeep.start()
         self._events.emit(
             "worker.started",
@@ -88,8 +89,8 @@ class Membership:
         try:
             yield identity
         finally:
-            await asyncio.to_thread(upkeep.stop)
-            await asyncio.to_thread(heartbeat.stop)
+            await run_in_own_thread(upkeep.stop)
+            await run_in_own_thread(heartbeat.stop)
             await self._unregister(identity)
             self._events.emit(
                 "worker.stopped", f"worker {identity.worker_id} has stopped", worker_id=identity.worker_id

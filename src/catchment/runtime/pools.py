@@ -21,10 +21,11 @@ from contextvars import copy_context
 from datetime import timedelta
 from functools import partial
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 from catchment.task.encode import DEFAULT_LIMIT
 
+T = TypeVar("T")
 CHILD = "catchment.runtime.process_child"
 # What an answer has besides its result, which as text in JSON may be twice as long as it is. Errors are far shorter.
 LONGEST_FRAME = 1024 * 1024
@@ -167,6 +168,14 @@ class Threads:
         self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
         self._idle = threading.Semaphore(0)
         self._count = 0
+        self._is_closed = False
+
+    async def run(self, fn: Callable[..., T], *arguments: Any) -> T:
+        """As ``asyncio.to_thread``, whose few threads are for handlers: they may keep all of them."""
+        answer = await asyncio.wrap_future(self.call(partial(fn, *arguments)))
+        if isinstance(answer, Raised):
+            raise answer.error
+        return answer
 
     def call(self, fn: Callable[[], Any]) -> Future[Any]:
         """Run ``fn`` in a thread; how many there are is the caller's to limit."""
@@ -179,8 +188,9 @@ class Threads:
         return future
 
     def close(self) -> None:
-        """Let idle threads end."""
-        for _ in range(self._count):
+        """Let threads end as soon as they are idle."""
+        self._is_closed = True
+        while self._idle.acquire(blocking=False):
             self._calls.put(None)
 
     def _run(self) -> None:
@@ -193,6 +203,17 @@ class Threads:
             future.set_result(answer)
             del future, fn, given, answer
             self._idle.release()
+            if self._is_closed and self._idle.acquire(blocking=False):
+                return
+
+
+async def run_in_own_thread(fn: Callable[..., T], *arguments: Any) -> T:
+    """Call ``fn`` once, in a thread that is made for it."""
+    threads = Threads()
+    try:
+        return await threads.run(fn, *arguments)
+    finally:
+        threads.close()
 
 
 class Process:

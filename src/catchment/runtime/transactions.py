@@ -24,6 +24,7 @@ from psycopg.pq import TransactionStatus
 from catchment.errors import ClaimLost, RequestRefused, ServerUnavailable, TaskCancelled
 from catchment.runtime.connection import Call, cut
 from catchment.runtime.outcome import Interrupted
+from catchment.runtime.pools import Threads
 from catchment.runtime.pulse import Pulse
 from catchment.runtime.turns import Turns
 from catchment.store import attempt as store
@@ -65,6 +66,7 @@ class Transactions:
         self._waits = waits
         self._loop = asyncio.get_running_loop()
         self._turns = turns
+        self._threads = Threads()
         self._idle: list[AsyncHandlerConnection] = []
         self._idle_sync: list[HandlerConnection] = []
         # By fence: two attempts of one task may run here at once, if the first was left behind.
@@ -135,7 +137,7 @@ class Transactions:
             return None
         try:
             if isinstance(conn, HandlerConnection):
-                state = await asyncio.to_thread(store.complete_own_sync, conn, ending)
+                state = await self._threads.run(store.complete_own_sync, conn, ending)
             else:
                 state = await store.complete_own(conn, ending)
         except psycopg.OperationalError as error:
@@ -148,7 +150,7 @@ class Transactions:
                 hint="What it committed stays. Leave COMMIT and ROLLBACK to the task's completion.",
             )
         try:
-            await (asyncio.to_thread(conn.end) if isinstance(conn, HandlerConnection) else conn.end())
+            await (self._threads.run(conn.end) if isinstance(conn, HandlerConnection) else conn.end())
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             if not _is_lost(conn, error):
                 raise
@@ -170,7 +172,7 @@ class Transactions:
         self._note_loss(context, conn)
         try:
             if isinstance(conn, HandlerConnection):
-                await asyncio.to_thread(self._give_back_sync, conn)
+                await self._threads.run(self._give_back_sync, conn)
             else:
                 await self._give_back(conn)
         finally:
@@ -291,6 +293,7 @@ class Transactions:
             await self._drop(conn)
         for conn in self._idle_sync:
             self._drop_sync(conn)
+        self._threads.close()
 
     async def _happened(self, ending: Ending) -> bool:
         """Did a commit in doubt take effect? Raises ``ClaimLost`` when somebody else has the task now."""
