@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -11,47 +11,56 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from catchment.errors import RequestRefused
 from catchment.runtime.options import WorkerOptions
 
+# Beyond these, numbers of PostgreSQL or of Python's timers overflow; nobody means them.
+Count = Annotated[int, Field(le=1_000_000)]
+Milliseconds = Annotated[int, Field(le=1_000_000_000)]
+Seconds = Annotated[float, Field(le=1_000_000, allow_inf_nan=False)]
+
 
 class WorkerSettings(BaseSettings):
     """Environment variables of ``catchment worker``, in capitals."""
 
     model_config = SettingsConfigDict(extra="ignore", hide_input_in_errors=True)
 
-    max_concurrent_tasks: int = Field(1000, ge=1, description="Python tasks this process holds at most.")
-    claim_batch_size: int = Field(50, ge=1, description="Tasks that one claim takes at most.")
-    claim_ahead: int = Field(
+    max_concurrent_tasks: Count = Field(1000, ge=1, description="Python tasks this process holds at most.")
+    claim_batch_size: Count = Field(50, ge=1, description="Tasks that one claim takes at most.")
+    claim_ahead: Count = Field(
         0, ge=0, description="Tasks claimed beyond those that run, so that a free slot finds one at once."
     )
-    poll_interval_ms: int = Field(100, ge=1, description="Rhythm of looking for work while no wake-up can arrive.")
-    idle_poll_ms: int = Field(30_000, ge=1, description="Longest rhythm of looking for work while wake-ups can arrive.")
+    poll_interval_ms: Milliseconds = Field(
+        100, ge=1, description="Rhythm of looking for work while no wake-up can arrive."
+    )
+    idle_poll_ms: Milliseconds = Field(
+        30_000, ge=1, description="Longest rhythm of looking for work while wake-ups can arrive."
+    )
     wake_ups: bool = Field(True, description="Listen for notifications; off behind a pooler that cannot pass them on.")
     session_lock: bool = Field(
         True,
         description="Prove life by a session lock; off behind a transaction pooler, where the lease alone must do.",
     )
-    latency_threshold_ms: int = Field(
+    latency_threshold_ms: Milliseconds = Field(
         30_000, ge=1, description="Claims shrink by 30 % while a command's 99th percentile is above this."
     )
-    worker_threads: int = Field(32, ge=1, description="Threads for handlers that are plain functions.")
-    worker_processes: int | None = Field(
+    worker_threads: Count = Field(32, ge=1, description="Threads for handlers that are plain functions.")
+    worker_processes: Count | None = Field(
         None, ge=1, description="Processes for CPU-bound handlers; default: all cores."
     )
-    give_back_seconds: float = Field(
+    give_back_seconds: Seconds = Field(
         10, gt=0, description="A claimed task that finds no free slot, thread or process for so long is given back."
     )
     max_result_bytes: int = Field(
-        16 * 1024 * 1024, ge=1, description="Largest result, and largest info, in bytes of JSON."
+        16 * 1024 * 1024, ge=1, le=2**30, description="Largest result, and largest info, in bytes of JSON."
     )
-    stop_grace_seconds: float = Field(
+    stop_grace_seconds: Seconds = Field(
         10, ge=0, description="A handler that was stopped and goes on for so long is left behind."
     )
-    lease_seconds: float = Field(15, gt=1, description="Time after which a silent worker counts as dead.")
-    shutdown_grace_seconds: float = Field(30, ge=0, description="Time that running handlers get at a stop.")
-    transaction_connections: int = Field(4, ge=1, description="Connections for handlers in ctx.transaction().")
-    transaction_limit_seconds: float = Field(
+    lease_seconds: Seconds = Field(15, gt=1, description="Time after which a silent worker counts as dead.")
+    shutdown_grace_seconds: Seconds = Field(30, ge=0, description="Time that running handlers get at a stop.")
+    transaction_connections: Count = Field(4, ge=1, description="Connections for handlers in ctx.transaction().")
+    transaction_limit_seconds: Seconds = Field(
         30, gt=0, description="Longest idle time and statement in ctx.transaction()."
     )
-    hook_limit_seconds: float = Field(30, gt=0, description="Longest run of an after hook.")
+    hook_limit_seconds: Seconds = Field(30, gt=0, description="Longest run of an after hook.")
     metrics_port: int | None = Field(
         None,
         ge=0,
