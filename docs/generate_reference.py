@@ -44,6 +44,7 @@ MADE_BY_USERS = {"App", "Retry", "Limit", "RetryLater", "GiveUp", "connect", "mi
 INTERNAL = {
     ("Context", "mark_cancelled"),
     ("Context", "record"),
+    ("Context", "is_over"),
     ("Command", "bind"),
     ("Command", "wants_context"),
     ("Command", "join_fn"),

@@ -23,13 +23,11 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from typing import Any, cast
 
-from pydantic_core import to_json
-
 from catchment.errors import ClaimLost, GiveUp
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.metrics import Metrics
-from catchment.runtime.outcome import Outcomes
+from catchment.runtime.outcome import Outcomes, put_off
 from catchment.runtime.pools import Pools
 from catchment.runtime.port import HandlerPort
 from catchment.store.attempt import Ending
@@ -45,7 +43,6 @@ AnyCommand = Command[..., Any]
 # How long handlers that never wait may keep the event loop before others get their turn.
 TURN = 0.005
 _NO_SPAN: AbstractContextManager[object] = nullcontext()
-UNKNOWN_COMMAND_DELAY = 5.0
 
 
 class Executor:
@@ -311,7 +308,7 @@ class Executor:
             held.seconds = time.monotonic() - held.since
             return ending if await self._commit(held, context, ending) is None else None
         except BaseException as error:
-            loss = self._port.loss(context)
+            loss = self._port.loss(context, error)
             if loss is None or held.stop is not None or loss is error:
                 raise
             raise loss from error  # whatever the handler made of it
@@ -349,7 +346,7 @@ class Executor:
 
     def _unknown(self, held: Held) -> Ending:
         self._port.warn(held.id, held.command)
-        return Ending(held, "released", error=to_json({"retry_after": UNKNOWN_COMMAND_DELAY}).decode())
+        return put_off(held)
 
     def _begin(self, held: Held) -> None:
         """The handler starts now, and with it its time limit: waiting for a thread or process is not its fault."""

@@ -27,6 +27,19 @@ class Interrupted(Exception):
     """Not the handler failed, but its connection did: the attempt is interrupted, and the task runs again."""
 
 
+class PutOff(Exception):
+    """Not the handler failed, but the server could not do what it asked for: the task is put off for a moment."""
+
+
+# How long a task waits that this worker, or the server, cannot run now.
+DELAY = 5.0
+
+
+def put_off(held: Held) -> Ending:
+    """Give an attempt back for a moment: it counts neither as a failure nor as an interruption."""
+    return Ending(held, "released", error=to_json({"retry_after": DELAY}).decode())
+
+
 class Outcomes:
     """``limit`` is the largest result, in bytes of JSON; ``drop`` forgets an attempt that another worker has."""
 
@@ -69,6 +82,8 @@ class Outcomes:
         if isinstance(error, asyncio.CancelledError) or held.stop not in (None, Stop.CANCELLED):
             # A handler that is cancelled may well raise something else on its way out: why it was stopped counts.
             return self.stopped(held)
+        if isinstance(error, PutOff):
+            return put_off(held)
         if isinstance(error, Interrupted):
             return self._ended(held, "interrupted", error)
         is_cancelled = isinstance(error, TaskCancelled) and held.stop is Stop.CANCELLED

@@ -39,7 +39,7 @@ class HandlerPort(Port, Protocol):
 
     async def leave(self, context: Context) -> None: ...
 
-    def loss(self, context: Context) -> Exception | None: ...
+    def loss(self, context: Context, error: BaseException) -> Exception | None: ...
 
     def abandon(self, context: Context) -> None: ...
 
@@ -167,9 +167,9 @@ class WorkerPort:
         """Commit the handler's transaction with the task's completion; None if it had none."""
         return await self._transactions.commit(context, ending)
 
-    def loss(self, context: Context) -> Exception | None:
-        """What is to be raised instead, when the connection of the handler's transaction is gone."""
-        return self._transactions.loss(context)
+    def loss(self, context: Context, error: BaseException) -> Exception | None:
+        """What is to be raised instead of an error, when the connection is gone or the server cannot work now."""
+        return self._transactions.loss(context, error)
 
     def is_waiting(self, context: Context) -> bool:
         """Does the handler wait for an answer in its transaction?"""

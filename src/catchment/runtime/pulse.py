@@ -85,13 +85,14 @@ class Pulse:
         try:
             conn = await connect_async(self._dsn, name="catchment pulse")
             try:
+                pids = {s.pgconn.backend_pid: s for s in suspects if not s.closed}
                 with Call(conn, self._patience.total_seconds()):
-                    idle = await store.waiting_backends(conn, [s.pgconn.backend_pid for s in suspects], idle_for)
+                    idle = await store.waiting_backends(conn, list(pids), idle_for)
             finally:
                 await conn.close()
         except (*LOST, psycopg.Error, CatchmentError):
             return set()  # the parts themselves notice a server that is gone
-        return self._cut({s for s in suspects if s.pgconn.backend_pid in idle})
+        return self._cut({s for pid, s in pids.items() if pid in idle})
 
     def _cut(self, hanging: set[AnyConnection]) -> set[AnyConnection]:
         with self._lock:

@@ -5,42 +5,69 @@ whose answer never came is settled by reading: if the attempt is still held unde
 
 A database that cannot be reached is waited for, and a connection that is lost interrupts the attempt: it runs again,
 and nothing has failed.
+
+All that changes here does so in the thread of the event loop; handlers in threads ask it to.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.pq import TransactionStatus
 
 from catchment.errors import ClaimLost, RequestRefused, ServerUnavailable, TaskCancelled
-from catchment.runtime.connection import Call, cut
-from catchment.runtime.outcome import Interrupted
-from catchment.runtime.pools import Threads
+from catchment.runtime.connection import Call
+from catchment.runtime.outcome import Interrupted, PutOff
 from catchment.runtime.pulse import Pulse
+from catchment.runtime.sessions import CALL_SECONDS, Session, Sessions
 from catchment.runtime.turns import Turns
 from catchment.store import attempt as store
 from catchment.store.attempt import Ending
-from catchment.store.connect import connect_as, connect_async, connect_async_as
+from catchment.store.connect import connect_async
 from catchment.store.handler_connection import IDLED, AsyncHandlerConnection, HandlerConnection
-from catchment.store.pool import is_idle, is_usable
 from catchment.task.context import Context
 
 AnyConnection = AsyncHandlerConnection | HandlerConnection
-NAME = "catchment transaction"
+C = TypeVar("C", AsyncHandlerConnection, HandlerConnection)
 # What says that no connection can be had now: the server is away or full, or this process has no descriptor left.
 UNREACHABLE = (psycopg.OperationalError, psycopg.InterfaceError, ServerUnavailable, OSError)
 FIRST_PAUSE = 0.05
 LAST_PAUSE = 2.0
-CALL_SECONDS = 10.0
+# How long the completion waits for what still uses the connection of a handler that has returned.
+IN_USE_SECONDS = 5.0
+
+
+class Place(Generic[C]):
+    """The transaction of one attempt: its session, the object that the handler has, and what has become of it."""
+
+    def __init__(self, session: Session, kind: type[C]) -> None:
+        self.session = session
+        self.conn = kind(session.pgconn, session.for_handlers)
+        self.is_inside = True
+        # Set when the place has been given back: the task that does so, and what it means for the attempt.
+        self.cleaning: asyncio.Task[None] | None = None
+        self.loss: Exception | None = None
+
+    def meaning(self, error: BaseException | None) -> Exception | None:
+        """What an error of the attempt is, if it is not the handler's: a lost connection, or a server in trouble."""
+        if self.cleaning is not None:
+            return self.loss
+        if self.session.broken:
+            return _lost(self.conn, error)
+        faults = self.conn.met.faults
+        if faults and (self.conn.met.is_in_fault or (error is not None and _comes_of(error, faults))):
+            return PutOff(f"the server could not do what the handler asked for: {str(faults[-1]).strip()}")
+        return None
+
+
+AnyPlace = Place[Any]
 
 
 class Transactions:
@@ -66,234 +93,178 @@ class Transactions:
         self._waits = waits
         self._loop = asyncio.get_running_loop()
         self._turns = turns
-        self._threads = Threads()
-        self._idle: list[AsyncHandlerConnection] = []
-        self._idle_sync: list[HandlerConnection] = []
+        self._sessions = Sessions(dsn, pulse)
+        self._cleaning: set[asyncio.Task[None]] = set()
         # By fence: two attempts of one task may run here at once, if the first was left behind.
-        self._open: dict[int, AnyConnection] = {}
-        self._losses: dict[int, Exception] = {}
+        self._places: dict[int, AnyPlace] = {}
 
     @asynccontextmanager
     async def begin(self, context: Context) -> AsyncGenerator[AsyncConnection[Any]]:
-        self._waits(context, True)
+        place = await self._begin(context, AsyncHandlerConnection)
         try:
-            await self._turns.take(context.command)
-            try:
-                self._open[context.fence] = conn = await self._connected(context)
-            except BaseException:
-                self._turns.give()
-                raise
-        finally:
-            self._waits(context, False)
-        try:
-            yield conn
-        except BaseException:
-            await self._let_go(context)  # what the block wrote is undone, even if the handler catches this and goes on
+            yield place.conn
+        except BaseException as error:
+            await self._undo(place, error)  # what the block wrote, even if the handler catches this and goes on
             raise
+        place.is_inside = False
 
     @contextmanager
     def begin_sync(self, context: Context) -> Generator[Connection[Any]]:
-        self._loop.call_soon_threadsafe(self._waits, context, True)
+        place = asyncio.run_coroutine_threadsafe(self._begin(context, HandlerConnection), self._loop).result()
         try:
-            asyncio.run_coroutine_threadsafe(self._turns.take(context.command), self._loop).result()
-            try:
-                self._open[context.fence] = conn = self._connected_sync(context)
-            except BaseException:
-                self._loop.call_soon_threadsafe(self._turns.give)
-                raise
-        finally:
-            self._loop.call_soon_threadsafe(self._waits, context, False)
-        # Whoever gives an attempt up marks it first and looks for its transaction afterwards: one of us sees the other.
-        if context.cancelled:
-            self._let_go_sync(context)
-            raise _too_late(context)
-        try:
-            yield conn
-        except BaseException:
-            self._let_go_sync(context)
+            yield place.conn
+        except BaseException as error:
+            asyncio.run_coroutine_threadsafe(self._undo(place, error), self._loop).result()
             raise
+        place.is_inside = False
 
-    def loss(self, context: Context) -> Exception | None:
-        """Why the attempt is to be interrupted, or to fail, whatever its handler made of it: its connection is gone."""
-        conn = self._open.get(context.fence)
-        return self._losses.get(context.fence) if conn is None else _loss_of(conn)
+    def loss(self, context: Context, error: BaseException | None = None) -> Exception | None:
+        """What an error of the attempt is, whatever its handler made of it, if it is not the handler's."""
+        place = self._places.get(context.fence)
+        return None if place is None else place.meaning(error)
 
     def is_waiting(self, context: Context) -> bool:
         """Does the handler wait for an answer from the server?"""
-        conn = self._open.get(context.fence)
-        return conn is not None and conn.pgconn.transaction_status == TransactionStatus.ACTIVE
+        place = self._places.get(context.fence)
+        return place is not None and place.session.pgconn.transaction_status == TransactionStatus.ACTIVE
 
     async def hangs(self, context: Context) -> bool:
         """Does it wait for a session that does nothing? Then its connection is cut, and the attempt interrupted."""
-        conn = self._open.get(context.fence)
-        return conn is not None and await self._pulse.hangs(conn)
+        place = self._places.get(context.fence)
+        return place is not None and await self._pulse.hangs(place.session)
 
     async def commit(self, context: Context, ending: Ending) -> str | None:
-        """Write the completion and commit; None when the handler opened no transaction."""
-        if (loss := self.loss(context)) is not None:
-            raise loss
-        conn = self._open.get(context.fence)
-        if conn is None:
+        """Write the completion and commit; None when the handler opened no transaction, or it was undone."""
+        place = self._places.get(context.fence)
+        if place is None:
             return None
+        if (loss := place.meaning(None)) is not None:
+            raise loss
+        if place.cleaning is not None:
+            return None
+        await self._take_over(place, context)
+        session = place.session
         try:
-            if isinstance(conn, HandlerConnection):
-                state = await self._threads.run(store.complete_own_sync, conn, ending)
-            else:
-                state = await store.complete_own(conn, ending)
-        except psycopg.OperationalError as error:
-            if _is_lost(conn, error):
-                raise _lost(conn, error) from error
-            raise
+            is_open = session.pgconn.transaction_status != TransactionStatus.IDLE
+            state = await store.complete_own(session, ending) if is_open else None
+        except psycopg.Error as error:
+            place.conn.met.note(error, is_broken=session.broken)
+            raise place.meaning(error) or error from error
         if state is None:
             raise RequestRefused(
                 f"the handler of {context.command} ended its transaction itself: it cannot complete the task with it",
                 hint="What it committed stays. Leave COMMIT and ROLLBACK to the task's completion.",
             )
         try:
-            await (self._threads.run(conn.end) if isinstance(conn, HandlerConnection) else conn.end())
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-            if not _is_lost(conn, error):
+            await session.execute("commit")
+        except psycopg.Error as error:
+            place.conn.met.note(error, is_broken=session.broken)
+            if not session.broken:
                 raise
             if not await self._happened(ending):
-                raise _lost(conn, error) from error
+                raise _lost(place.conn, error) from error
         self._committed(ending, state)
         return state
 
+    async def _take_over(self, place: AnyPlace, context: Context) -> None:
+        """Take the session from the handler, whose block has ended; wait a moment for what still uses it."""
+        if place.is_inside:
+            raise RequestRefused(
+                f"the handler of {context.command} returned while its ctx.transaction() block was open",
+                hint="Nothing of it is committed. Wait for the coroutine or thread that has the block.",
+            )
+        pause, until = 0.001, self._loop.time() + IN_USE_SECONDS
+        while not place.conn.let_go():
+            if self._loop.time() > until:
+                raise RequestRefused(
+                    f"the handler of {context.command} returned while its connection was in use",
+                    hint="Nothing is committed. Close streams and cursors, and wait for what uses the connection.",
+                )
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, FIRST_PAUSE)
+
     async def leave(self, context: Context) -> None:
         """The attempt is over: give its connection back, rolled back if nothing was committed."""
-        if context.fence in self._open:
-            await self._let_go(context)
-        self._losses.pop(context.fence, None)
-
-    async def _let_go(self, context: Context) -> None:
-        conn = self._open.pop(context.fence, None)
-        if conn is None:
-            return
-        self._note_loss(context, conn)
-        try:
-            if isinstance(conn, HandlerConnection):
-                await self._threads.run(self._give_back_sync, conn)
-            else:
-                await self._give_back(conn)
-        finally:
-            self._turns.give()
-
-    def _let_go_sync(self, context: Context) -> None:
-        """As ``_let_go``, in the thread of the handler."""
-        conn = self._open.pop(context.fence, None)
-        if isinstance(conn, HandlerConnection):
-            self._note_loss(context, conn)
-            try:
-                self._give_back_sync(conn)
-            finally:
-                self._loop.call_soon_threadsafe(self._turns.give)
+        self.abandon(context)
+        place = self._places.pop(context.fence, None)
+        if place is not None and place.cleaning is not None:
+            await asyncio.shield(place.cleaning)
 
     def abandon(self, context: Context) -> None:
-        """Cut the connection of a handler that does not stop, at once and whatever it is doing with it."""
-        conn = self._open.pop(context.fence, None)
-        if isinstance(conn, AsyncHandlerConnection):
-            self._pulse.remove(conn)
-            cut(conn)  # closing it would let another connection have the descriptor that the handler still waits for
-            self._turns.give()
+        """Take its transaction from a handler, whatever it is doing with it; it can begin none any more."""
+        if not context.is_over:
+            context.mark_cancelled("its handler has ended", is_over=True)
+        place = self._places.get(context.fence)
+        if place is not None:
+            self._release(place, None)
 
-    def _note_loss(self, context: Context, conn: AnyConnection) -> None:
-        loss = _loss_of(conn)
-        if loss is not None:
-            self._losses[context.fence] = loss
+    async def _undo(self, place: AnyPlace, error: BaseException) -> None:
+        await asyncio.shield(self._release(place, error))
 
-    async def _give_back(self, conn: AsyncHandlerConnection) -> None:
+    def _release(self, place: AnyPlace, error: BaseException | None) -> asyncio.Task[None]:
+        """Take the session from the handler's object for good, and give the place back; once."""
+        if place.cleaning is None:
+            place.loss = place.meaning(error)
+            is_free = place.conn.let_go(at_once=True)
+            place.cleaning = self._loop.create_task(self._clean(place.session, is_free))
+            self._cleaning.add(place.cleaning)
+            place.cleaning.add_done_callback(self._cleaned)
+        return place.cleaning
+
+    async def _clean(self, session: Session, is_free: bool) -> None:
+        with suppress(Exception):
+            await (self._sessions.give_back(session) if is_free else self._sessions.cut_off(session))
+
+    def _cleaned(self, task: asyncio.Task[None]) -> None:
+        self._cleaning.discard(task)
+        self._turns.give()
+
+    async def _begin(self, context: Context, kind: type[C]) -> Place[C]:
+        """A place, and a session in its transaction; waits while there is none to be had."""
+        _refuse_if_late(context)
+        self._waits(context, True)
         try:
-            with suppress(psycopg.Error):
-                with Call(conn, CALL_SECONDS):
-                    await conn.undo()
-                    await conn.rest()
-                self._idle.append(conn)
-                return
+            await self._turns.take(context.command)
+            try:
+                session = await self._begun(context)
+            except BaseException:
+                self._turns.give()
+                raise
+        finally:
+            self._waits(context, False)
+        place = Place(session, kind)
+        try:
+            _refuse_if_late(context)
         except BaseException:
-            await self._drop(conn)
+            self._release(place, None)
             raise
-        await self._drop(conn)
+        self._places[context.fence] = place
+        return place
 
-    def _give_back_sync(self, conn: HandlerConnection) -> None:
-        """Keep it if it has committed. Else it is closed: a handler left behind may still be using it."""
-        with suppress(psycopg.Error):
-            if is_idle(conn):
-                conn.rest()
-                self._idle_sync.append(conn)
-                return
-            if conn.pgconn.transaction_status == TransactionStatus.ACTIVE:
-                conn.cancel_safe(timeout=5)
-            conn.undo()
-        self._drop_sync(conn)
-
-    async def _connected(self, context: Context) -> AsyncHandlerConnection:
-        """A connection in its transaction; waits while there is none to be had."""
+    async def _begun(self, context: Context) -> Session:
         pause = FIRST_PAUSE
         while True:
+            _refuse_if_late(context)
             with suppress(*UNREACHABLE):
-                conn = await self._take()
+                session = await self._sessions.take()
                 try:
-                    with Call(conn, CALL_SECONDS):
-                        await conn.begin()
-                        await conn.execute(_BEGIN, [self._limit, str(context.fence)])
-                    return conn
+                    with Call(session, CALL_SECONDS):
+                        await session.execute("begin")
+                        await session.execute(_BEGIN, [self._limit, str(context.fence)])
+                    return session
                 except BaseException:
-                    await self._drop(conn)
+                    await self._sessions.drop(session)
                     raise
             await asyncio.sleep(_jittered(pause))
             pause = min(pause * 2, LAST_PAUSE)
 
-    def _connected_sync(self, context: Context) -> HandlerConnection:
-        pause = FIRST_PAUSE
-        while not context.cancelled:
-            with suppress(*UNREACHABLE):
-                conn = self._take_sync()
-                try:
-                    conn.begin()
-                    conn.execute(_BEGIN, [self._limit, str(context.fence)])
-                    return conn
-                except BaseException:
-                    self._drop_sync(conn)
-                    raise
-            time.sleep(_jittered(pause))
-            pause = min(pause * 2, LAST_PAUSE)
-        raise _too_late(context)
-
-    async def _take(self) -> AsyncHandlerConnection:
-        while self._idle:
-            conn = self._idle.pop()
-            if is_usable(conn):
-                return conn
-            await self._drop(conn)
-        conn = await connect_async_as(AsyncHandlerConnection, self._dsn, name=NAME)
-        self._pulse.add(conn)
-        return conn
-
-    def _take_sync(self) -> HandlerConnection:
-        with suppress(IndexError):
-            while True:
-                conn = self._idle_sync.pop()
-                if is_usable(conn):
-                    return conn
-                self._drop_sync(conn)
-        conn = connect_as(HandlerConnection, self._dsn, name=NAME)
-        self._pulse.add(conn)
-        return conn
-
-    async def _drop(self, conn: AsyncHandlerConnection) -> None:
-        self._pulse.remove(conn)
-        await conn.cut()
-
-    def _drop_sync(self, conn: HandlerConnection) -> None:
-        self._pulse.remove(conn)
-        conn.cut()
-
     async def close(self) -> None:
-        for conn in self._idle:
-            await self._drop(conn)
-        for conn in self._idle_sync:
-            self._drop_sync(conn)
-        self._threads.close()
+        """End what is left, whatever still uses it."""
+        for task in self._cleaning:
+            task.cancel()
+        if self._cleaning:
+            await asyncio.wait(self._cleaning, timeout=1.0)
+        await self._sessions.close()
 
     async def _happened(self, ending: Ending) -> bool:
         """Did a commit in doubt take effect? Raises ``ClaimLost`` when somebody else has the task now."""
@@ -313,25 +284,33 @@ class Transactions:
         return fate == "ended"
 
 
-def _is_lost(conn: AnyConnection, error: psycopg.Error) -> bool:
-    """Is this the end of the connection, or a server without memory, disk or connections? Neither fails a handler."""
-    return conn.broken or (error.sqlstate or "")[:2] in ("08", "53")
+def _comes_of(error: BaseException, faults: list[psycopg.Error]) -> bool:
+    """Is this one of the faults, or raised because of one, or a group with one in it?"""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        if any(one is fault for fault in faults):
+            return True
+        seen.add(id(one))
+        waiting += [one.__cause__, one.__context__]
+        waiting += getattr(one, "exceptions", ())
+    return False
 
 
-def _loss_of(conn: AnyConnection) -> Exception | None:
-    """What the loss of a connection means for its attempt; None while it is there."""
-    return _lost(conn, None) if conn.broken else None
-
-
-def _lost(conn: AnyConnection, error: Exception | None) -> Exception:
-    if conn.ended_by in IDLED:
+def _lost(conn: AnyConnection, error: BaseException | None) -> Exception:
+    if conn.met.ended_by in IDLED:
         return TimeoutError("the transaction of the handler was idle for longer than TRANSACTION_LIMIT_SECONDS")
     reason = f": {str(error).strip()}" if error is not None else ""
     return Interrupted(f"the connection of the handler's transaction was lost{reason}")
 
 
-def _too_late(context: Context) -> TaskCancelled:
-    return TaskCancelled(f"task {context.task_id} ({context.command}) was told to stop: it can begin no more")
+def _refuse_if_late(context: Context) -> None:
+    """A cancelled coroutine hears of it by itself, a thread does so here."""
+    if context.is_over or (context.cancelled and not context.is_async):
+        raise TaskCancelled(f"task {context.task_id} ({context.command}) is over or was stopped: it can begin no more")
 
 
 def _jittered(pause: float) -> float:

@@ -92,6 +92,13 @@ def fault_of(error: BaseException) -> Fault:
     return Fault.BAD
 
 
+def is_of_server(error: psycopg.Error) -> bool:
+    """Does the server say that it cannot work now, and the statement may do well later? No memory, disk or connections
+    left, read-only, shutting down."""
+    state = error.sqlstate or ""
+    return state[:2] == "53" or state[:4] == "57P0" or state == "25006"
+
+
 @contextmanager
 def translated() -> Generator[None]:
     """Raise engine errors as Catchment errors, the database error chained."""

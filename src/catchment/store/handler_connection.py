@@ -2,16 +2,24 @@
 
 It is committed with the task's completion, by the worker. A handler that committed it would keep its writes though its
 task fails; so ``commit`` and the like are refused, and savepoints (``conn.transaction()``) stay allowed.
+
+The object belongs to one attempt, its session is used again. So when the attempt is over the session is taken away from
+the object, for ever: a coroutine, thread, cursor or stream that still has it gets an error, and cannot reach what the
+next attempt does in that session.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import psycopg
-from psycopg import AsyncConnection, Connection
+from psycopg import AsyncConnection, Connection, pq
+from psycopg.pq import PipelineStatus, TransactionStatus
+from psycopg.pq.abc import PGconn
 
 from catchment.errors import RequestRefused
+from catchment.store.errors import is_of_server
 
 # The server ends a session for what its client did, or did not: that is the handler's own fault.
 IDLED = ("25P03", "25P04")
@@ -25,17 +33,63 @@ def _refused(verb: str, is_async: bool) -> RequestRefused:
     )
 
 
-class HandlerConnection(Connection[Any]):
-    """For handlers in threads. ``ended_by`` is the SQLSTATE of the error that came with the end of its session."""
+@cache
+def no_session() -> PGconn:
+    """What a connection has in place of a session that was taken away: one that is closed."""
+    closed = pq.PGconn.connect_start(b"host=/nonexistent")
+    closed.finish()
+    return closed
 
-    ended_by: str | None = None
+
+class Met:
+    """What a connection has met: ``ended_by`` is the SQLSTATE that came with the end of its session, ``faults`` are the
+    errors that say the server cannot work now, ``is_in_fault`` whether the newest statement ended with one."""
+
+    def __init__(self) -> None:
+        self.ended_by: str | None = None
+        self.faults: list[psycopg.Error] = []
+        self.is_in_fault = False
+
+    def note(self, error: psycopg.Error, *, is_broken: bool) -> None:
+        self.ended_by = error.sqlstate if is_broken else None
+        if is_of_server(error):
+            self.faults.append(error)
+            self.is_in_fault = True
+
+
+class HandlerConnection(Connection[Any]):
+    """For handlers in threads."""
+
+    def __init__(self, pgconn: PGconn, prepare_threshold: int | None) -> None:
+        super().__init__(pgconn)
+        self.prepare_threshold = prepare_threshold
+        self.met = Met()
+
+    def let_go(self, *, at_once: bool = False) -> bool:
+        """Take the session away, from any thread; false when something uses it. Then it stays, except ``at_once``."""
+        has_lock = self.lock.acquire(blocking=False)
+        try:
+            is_free = has_lock and not _is_at_work(self.pgconn)
+            if is_free or at_once:
+                self.pgconn = no_session()
+            return is_free
+        finally:
+            if has_lock:
+                self.lock.release()
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
+        self._check_connection_ok()
         try:
-            return super().wait(gen, *args, **kwargs)
+            answer = super().wait(gen, *args, **kwargs)
         except psycopg.Error as error:
-            self.ended_by = error.sqlstate if self.broken else None
+            self.met.note(error, is_broken=self.broken)
             raise
+        self.met.is_in_fault = False
+        return answer
+
+    def _check_connection_ok(self) -> None:
+        _refuse_if_over(self.pgconn)
+        super()._check_connection_ok()
 
     def commit(self) -> None:
         raise _refused("commit()", False)
@@ -49,38 +103,35 @@ class HandlerConnection(Connection[Any]):
     def set_autocommit(self, value: bool) -> None:
         raise _refused(f"set_autocommit({value})", False)
 
-    def begin(self) -> None:
-        """Leave autocommit mode: the next statement begins a transaction."""
-        super().set_autocommit(False)
-
-    def end(self) -> None:
-        """Commit."""
-        super().commit()
-
-    def undo(self) -> None:
-        """Roll back."""
-        super().rollback()
-
-    def rest(self) -> None:
-        """Go back to autocommit mode, for the next handler."""
-        super().set_autocommit(True)
-
-    def cut(self) -> None:
-        """Close the session."""
-        super().close()
-
 
 class AsyncHandlerConnection(AsyncConnection[Any]):
     """For async handlers."""
 
-    ended_by: str | None = None
+    def __init__(self, pgconn: PGconn, prepare_threshold: int | None) -> None:
+        super().__init__(pgconn)
+        self.prepare_threshold = prepare_threshold
+        self.met = Met()
+
+    def let_go(self, *, at_once: bool = False) -> bool:
+        """As that of ``HandlerConnection``, in the thread of the event loop."""
+        is_free = not self.lock.locked() and not _is_at_work(self.pgconn)
+        if is_free or at_once:
+            self.pgconn = no_session()
+        return is_free
 
     async def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
+        self._check_connection_ok()
         try:
-            return await super().wait(gen, *args, **kwargs)
+            answer = await super().wait(gen, *args, **kwargs)
         except psycopg.Error as error:
-            self.ended_by = error.sqlstate if self.broken else None
+            self.met.note(error, is_broken=self.broken)
             raise
+        self.met.is_in_fault = False
+        return answer
+
+    def _check_connection_ok(self) -> None:
+        _refuse_if_over(self.pgconn)
+        super()._check_connection_ok()
 
     async def commit(self) -> None:
         raise _refused("commit()", True)
@@ -94,22 +145,16 @@ class AsyncHandlerConnection(AsyncConnection[Any]):
     async def set_autocommit(self, value: bool) -> None:
         raise _refused(f"set_autocommit({value})", True)
 
-    async def begin(self) -> None:
-        """Leave autocommit mode: the next statement begins a transaction."""
-        await super().set_autocommit(False)
 
-    async def end(self) -> None:
-        """Commit."""
-        await super().commit()
+def _is_at_work(pgconn: PGconn) -> bool:
+    """Is an answer, a COPY or a pipeline under way?"""
+    is_active = pgconn.transaction_status == TransactionStatus.ACTIVE
+    return is_active or (pgconn.status == pq.ConnStatus.OK and pgconn.pipeline_status != PipelineStatus.OFF)
 
-    async def undo(self) -> None:
-        """Roll back."""
-        await super().rollback()
 
-    async def rest(self) -> None:
-        """Go back to autocommit mode, for the next handler."""
-        await super().set_autocommit(True)
-
-    async def cut(self) -> None:
-        """Close the session."""
-        await super().close()
+def _refuse_if_over(pgconn: PGconn) -> None:
+    if pgconn is no_session():
+        raise RequestRefused(
+            "the connection of ctx.transaction() was used after its transaction was over",
+            hint="It belongs to one attempt, and ends with its block or its handler. Await or join what uses it there.",
+        )

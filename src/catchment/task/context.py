@@ -163,16 +163,21 @@ class Context:
     def mark_cancelled(self, reason: str, *, is_over: bool = False) -> None:
         """Tell the handler to stop; whoever runs it calls this, from any thread.
 
-        ``is_over``: its attempt is settled though it goes on; whatever it asks for from now on is refused.
+        ``is_over``: its attempt is settled, or its handler done; whatever it asks for from now on is refused.
         """
         self._cancel_reason = reason
-        self._is_over = is_over
+        self._is_over = self._is_over or is_over
+
+    @property
+    def is_over(self) -> bool:
+        """Is the attempt settled, or its handler done?"""
+        return self._is_over
 
     def _refuse_if_over(self) -> None:
         if self._is_over:
             raise TaskCancelled(
                 f"task {self.task_id} ({self.command}) was given up: {self._cancel_reason}",
-                hint="Its handler was stopped and went on. Let asyncio.CancelledError pass.",
+                hint="Let asyncio.CancelledError pass, and wait in the handler for all that it starts.",
             )
 
     def record(self) -> Offspring:

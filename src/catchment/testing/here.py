@@ -38,7 +38,7 @@ class PoolsHere(Pools):
 class PortHere(LocalPort):
     """What the executor asks of a port on the way, where nothing is ever given up."""
 
-    def loss(self, context: Context) -> Exception | None:  # noqa: ARG002 - the connection is the test's
+    def loss(self, context: Context, error: BaseException) -> Exception | None:  # noqa: ARG002 - it is the test's
         return None
 
     def is_waiting(self, context: Context) -> bool:  # noqa: ARG002

@@ -1,0 +1,98 @@
+"""The sessions in which handlers have their transactions. Each is used by one attempt after the other, and forgets in
+between whatever an attempt has left in it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.pq import TransactionStatus
+
+from catchment.runtime.connection import Call, cut
+from catchment.runtime.pulse import Pulse
+from catchment.store.connect import PARSED, connect_async_as
+from catchment.store.handler_connection import no_session
+from catchment.store.pool import is_idle, is_usable
+
+NAME = "catchment transaction"
+CALL_SECONDS = 10.0
+CANCEL_SECONDS = 2.0
+
+
+class Session(AsyncConnection[Any]):
+    """The worker's own hold of a session, in autocommit mode. Handlers get objects of theirs, around the same session.
+
+    It prepares nothing, because a handler may drop or take any name; ``for_handlers`` is what theirs may do.
+    """
+
+    for_handlers: int | None = None
+
+
+class Sessions:
+    """A stock of idle sessions."""
+
+    def __init__(self, dsn: str, pulse: Pulse) -> None:
+        self._dsn = dsn
+        self._pulse = pulse
+        self._idle: list[Session] = []
+        self._is_closed = False
+
+    async def take(self) -> Session:
+        """An idle session, or a new one."""
+        while self._idle:
+            session = self._idle.pop()
+            if is_usable(session):
+                return session
+            await self.drop(session)
+        session = await connect_async_as(Session, self._dsn, name=NAME, settings=PARSED)
+        session.for_handlers, session.prepare_threshold = session.prepare_threshold, None
+        self._pulse.add(session)
+        return session
+
+    async def give_back(self, session: Session) -> None:
+        """Undo what is open, forget what is left, and keep the session if all that has worked."""
+        session.pgconn.notice_handler = session.pgconn.notify_handler = None
+        try:
+            with suppress(psycopg.Error):
+                is_open = session.pgconn.transaction_status != TransactionStatus.IDLE
+                with Call(session, CALL_SECONDS):
+                    await session.execute(f"rollback; {_FORGET}" if is_open else _FORGET)
+                if is_idle(session) and not self._is_closed:
+                    self._idle.append(session)
+                    return
+        except BaseException:
+            await self.drop(session)
+            raise
+        await self.drop(session)
+
+    async def drop(self, session: Session) -> None:
+        """Close a session that nothing uses."""
+        self._pulse.remove(session)
+        await session.close()
+
+    async def cut_off(self, session: Session) -> None:
+        """End a session that something uses; closing it would let another connection have the descriptor that is still
+        waited for."""
+        try:
+            with suppress(psycopg.Error, OSError):
+                await session.cancel_safe(timeout=CANCEL_SECONDS)  # or the server would go on with the statement
+        finally:
+            self._pulse.remove(session)
+            cut(session)
+            session.pgconn = no_session()
+
+    async def close(self) -> None:
+        self._is_closed = True
+        while self._idle:
+            await self.drop(self._idle.pop())
+
+
+# All that DISCARD ALL does, but for DISCARD PLANS: plans are no state, and to make those of the engine's functions
+# again costs the next transaction about 1 ms. Measured, this takes as long as "select 1": one round trip.
+_FORGET = (
+    "close all; set session authorization default; reset all; deallocate all; unlisten *;"
+    " select pg_catalog.pg_advisory_unlock_all(); discard temp; discard sequences"
+)

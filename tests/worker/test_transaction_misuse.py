@@ -1,0 +1,222 @@
+"""``ctx.transaction()`` in handlers that keep, share or leave it: none reaches what another task does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from catchment import TaskFailed
+from tests.fixtures.engine import Engine
+from tests.fixtures.server import cloned
+from tests.fixtures.worker import starting_workers, wait_until
+from tests.worker import misuse
+from tests.worker.crew import Crew
+
+APP = "tests.worker.misuse:app"
+PLACES = 2
+KINDS = pytest.mark.parametrize("kind", ["", "_plainly"], ids=["async", "plain"])
+FULL = """
+create table probe.fault (state text not null);
+create function probe.fail() returns trigger language plpgsql as $$
+declare
+  v_state text;
+begin
+  for v_state in select state from probe.fault loop
+    raise exception 'the server is in trouble' using errcode = v_state;
+  end loop;
+  return new;
+end;
+$$;
+create trigger fail before insert on probe.effect for each row execute function probe.fail();
+"""
+
+
+@pytest.fixture
+def crew(crew: Crew) -> Crew:
+    """One worker with few places."""
+    for command in misuse.app.commands:
+        crew.client.commands.add(command)
+    crew.client.sync.register()
+    crew.hire(app=APP, transaction_connections=PLACES, shutdown_grace_seconds=5)
+    return crew
+
+
+def _notes(crew: Crew) -> list[str]:
+    return [row[0] for row in crew.engine.conn.execute("select note from probe.effect order by note")]
+
+
+def _ended(crew: Crew, count: int = 1) -> list[str | None]:
+    """What became of what handlers had left running."""
+    wait_until(lambda: len(crew.records.lines("ended")) == count)
+    return [line["error"] for line in crew.records.lines("ended")]
+
+
+def _is_put_off(crew: Crew, task: int) -> bool:
+    """It waits for a moment, and neither an attempt nor a failure nor an interruption was counted."""
+    query = "select attempt, failures, interruptions from worker.blocked where id = %s and reason = 'retry'"
+    found = crew.engine.conn.execute(query, [task]).fetchall()
+    assert found in ([], [(0, 0, 0)])
+    assert crew.engine.state(task) not in ("failed", "completed")
+    return bool(found)
+
+
+def _assert_places_are_free(crew: Crew) -> None:
+    """As many transactions as there are places can be open at once, of either kind."""
+    for kind in ("good", "good_plainly"):
+        tasks = [crew.enqueue(kind, note=kind, gate="all in") for _ in range(PLACES)]
+        wait_until(lambda kind=kind: len(crew.records.spans(kind)) == PLACES)
+        crew.records.open_gate("all in")
+        assert [crew.result(task) for task in tasks] == ["written"] * PLACES
+
+
+def test_what_is_left_of_a_failed_block_writes_nothing(crew: Crew) -> None:
+    with pytest.raises(TaskFailed, match="this attempt fails"):
+        crew.result(crew.enqueue("gather"))
+    crew.records.open_gate("late")
+    assert _ended(crew) == ["RequestRefused"]
+    assert _notes(crew) == []
+
+
+@KINDS
+def test_a_handler_that_returns_while_its_block_is_open_fails_and_nothing_is_committed(crew: Crew, kind: str) -> None:
+    with pytest.raises(TaskFailed, match="block was open"):
+        crew.result(crew.enqueue(f"half{kind}"))
+    crew.records.open_gate("late")
+    assert _ended(crew) == ["RequestRefused"]
+    assert _notes(crew) == []
+    _assert_places_are_free(crew)
+
+
+@KINDS
+@pytest.mark.parametrize("through", ["connection", "cursor"])
+def test_a_kept_connection_reaches_no_transaction_of_another_task(crew: Crew, kind: str, through: str) -> None:
+    tasks = [crew.enqueue(f"keep{kind}", through=through) for _ in range(PLACES)]
+    for task in tasks:
+        crew.result(task)
+    innocent = [crew.enqueue("good", gate="innocent") for _ in range(PLACES)]
+    wait_until(lambda: len(crew.records.spans("good")) == PLACES)
+    crew.records.open_gate("late")
+    assert _ended(crew, PLACES) == ["RequestRefused"] * PLACES
+    crew.records.open_gate("innocent")
+    assert [crew.result(task) for task in innocent] == ["written"] * PLACES
+    assert _notes(crew) == ["good"] * PLACES + ["kept"] * PLACES
+
+
+@KINDS
+@pytest.mark.parametrize("other", ["", "_plainly"], ids=["async", "plain"])
+def test_nothing_of_a_session_or_its_object_is_left_to_the_next_task(crew: Crew, kind: str, other: str) -> None:
+    clean = crew.result(crew.enqueue(f"look{other}"))
+    for _ in range(PLACES):
+        crew.result(crew.enqueue(f"disturb{kind}"))
+    assert [crew.result(crew.enqueue(f"look{other}")) for _ in range(PLACES)] == [clean] * PLACES
+    assert clean == [1, None, '"$user", public', "read committed", 0, 0, 0, 0]
+
+
+@KINDS
+@pytest.mark.parametrize("how", ["asked before", "asked late"])
+def test_a_transaction_after_the_handler_is_refused_and_takes_no_place(crew: Crew, kind: str, how: str) -> None:
+    tasks = [crew.enqueue(f"begin_late{kind}", how=how) for _ in range(2 * PLACES)]
+    for task in tasks:
+        crew.result(task)
+    crew.records.open_gate("late")
+    assert _ended(crew, 2 * PLACES) == ["TaskCancelled"] * 2 * PLACES
+    assert _notes(crew) == []
+    _assert_places_are_free(crew)
+
+
+@KINDS
+def test_a_stream_left_open_fails_its_task_and_gives_its_place_back(crew: Crew, kind: str) -> None:
+    for task in [crew.enqueue(f"stream{kind}") for _ in range(2 * PLACES)]:
+        with pytest.raises(TaskFailed, match="connection was in use"):
+            crew.result(task)
+    _assert_places_are_free(crew)
+
+
+@KINDS
+def test_a_stream_left_early_gives_its_place_back(crew: Crew, kind: str) -> None:
+    """psycopg cancels the statement of a stream that is left, which aborts the transaction."""
+    for task in [crew.enqueue(f"stream{kind}", is_kept=False) for _ in range(2 * PLACES)]:
+        with pytest.raises(TaskFailed, match="transaction is aborted"):
+            crew.result(task)
+    _assert_places_are_free(crew)
+
+
+@KINDS
+def test_a_worker_with_open_streams_stops_within_its_grace(crew: Crew, kind: str) -> None:
+    for _ in range(PLACES):
+        crew.enqueue(f"stream{kind}")
+    wait_until(lambda: crew.states().get("processing", 0) == PLACES)
+    began = time.monotonic()
+    crew.stop(crew.workers[0])
+    assert time.monotonic() - began < 5 + 10
+
+
+@KINDS
+def test_cancelled_tasks_that_wait_for_a_place_give_it_back(crew: Crew, kind: str) -> None:
+    holding = [crew.enqueue("good", note="hold", gate="hold") for _ in range(PLACES)]
+    wait_until(lambda: len(crew.records.spans("hold")) == PLACES)
+    waiting: list[Any] = [crew.enqueue(f"good{kind}", note="never") for _ in range(PLACES)]
+    wait_until(lambda: crew.states().get("processing", 0) == 2 * PLACES)
+    for task in waiting:
+        crew.client.sync.cancel(task)
+    crew.records.open_gate("hold")
+    assert [crew.result(task) for task in holding] == ["written"] * PLACES
+    wait_until(lambda: [crew.engine.state(task) for task in waiting] == ["cancelled"] * PLACES)
+    _assert_places_are_free(crew)
+
+
+@KINDS
+@pytest.mark.parametrize("state", ["53100", "25006", "57P03"])
+@pytest.mark.parametrize("then", ["wrap", "own", "swallow"])
+def test_a_server_in_trouble_puts_a_task_off_and_counts_nothing(
+    staffed_misuse: Crew, kind: str, state: str, then: str
+) -> None:
+    crew = staffed_misuse
+    crew.engine.conn.execute("insert into probe.fault values (%s)", [state])
+    task = crew.enqueue(f"write_or{kind}", then=then)
+    wait_until(lambda: _is_put_off(crew, task))
+    assert crew.engine.value("select count(*) from worker.attempt where task_id = %s", task) == 0
+    crew.engine.conn.execute("delete from probe.fault")
+    crew.client.sync.cancel(task)
+
+
+def test_a_task_that_was_put_off_completes_when_the_server_is_well(staffed_misuse: Crew) -> None:
+    crew = staffed_misuse
+    crew.engine.conn.execute("insert into probe.fault values ('53100')")
+    task = crew.enqueue("write_or", then="own")
+    wait_until(lambda: _is_put_off(crew, task))
+    crew.engine.conn.execute("delete from probe.fault")
+    assert crew.result(task) == "written"
+    assert crew.engine.value("select count(*) from worker.attempt where task_id = %s", task) == 0
+
+
+@KINDS
+def test_an_error_of_the_statement_itself_stays_a_failure(staffed_misuse: Crew, kind: str) -> None:
+    crew = staffed_misuse
+    crew.engine.conn.execute("insert into probe.fault values ('23514')")
+    with pytest.raises(TaskFailed, match="in trouble"):
+        crew.result(crew.enqueue(f"write_or{kind}", then="own"))
+    crew.engine.conn.execute("delete from probe.fault")
+
+
+@pytest.fixture(scope="module")
+def staffed_misuse(server: str, template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
+    """One worker for all tests of a server in trouble."""
+    folder = tmp_path_factory.mktemp("probe")
+    with (
+        cloned(server, template) as dsn,
+        psycopg.connect(dsn, autocommit=True) as conn,
+        starting_workers(dsn, folder) as start,
+    ):
+        made = Crew.on(dsn, Engine(conn), misuse.probe.Records(folder), start, folder)
+        conn.execute(FULL)
+        for command in misuse.app.commands:
+            made.client.commands.add(command)
+        made.client.sync.register()
+        made.hire(app=APP)
+        yield made
+        made.client.sync.close()
