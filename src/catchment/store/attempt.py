@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from psycopg import AsyncConnection, Connection
+from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
 from catchment.model.task import TaskId
@@ -234,15 +234,6 @@ async def complete_own(conn: AsyncConnection[Any], ending: Ending) -> str | None
             await conn.execute(_SPAWN, _slice(ending, spawns))
         cursor = await conn.execute(_COMPLETE_OWN, [*_one(ending), str(ending.attempt.fence)], prepare=True)
         return next((state for (state,) in await cursor.fetchall()), None)
-
-
-def complete_own_sync(conn: Connection[Any], ending: Ending) -> str | None:
-    """As ``complete_own``, on a plain connection."""
-    with translated():
-        for spawns in ending.spawns[:-1]:
-            conn.execute(_SPAWN, _slice(ending, spawns))
-        cursor = conn.execute(_COMPLETE_OWN, [*_one(ending), str(ending.attempt.fence)])
-        return next((state for (state,) in cursor.fetchall()), None)
 
 
 async def held_fences(
