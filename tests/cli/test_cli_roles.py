@@ -41,9 +41,11 @@ def run_as(db: str, connect: Connect, committed: Engine) -> Iterator[RunAs]:
     admin.execute(f'create role "{user}" login')
     task = committed.enqueue()
 
-    def run(role: str | None, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(role: str | None, *arguments: str, setting: str | None = None) -> subprocess.CompletedProcess[str]:
         if role is not None:
             admin.execute(f'grant {role} to "{user}"')
+        if setting is not None:
+            admin.execute(f'alter role "{user}" set {setting}')
         environment = dict(os.environ) | {"CATCHMENT_DSN": make_conninfo(db, user=user), "COLUMNS": "300"}
         filled = [str(task) if a == "TASK" else a for a in arguments]
         return spare.run(*filled, environment=environment, timeout=120)
@@ -83,4 +85,25 @@ def test_others_are_told_which_role_they_need(
     assert done.returncode == 1
     assert "may not do that" in done.stderr
     assert f'grant {needed} to "member ' in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "hint"),
+    [("default_transaction_read_only = on", "reset default_transaction_read_only"), ("statement_timeout = 1", "short")],
+)
+@pytest.mark.parametrize("arguments", [ENQUEUE, WORKS[0]], ids=["enqueue", "worker"])
+def test_settings_that_let_nothing_work_are_named(
+    run_as: RunAs, committed: Engine, arguments: list[str], setting: str, hint: str
+) -> None:
+    # So slow that no machine gets through in the time.
+    committed.conn.execute(
+        "create function probe.slow() returns trigger language plpgsql as"
+        " $$ begin perform pg_sleep(0.1); return null; end $$;"
+        "create trigger slow before insert on worker.worker execute function probe.slow();"
+        "create trigger slow before insert on worker.task execute function probe.slow();"
+    )
+    done = run_as("catchment_worker", *arguments, setting=setting)
+    assert done.returncode == 1
+    assert hint in done.stderr
     assert "Traceback" not in done.stderr

@@ -53,10 +53,29 @@ def open_database(dsn: str | None, role: Role) -> Generator[Connection[Any]]:
             raise _not_allowed(user, role, str(error.diag.message_primary)) from error
 
 
+_IS_READ_ONLY = "select current_setting('default_transaction_read_only')::boolean and not pg_is_in_recovery()"
+
+
 def check_may_run(conn: Connection[Any]) -> None:
-    """Raise ``RequestRefused`` unless this user may run tasks."""
+    """Raise ``RequestRefused`` unless this user may run tasks. A worker waits for a stand-by to take over."""
+    if conn.execute(_IS_READ_ONLY).fetchall() == [(True,)]:
+        raise RequestRefused(f"sessions of user {conn.info.user} are read-only", hint=_HINTS["25006"])
     if conn.execute(_MAY_RUN).fetchall() != [(True,)]:
         raise _not_allowed(conn.info.user, "catchment_worker", "running tasks is not granted to it")
+
+
+# Settings of a role, a database or the server that let nothing work, and what is said about them.
+_HINTS = {
+    "25006": "Sessions of this user are read-only. Connect to the primary server; if it is that one, look for"
+    " default_transaction_read_only: alter role … reset default_transaction_read_only, or alter database … reset it.",
+    "57014": "If the statement_timeout of this user is short, allow more: alter role … set statement_timeout = '1min'."
+    " The timeout of a command limits its handlers.",
+}
+
+
+def hint_for(error: psycopg.Error) -> str | None:
+    """What to do about an error of the database that comes from how it is set up."""
+    return _HINTS.get(error.sqlstate or "")
 
 
 def _not_allowed(user: str, role: Role, reason: str) -> RequestRefused:

@@ -12,6 +12,7 @@ import typer
 from rich.markup import escape
 
 from catchment.cli import bench, command, demo, doctor, queue, schema, table, task, worker
+from catchment.cli.database import hint_for
 from catchment.cli.output import errors
 from catchment.cli.plugins import PluginGroup
 from catchment.errors import CatchmentError, ServerUnavailable
@@ -45,7 +46,7 @@ def run() -> None:
     except CatchmentError as error:
         _fail(error, 1)
     except psycopg.Error as error:
-        _fail(CatchmentError(f"the database refused: {str(error).strip()}"), 1)
+        _fail(CatchmentError(f"the database refused: {str(error).strip()}", hint=hint_for(error)), 1)
     except KeyboardInterrupt:
         sys.exit(130)
 
