@@ -880,11 +880,14 @@ REVOKE ALL ON FUNCTION worker.cancel_joins(p_ids bigint[], p_reason text) FROM P
 REVOKE ALL ON FUNCTION worker.cancel_rest(p_head_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.change_pending(p_task_id bigint, p_payload jsonb, p_priority integer, p_scheduled_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.change_scopes(p_changes worker.scope_change[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.check_info(p_info jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.check_info(p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.check_invariants() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_read;
 GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.check_payload(p_command text, p_payload jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.check_schedule() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.check_time(p_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_info(p_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_of(p_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.children_of(p_id bigint) TO catchment_worker;

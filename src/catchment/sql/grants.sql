@@ -61,7 +61,7 @@ grant execute on function
   worker.begin_session(text, text), worker.begin_task(text, integer, integer), worker.enter_task(bigint),
   worker.leave_task(), worker.session_hints(text), worker.last_processed(), worker.look_from_start(), worker.take_after_call(boolean), worker.has_after_calls(), worker.may_analyze(oid), worker.call_text(text, integer),
   worker.call_of(text), worker.find_handler(text, boolean), worker.raise_no_handler(text, text),
-  worker.sql_error(text, text, text, text, text), worker.pause_before_try(integer),
+  worker.sql_error(text, text, text, text, text), worker.pause_before_try(integer), worker.check_info(jsonb),
   worker.record_warning(bigint, text, text)
    to catchment_worker;
 grant execute on procedure

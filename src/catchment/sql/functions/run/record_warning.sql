@@ -10,7 +10,7 @@ create or replace function worker.record_warning(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into worker.warning (task_id, at, source, message) values (p_task_id, worker.now(), p_source, p_message);
-  raise warning 'task %, % hook: %', p_task_id, p_source, p_message;
+  insert into worker.warning (task_id, at, source, message) values (p_task_id, worker.now(), p_source, left(p_message, 10000));
+  raise warning 'task %, % hook: %', p_task_id, p_source, left(p_message, 10000);
 end;
 $$;

@@ -44,6 +44,7 @@ begin
       if current_user operator(pg_catalog.<>) v_user then
         perform pg_catalog.set_config('role', v_role, false);
       end if;
+      perform worker.check_info(v_info);
       p_state := worker.complete_task(p_run.id, p_run.fence, v_info);
       if p_commits then
         -- A deferred constraint that fails is the handler's failure, not the loop's.

@@ -36,7 +36,8 @@ begin
      from jsonb_array_elements(p_spawns) as s
     where not exists (select from worker.command_registry as c where c.command = s.value ->> 'command')
        or jsonb_typeof(s.value -> 'payload') <> 'object'
-       or pg_column_size(s.value -> 'payload') > 1000000;
+       or pg_column_size(s.value -> 'payload') > 1000 and worker.check_payload(s.value ->> 'command', s.value -> 'payload') is null
+       or worker.check_time((s.value ->> 'scheduled_at')::timestamptz);
 
   with spawned as (
     select nextval('worker.task_id_seq') as id, s.*

@@ -30,6 +30,7 @@ declare
   v_due_at  timestamptz := case when p_scheduled_at > v_now then p_scheduled_at end;
   v_reason  text;
 begin
+  perform worker.check_time(p_scheduled_at);
   select t.* into v_old from worker.task as t where t.id = p_task_id;
   select c.* into v_command from worker.command_registry as c where c.command = v_old.command;
   if v_due_at is not null or v_old.gate is not null then

@@ -19,10 +19,15 @@ begin
   if strpos(v_caller, e'\n') > 0 then
     v_caller := substr(v_caller, strpos(v_caller, e'\n') + 1);
     -- A SQL function is named and its text is in the catalog; any other language gives the statement. Quotes differ by lc_messages.
-    select string_agg(coalesce(pg_get_function_sqlbody(p.oid), p.prosrc), ';') into v_text
-      from pg_proc as p
-     where p.proname = (regexp_match(v_caller, '^[^\n"«»„“”]*["«»„“”]\s?([^\n"«»„“”]+?)\s?["«»„“”]'))[1]
-       and p.prolang = (select l.oid from pg_language as l where l.lanname = 'sql');
+    -- It is named without its schema. Where the name means several, those of other sessions are not ours, and they decide only if
+    -- they agree: nobody stops the INSERT of another by a function of the same name.
+    select case when bool_and(x.body ~* 'on\s+conflict') or count(*) = 1 then string_agg(x.body, ';') else '' end into v_text
+      from (select coalesce(pg_get_function_sqlbody(p.oid), p.prosrc) as body
+              from pg_proc as p
+             where p.proname = (regexp_match(v_caller, '^[^\n"«»„“”]*["«»„“”]\s?([^\n"«»„“”]+?)\s?["«»„“”]'))[1]
+               and p.prolang = (select l.oid from pg_language as l where l.lanname = 'sql')
+               and (p.pronamespace = pg_my_temp_schema() or not pg_is_other_temp_schema(p.pronamespace))) as x
+    having count(*) > 0;
     v_text := coalesce(v_text, regexp_replace(v_caller, '"\n(PL/|SQL ).*', ''));
   end if;
   if v_text collate "C" !~* 'conflict|execute' then

@@ -25,7 +25,9 @@ declare
   v_wakes    boolean;
 begin
   if p_lane is null and p_scheduled_at is null and (p_trace is null or length(p_trace) <= 200)
-     and jsonb_typeof(p_payload) = 'object' and pg_column_size(p_payload) < 1000000 then
+     and jsonb_typeof(p_payload) = 'object'
+     and (pg_column_size(p_payload) <= 1000 and pg_column_compression(p_payload) is null
+          or worker.check_payload(p_command, p_payload) is not null) then
     with made as (
       insert into worker.task (id, command, queue_id, kind, payload, priority, place, max_attempts, created_at, trace)
       overriding system value

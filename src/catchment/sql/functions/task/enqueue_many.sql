@@ -35,6 +35,7 @@ begin
       errcode = 'CM004',
       message = format('%s lanes for %s payloads, expected one lane for each', cardinality(p_lanes), cardinality(p_payloads));
   end if;
+  perform worker.check_time(p_scheduled_at);
   select c.* into v_command from worker.command_registry as c where c.command = p_command;
   if not found or v_command.dedup is not null or v_command.limit_key is not null or p_scheduled_at > v_now then
     return array(select worker.insert_task(p_command, u.payload, p_priority, u.lane, p_scheduled_at, p_trace => p_trace)
@@ -45,7 +46,7 @@ begin
   perform worker.raise_bad_line(p_command, l, null) from unnest(p_lanes) as l where l = '' or length(l) > 500;
   perform worker.check_payload(p_command, u.payload)
      from unnest(p_payloads) as u (payload)
-    where jsonb_typeof(u.payload) <> 'object' or pg_column_size(u.payload) > 1000000;
+    where jsonb_typeof(u.payload) <> 'object' or pg_column_size(u.payload) > 1000 or pg_column_compression(u.payload) is not null;
   select q.queue_id into v_queue_id from worker.queue_registry as q where q.queue = v_command.queue;
   v_kind := left(v_command.handler_kind, 1);
 

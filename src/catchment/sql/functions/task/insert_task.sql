@@ -45,6 +45,7 @@ begin
   if p_lane = '' or length(p_lane) > 500 or length(p_trace) > 200 then
     perform worker.raise_bad_line(p_command, p_lane, p_trace);
   end if;
+  perform worker.check_time(p_scheduled_at);
   select c.* into v_command from worker.command_registry as c where c.command = p_command;
   if not found then
     raise exception using

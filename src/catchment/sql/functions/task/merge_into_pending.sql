@@ -43,7 +43,7 @@ begin
   end if;
 
   update worker.task as t
-     set payload      = worker.merge_payload(p_rules, t.payload, p_payload),
+     set payload      = worker.check_payload(t.command, worker.merge_payload(p_rules, t.payload, p_payload)),
          priority     = least(t.priority, p_priority),
          scheduled_at = coalesce(v_due_at, t.scheduled_at)
    where t.id = v_id;

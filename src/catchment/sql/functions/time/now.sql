@@ -7,6 +7,7 @@ create or replace function worker.now()
 return case
          when coalesce(pg_catalog.current_setting('worker.now', true), '') = '' then pg_catalog.clock_timestamp()
          when pg_catalog.has_function_privilege(session_user, 'worker.release_task(bigint, bigint)', 'execute')
+              and pg_catalog.isfinite(pg_catalog.current_setting('worker.now')::timestamptz)
            then pg_catalog.current_setting('worker.now')::timestamptz
          else pg_catalog.clock_timestamp()
        end;
