@@ -146,6 +146,6 @@ def test_cancel_rest_on_a_serial_queue_with_lanes_leaves_no_lane_behind(engine: 
 
 
 def test_lane_name_must_not_be_empty(engine: Engine) -> None:
-    with refused(engine, "23514") as error:
+    with refused(engine, "CM004") as error:
         engine.enqueue(lane="")
-    assert "task_lane_is_named" in message(error)
+    assert message(error).startswith("the lane of act is empty")

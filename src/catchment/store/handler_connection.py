@@ -60,7 +60,7 @@ class Met:
 class HandlerConnection(Connection[Any]):
     """For handlers in threads."""
 
-    def __init__(self, pgconn: PGconn, prepare_threshold: int | None) -> None:
+    def __init__(self, pgconn: PGconn, prepare_threshold: int | None = None) -> None:
         super().__init__(pgconn)
         self.prepare_threshold = prepare_threshold
         self.met = Met()
@@ -107,7 +107,7 @@ class HandlerConnection(Connection[Any]):
 class AsyncHandlerConnection(AsyncConnection[Any]):
     """For async handlers."""
 
-    def __init__(self, pgconn: PGconn, prepare_threshold: int | None) -> None:
+    def __init__(self, pgconn: PGconn, prepare_threshold: int | None = None) -> None:
         super().__init__(pgconn)
         self.prepare_threshold = prepare_threshold
         self.met = Met()
