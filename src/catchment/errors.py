@@ -73,7 +73,8 @@ class UnknownQueue(RequestRefused):
 class PayloadRefused(RequestRefused):
     """``CM004``: the payload is not an object, is too large, or does not fit a merge rule.
 
-    Also: JSON that PostgreSQL cannot hold, a lane that is empty or too long, a trace that is too long.
+    Also: JSON that PostgreSQL cannot hold, a lane that is empty or too long, a trace that is too long, a due time
+    outside the years 1 to 9999.
     """
 
 
@@ -109,7 +110,7 @@ class TaskNotFound(RequestRefused):
 
 
 class ScheduleRefused(RequestRefused):
-    """``CM016``: a schedule that could never work: its interval, cron expression or time zone."""
+    """``CM016``: a schedule that could never fire: its interval, cron expression or time zone is invalid."""
 
 
 class CommandTaken(RequestRefused):
