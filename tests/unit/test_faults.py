@@ -1,4 +1,4 @@
-"""Errors of database calls are sorted by what to do about them; endings that were put off are tried again."""
+"""Errors of database calls are sorted by what to do about them; endings that were deferred are tried again."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from psycopg import errors
 
 from catchment.errors import ServerUnavailable, TaskCancelled
-from catchment.runtime import put_off
-from catchment.runtime.put_off import PutOff
+from catchment.runtime import deferred
+from catchment.runtime.deferred import Deferred
 from catchment.store.attempt import Attempt, Ending
 from catchment.store.errors import Fault, fault_of
 
@@ -58,16 +58,16 @@ def _ending(fence: int) -> Ending:
     return Ending(Attempt((1, fence, "act", "{}", 1, 0, None, None, 1, None, 0, 1, True, None, None)))
 
 
-def test_an_ending_is_put_off_as_long_as_the_database_takes_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ending_is_deferred_as_long_as_the_database_takes_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(put_off, "time", SimpleNamespace(monotonic=lambda: now))
-    waits = PutOff()
+    monkeypatch.setattr(deferred, "time", SimpleNamespace(monotonic=lambda: now))
+    waits = Deferred()
     ending = _ending(1)
     for _ in range(50):
         assert waits.add(ending, errors.DiskFull())
         pause = waits.pause()
         assert pause is not None
-        assert 0 < pause <= put_off.LAST_PAUSE + 0.001
+        assert 0 < pause <= deferred.LAST_PAUSE + 0.001
         assert waits.due() == []
         now += pause + 0.001
         assert waits.due() == [ending]
@@ -79,22 +79,22 @@ def test_an_ending_is_put_off_as_long_as_the_database_takes_no_other(monkeypatch
 
 def test_an_ending_is_tried_several_times_before_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(put_off, "time", SimpleNamespace(monotonic=lambda: now))
-    waits = PutOff()
+    monkeypatch.setattr(deferred, "time", SimpleNamespace(monotonic=lambda: now))
+    waits = Deferred()
     ending = _ending(1)
     tries = 0
     while waits.add(ending, errors.DiskFull()):
         tries += 1
         now += 1
         waits.recorded()
-    assert tries == put_off.MOST_TRIES - 1
+    assert tries == deferred.MOST_TRIES - 1
 
 
 def test_an_ending_that_waits_for_a_lock_is_never_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(put_off, "time", SimpleNamespace(monotonic=lambda: now))
-    waits = PutOff()
-    for _ in range(5 * put_off.MOST_TRIES):
+    monkeypatch.setattr(deferred, "time", SimpleNamespace(monotonic=lambda: now))
+    waits = Deferred()
+    for _ in range(5 * deferred.MOST_TRIES):
         now += 1
         waits.recorded()
         assert waits.add(_ending(1), errors.LockNotAvailable())

@@ -1,7 +1,7 @@
-"""Runs the after hooks of settled tasks, on a connection that is open only while there are any.
+"""Runs the after hooks of settled tasks, on a connection that is open only while some are due.
 
-Upkeep rings when some are due. A hook that takes too long is a recorded warning. Nothing else of the worker waits for a
-hook; one that is cut off with its worker is run by another.
+Upkeep calls ``ring`` when some are due. A hook that takes too long is cancelled and recorded as a warning. No other
+part of the worker waits for a hook. A hook that was cut off with its worker is run again by another worker.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from catchment.runtime.connection import Link
 from catchment.runtime.events import Events
 from catchment.store.hooks import run_after_hook
 
-# What a hook's session gets beyond the hook's own limit, and what a running hook gets when the worker stops.
+# How long a call may exceed the statement timeout of its hook before the connection is cut.
 GRACE = timedelta(seconds=5)
+# How long a running hook may continue when the worker stops.
 STOP_GRACE = timedelta(seconds=2)
 
 
 class AfterHooks:
-    """``drains``: also run what is due at the end."""
+    """``limit`` is the longest run of a hook. ``drains``: before the worker stops, run all hooks that are due."""
 
     def __init__(self, dsn: str, limit: timedelta, events: Events, *, drains: bool) -> None:
         self._limit = limit
@@ -35,12 +36,12 @@ class AfterHooks:
         self._ended = asyncio.Event()
 
     def ring(self) -> None:
-        """After hooks are due."""
+        """Run the hooks that are due."""
         self._due.set()
 
     @asynccontextmanager
     async def serving(self, group: asyncio.TaskGroup) -> AsyncGenerator[None]:
-        """Run hooks while inside. At the end a hook that does not return soon is cut off."""
+        """Run hooks inside this block. At its end a hook that does not return soon is cut off."""
         part = group.create_task(self._run())
         try:
             yield

@@ -1,8 +1,8 @@
-"""Claims for a worker whose commands may have before hooks.
+"""Claims tasks, and runs their before hooks in the transaction of the claim.
 
-A claim is one statement, as long as no hook is known: a hook cannot get a time limit inside it. With hooks, claims are
-transactions. A hook that was added since the connection was made shows when a task comes that has one: the task is
-given back and claimed again, with its hook.
+While no command has a before hook, a claim is one statement. With hooks it is a transaction, because a hook needs its
+own statement timeout. A hook that was registered after the claimer connected is noticed when a task with one is
+claimed: the task is given back and claimed again, with its hook.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from catchment.runtime.held import Held
 from catchment.store import attempt as store
 from catchment.store.hooks import claim_with_hooks, has_before_hooks
 
-# A claim waits for its hooks, so these get little time.
+# The longest run of one hook. Short, because the claim waits for it.
 LIMIT = timedelta(seconds=5)
 
 
 class BeforeHooks:
-    """``are_used`` says whether a before hook is known. ``total`` is what the hooks of one claim may take together."""
+    """``are_used`` is true once a before hook is known. ``total`` limits all hooks of one claim together."""
 
     def __init__(self, total: timedelta) -> None:
         self._total = total
         self.are_used = False
 
     async def look(self, conn: AsyncConnection[Any], queues: Sequence[str]) -> None:
-        """Look into the registry, once for each connection."""
+        """Read from the registry whether there are before hooks; call it once for each connection."""
         self.are_used = await has_before_hooks(conn, queues)
 
     async def claim(self, conn: AsyncConnection[Any], worker_id: int, queues: Sequence[str], size: int) -> list[Held]:
-        """Claim tasks; the before hook of each has run."""
+        """Claim tasks and run the before hook of each."""
         if self.are_used:
             return await claim_with_hooks(conn, worker_id, queues, size, Held, limit=LIMIT, total=self._total)
         claimed = await self.sift(conn, await store.claim(conn, worker_id, queues, size, Held))
@@ -44,7 +44,7 @@ class BeforeHooks:
         )
 
     async def sift(self, conn: AsyncConnection[Any], claimed: list[Held]) -> list[Held]:
-        """Of tasks claimed without their hooks, give those back that have one."""
+        """Give back the tasks that have a hook, which has not run; returns the others."""
         hooked = [held for held in claimed if held.before_procedure is not None]
         if not hooked:
             return claimed

@@ -14,21 +14,22 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from catchment.runtime.connection import Link
+from catchment.runtime.deferred import Deferred
 from catchment.runtime.doorbell import wait_for
-from catchment.runtime.put_off import PutOff
 from catchment.runtime.recorder import Batch, Recorder
 from catchment.store.attempt import Ending
 
 # Beyond this a larger batch saves nothing (40,000 no-ops/s at 250, 47,000 at 1,000) and delays what waits behind it.
 MAX_BATCH = 1_000
 # A batch has less text than this, unless it is one ending: a slow network must be able to carry it within a call.
-LOCK_TIMEOUT = "500ms"
 MAX_BATCH_BYTES = 4 * 1024 * 1024
+# An idle session that holds the lock of a scope or a lane must not delay the endings of other tasks.
+LOCK_TIMEOUT = "500ms"
 
 
 class Completer:
-    """Takes endings from anywhere in the event loop. ``is_lazy``: connects only while there is something to write.
-    ``is_direct``: there is no pooler in between, so settings of the session are its own.
+    """Records the endings that are submitted, in the event loop. ``is_lazy``: connect only while there is something to
+    write. ``is_direct``: there is no pooler in between, so the session can be configured.
     """
 
     def __init__(
@@ -40,14 +41,14 @@ class Completer:
         self._is_lazy = is_lazy
         self._waiting: list[Ending] = []
         self._in_doubt: list[Ending] = []
-        self._put_off = PutOff()
+        self._deferred = Deferred()
         self._since: float | None = None
         self._news = asyncio.Event()
         self._closing = asyncio.Event()
         self._ending = asyncio.Event()
 
     def submit(self, ending: Ending) -> None:
-        """Hand an ended attempt over."""
+        """Record this ending soon."""
         if not self._waiting:
             self._since = time.monotonic()
             self._news.set()
@@ -56,12 +57,12 @@ class Completer:
     @property
     def age(self) -> float:
         """How many seconds the oldest ended attempt has been waiting for its record."""
-        since = min((s for s in (self._since, self._put_off.since) if s is not None), default=None)
+        since = min((s for s in (self._since, self._deferred.since) if s is not None), default=None)
         return 0.0 if since is None else time.monotonic() - since
 
     @property
     def is_empty(self) -> bool:
-        return not (self._waiting or self._in_doubt or self._put_off)
+        return not (self._waiting or self._in_doubt or self._deferred)
 
     def close(self) -> None:
         """Write what is there, then end; with nothing to write it does not wait for a lost connection."""
@@ -84,7 +85,6 @@ class Completer:
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
         if self._is_direct:
-            # A session that holds a scope or a lane, and does nothing, must not hold up the ends of others.
             with self._link.call():
                 await conn.execute("select set_config('lock_timeout', %s, false)", [LOCK_TIMEOUT])
         while not self._ending.is_set():
@@ -92,36 +92,36 @@ class Completer:
             await self._write_all(conn)
             if self.is_empty and (self._closing.is_set() or self._is_lazy):
                 return
-            pause = self._put_off.pause()
+            pause = self._deferred.pause()
             if pause is None:
                 await self._news.wait()
             else:
                 await wait_for(self._news, timedelta(seconds=pause))
 
     async def _write_all(self, conn: AsyncConnection[Any]) -> None:
-        while self._in_doubt or self._waiting or self._put_off.due():
+        while self._in_doubt or self._waiting or self._deferred.due():
             batch = Batch(conn, is_again=bool(self._in_doubt))
             if not batch.is_again:
-                self._in_doubt = self._put_off.due() or self._take_waiting()
+                self._in_doubt = self._deferred.due() or self._take_waiting()
             try:
                 await self._recorder.write(batch, self._in_doubt)
             finally:
-                # What was refused for now is not in doubt, even if the connection was lost after that.
+                # An ending that was deferred is not in doubt, even if the connection was lost after that.
                 later = {put.ending.attempt.fence for put in batch.later}
                 self._in_doubt = [e for e in self._in_doubt if e.attempt.fence not in later]
-                hopeless = [p for p in batch.later if not self._put_off.add(p.ending, p.error, was_tried=p.was_tried)]
+                hopeless = [p for p in batch.later if not self._deferred.add(p.ending, p.error, was_tried=p.was_tried)]
             self._forget(self._in_doubt)
             for put in hopeless:
-                self._put_off.remove(put.ending)
+                self._deferred.remove(put.ending)
                 await self._recorder.give_up(batch, put.ending, put.error)
             self._since = time.monotonic() if self._waiting else None
 
     def _forget(self, recorded: list[Ending]) -> None:
         if recorded:
-            self._put_off.recorded()
-            if len(self._put_off):
+            self._deferred.recorded()
+            if len(self._deferred):
                 for ending in recorded:
-                    self._put_off.remove(ending)
+                    self._deferred.remove(ending)
         self._in_doubt = []
 
     def _take_waiting(self) -> list[Ending]:

@@ -25,7 +25,8 @@ from catchment.store.connect import READ, connect_async
 from catchment.store.errors import Fault, fault_of
 from catchment.store.worker import end_backend
 
-# What a call can raise when its connection is gone, and with it maybe an answer; fault_of tells for sure.
+# What a call can raise when its connection is lost, possibly with an answer. Other errors have these classes too:
+# fault_of decides.
 LOST = (psycopg.OperationalError, psycopg.InterfaceError, ServerUnavailable, TimeoutError)
 FIRST_PAUSE = 0.05
 LAST_PAUSE = 2.0
@@ -38,7 +39,7 @@ class Overdue(psycopg.OperationalError):
 
 
 def cut(conn: AnyConnection) -> None:
-    """End a connection from outside: a call that waits on it fails at once, however little the network still does."""
+    """End a connection from outside: a call that waits on it fails at once, even if the network is frozen."""
     with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(conn.pgconn.socket)) as line:
         line.shutdown(socket.SHUT_RDWR)
 
@@ -105,11 +106,12 @@ class Link:
         self._last_pause = last_pause
         self._settings = settings
         self._conn: AsyncConnection[Any] | None = None
-        # The session of the connection that was lost, and when.
+        # Backend pid of the connection that was lost, and when.
         self._lost: tuple[int, float] | None = None
 
     async def hold(self, serve: Callable[[AsyncConnection[Any]], Awaitable[None]], stopping: asyncio.Event) -> None:
-        """Call ``serve`` until it returns or we stop. Whatever it raises, it is called again with a new connection."""
+        """Call ``serve`` with a connection until it returns. Whenever it raises, call it again with a new connection,
+        unless ``stopping`` is set."""
         pause = FIRST_PAUSE
         while not stopping.is_set():
             began = time.monotonic()
@@ -125,18 +127,18 @@ class Link:
             pause = min(pause * 2, self._last_pause)
 
     def call(self, *, limit: float | None = None) -> Call:
-        """A context for calls on the present connection, with the limit of this part unless another is given."""
+        """A context for calls on the current connection. The default limit is that of the part."""
         if self._conn is None:
             raise psycopg.OperationalError(f"{self._part}: no connection")
         return Call(self._conn, self._limit if limit is None else limit)
 
     def cut(self) -> None:
-        """End the present connection, and with it a call under way."""
+        """End the current connection, and with it a running call."""
         if self._conn is not None:
             cut(self._conn)
 
     def close(self, runner: asyncio.Task[None]) -> None:
-        """End a part that was asked to stop and has not: a call under way is cut off, a wait is cancelled."""
+        """End a part that was asked to stop but has not: a running call is cut off, a wait is cancelled."""
         if self._conn is not None and self._conn.pgconn.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
             cut(self._conn)
         else:
@@ -154,11 +156,11 @@ class Link:
             raise
         finally:
             self._conn = None
-            # Not `async with`: on a connection that hangs, a polite goodbye would hang too.
+            # Not `async with`: its rollback would hang on a connection that hangs.
             await conn.close()
 
     async def _end_lost_session(self, conn: AsyncConnection[Any]) -> None:
-        """The server may not have heard of the loss: for it that session still exists, with all its locks."""
+        """End the session of the lost connection: the server may still have it, with all its locks."""
         lost, self._lost = self._lost, None
         if lost is not None:
             pid, since = lost
@@ -175,18 +177,18 @@ class Link:
         if fault_of(error) is Fault.LOST:
             self._events.emit("connection.lost", f"{self._part}: {reason}", level=logging.WARNING, part=self._part)
         elif isinstance(error, (psycopg.Error, CatchmentError)):
-            # A schema changed under a prepared statement, a right taken away, a queue deleted: a new session may do
-            # better, and a worker that ended here would take its other queues with it.
+            # A schema changed under a prepared statement, a right revoked, a queue deleted: a new session may succeed,
+            # and the worker must go on with its other queues.
             self._events.emit("connection.refused", f"{self._part}: {reason}", level=logging.ERROR, part=self._part)
         else:
             report_fault(self._events, self._part, error)
 
 
 def report_fault(events: Events, part: str, error: BaseException) -> None:
-    """A part of the worker raised what it should not: a defect of ours, logged in full. The part is started again."""
+    """Log an unexpected error of a part, with its traceback: a defect of Catchment. The caller restarts the part."""
     events.emit(
         "part.failed",
-        f"{part}: {type(error).__name__}: {error}; it is started again",
+        f"{part}: {type(error).__name__}: {error}; it is restarted",
         level=logging.ERROR,
         part=part,
         traceback="".join(traceback.format_exception(error)),

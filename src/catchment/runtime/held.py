@@ -12,7 +12,7 @@ from catchment.task.context import Context
 
 
 class Stop(Enum):
-    """Why a running handler is stopped, and what its attempt is then asked to be."""
+    """Why a running handler is stopped; the value is how its attempt then ends."""
 
     CANCELLED = "cancelled"
     TIMED_OUT = "failed"
@@ -21,7 +21,7 @@ class Stop(Enum):
 
 
 class Held(Attempt):
-    """A claimed attempt, who runs it, and whether it was told to stop."""
+    """A claimed attempt, the asyncio task that runs it, and whether it was asked to stop."""
 
     __slots__ = (
         "context",
@@ -78,7 +78,7 @@ class Holdings:
             self._by_id[held.id] = held
 
     def drop(self, attempts: Iterable[Held]) -> None:
-        """Free the slots of these; one that has been claimed anew since keeps its new slot."""
+        """Free the slots of these attempts. If a task has been claimed again, its new attempt keeps its slot."""
         for held in attempts:
             if self._by_id.get(held.id) is held:
                 del self._by_id[held.id]

@@ -1,7 +1,4 @@
-"""What becomes of an attempt: whatever its handler returned or raised is turned into one ``Ending`` of that attempt.
-
-Nothing that a handler does gets past this: every class of exception and every value is an outcome.
-"""
+"""Turns whatever a handler returned or raised into one ``Ending`` of its attempt: any exception class, any value."""
 
 from __future__ import annotations
 
@@ -24,19 +21,19 @@ from catchment.task.failure import describe_error
 
 
 class Interrupted(Exception):
-    """Not the handler failed, but its connection did: the attempt is interrupted, and the task runs again."""
+    """The connection of the handler's transaction was lost: the attempt is interrupted, and the task runs again."""
 
 
 class PutOff(Exception):
-    """Not the handler failed, but the server could not do what it asked for: the task is put off for a moment."""
+    """The server cannot work now: the attempt is given back, and the task waits for ``DELAY``."""
 
 
-# How long a task waits that this worker, or the server, cannot run now.
+# Seconds that a task waits if this worker, or the server, cannot run it now.
 DELAY = 5.0
 
 
 def put_off(held: Held) -> Ending:
-    """Give an attempt back for a moment: it counts neither as a failure nor as an interruption."""
+    """Give an attempt back for a while; it counts neither as a failure nor as an interruption."""
     return Ending(held, "released", error=to_json({"retry_after": DELAY}).decode())
 
 
@@ -50,7 +47,7 @@ class Outcomes:
         self._drop = drop
 
     def completed(self, held: Held, value: Any, context: Context | None = None) -> Ending:
-        """The handler returned; raises ``GiveUp`` when its result or its info cannot be stored."""
+        """The ending of a handler that returned; raises ``GiveUp`` when its result or its info cannot be stored."""
         if isinstance(value, Json):
             result = value.text
         else:
@@ -69,18 +66,18 @@ class Outcomes:
         )
 
     def of_error(self, held: Held, error: BaseException) -> Ending | None:
-        """The handler raised, or was stopped; None when there is nothing to record."""
+        """The ending of a handler that raised or was stopped; None when there is nothing to record."""
         try:
             return self._of_error(held, error)
-        except BaseException:  # an object whose class lies about itself, say
+        except BaseException:  # such as an object with a __class__ that raises
             name = type(error).__name__
-            return self._ended(held, "failed", RuntimeError(f"the handler raised {name}, which cannot be looked at"))
+            return self._ended(held, "failed", RuntimeError(f"the handler raised {name}, which cannot be inspected"))
 
     def _of_error(self, held: Held, error: BaseException) -> Ending | None:
         if isinstance(error, NotStarted):
             return Ending(held, "released")
         if isinstance(error, asyncio.CancelledError) or held.stop not in (None, Stop.CANCELLED):
-            # A handler that is cancelled may well raise something else on its way out: why it was stopped counts.
+            # A cancelled handler may raise any other exception while it ends; the reason it was stopped for counts.
             return self.stopped(held)
         if isinstance(error, PutOff):
             return put_off(held)
@@ -90,7 +87,7 @@ class Outcomes:
         return self._ended(held, "cancelled" if is_cancelled else "failed", error)
 
     def stopped(self, held: Held) -> Ending | None:
-        """The handler was cancelled: by us, for a reason, or by itself."""
+        """The ending of a handler that was stopped by the worker, or that cancelled itself."""
         if held.stop is None:
             return self._ended(held, "failed", RuntimeError(f"the handler of {held.command} cancelled itself"))
         if held.stop is Stop.LOST:
@@ -108,7 +105,7 @@ class Outcomes:
         return Ending(held, asked, error=to_json(described).decode(), failure=described)
 
     def _dropped(self, held: Held) -> None:
-        """Somebody else has the task now: its end here means nothing."""
+        """Drop an attempt that another worker has taken over."""
         self._metrics.fenced_writes += 1
         self._events.emit(
             "task.fenced",

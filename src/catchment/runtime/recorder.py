@@ -1,7 +1,7 @@
-"""Writes ended attempts to the database: in sets where it can, one by one where one of a set is refused.
+"""Writes endings to the database: in sets, and one by one when the database rejects a set.
 
-An ending that the database will never take (a result that jsonb cannot hold, a scope that is cancelled) fails its task.
-One that it cannot take now (no memory or disk, a read-only server) comes back to the completer, to be tried later.
+An ending that the database always rejects (a result that jsonb cannot hold, a scope that is cancelled) fails its task.
+One that it cannot record now (no memory or disk, a read-only server) is returned to the completer, to be retried.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from catchment.store.attempt import Ending
 from catchment.store.errors import Fault, fault_of
 from catchment.task.failure import describe_error
 
-# Going on with a lane saves it a claim. Of many lanes at once, claims on the other connection run beside this one.
+# Up to this many lanes, the statement that completes their heads also claims the next tasks, which saves a claim. With
+# more lanes, separate claims on the other connection are faster, because they run in parallel.
 GO_ON_MOST = 32
-# Of a batch that is tried one by one: when this many in a row cannot be written now, the server is in trouble.
+# When this many endings in a row cannot be written now, the server is in trouble, and the rest is not tried.
 IN_TROUBLE = 2
 REFUSED = (psycopg.Error, CatchmentError)
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """An ending that could not be written now, or that was not tried because others before it could not."""
+    """An ending that could not be written now, or was not tried because those before it could not."""
 
     ending: Ending
     error: Exception
@@ -44,7 +45,7 @@ class Later:
 
 @dataclass
 class Batch:
-    """Endings on their way: over which connection, whether they were sent before, and which are to be tried later."""
+    """The connection that endings are written on, whether they were sent before, and which have to be retried later."""
 
     conn: AsyncConnection[Any]
     is_again: bool
@@ -52,9 +53,9 @@ class Batch:
 
 
 class Recorder:
-    """``go_on`` starts the tasks that are next in lanes, as many as ``room(n)`` says when ``n`` slots come free.
+    """``go_on`` starts the next tasks of lanes, at most ``room(n)`` of them when ``n`` slots become free.
 
-    ``on_retry`` hears that a task will be tried again soon.
+    ``on_retry`` is called when a task will be retried soon.
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class Recorder:
         self._on_retry = on_retry
 
     async def write(self, batch: Batch, endings: Sequence[Ending]) -> None:
-        """Record these. Raises what says that the connection is lost; then any of them may have been recorded."""
+        """Record these endings. Raises only if the connection is lost; then any of them may have been recorded."""
         loose: list[Ending] = []
         lined: list[Ending] = []
         others: list[Ending] = []
@@ -101,7 +102,7 @@ class Recorder:
                 await self._write_one(batch, ending)
 
     async def give_up(self, batch: Batch, ending: Ending, error: Exception) -> None:
-        """This end was put off too often: fail the attempt, and if even that is refused, leave it to its lease."""
+        """Fail an attempt whose ending was deferred too often. If that is rejected too, report it and free the slot."""
         count = len(batch.later)
         await self._fail(batch, ending, error)
         if len(batch.later) > count:
@@ -115,7 +116,7 @@ class Recorder:
             self._settled([ending])
 
     async def _fail(self, batch: Batch, ending: Ending, error: Exception) -> bool:
-        """The database does not take this end: the attempt fails with the reason. False when that has to wait too."""
+        """Fail an attempt whose ending the database rejects, with the reason; false when that has to be retried."""
         asked = "cancelled" if isinstance(error, TaskCancelled) else "failed"
         described = describe_error(error)
         self._events.emit(
@@ -158,7 +159,7 @@ class Recorder:
                 following = await self._hooks.sift(batch.conn, following)
             self._go_on(following)
         if len(done) < len(endings):
-            # Some are not plain any more, or not ours: the thorough way tells which.
+            # Some are no longer plain, or no longer ours; settle handles both.
             await self._write_settled(batch, [e for e in endings if e.attempt.id not in done])
 
     async def _write_settled(self, batch: Batch, endings: Sequence[Ending]) -> None:
@@ -174,7 +175,7 @@ class Recorder:
         self._settled(endings)
 
     async def _write_singly(self, batch: Batch, endings: Sequence[Ending], error: Exception) -> None:
-        """One of these is refused: find out which, and let the others pass."""
+        """Write endings one by one after the set was rejected, so that a bad one does not affect the others."""
         if fault_of(error) is Fault.LOST:
             raise error
         refused = 0
@@ -185,7 +186,7 @@ class Recorder:
                 return
 
     async def _write_one(self, batch: Batch, ending: Ending) -> bool:
-        """False when it has to be tried later."""
+        """Write one ending; false when it has to be retried later."""
         try:
             states: dict[int, str]
             if ending.has_offspring:
@@ -210,13 +211,14 @@ class Recorder:
     async def _record(
         self, batch: Batch, endings: Sequence[Ending], states: Mapping[int, str], *, is_again: bool
     ) -> None:
-        """Count what is durable. Of a batch sent again, what is not ours any more may have been recorded before."""
+        """Count what is durable. In a batch that is sent again, attempts that are no longer ours may have been recorded
+        the first time."""
         missing = [e for e in endings if e.attempt.id not in states]
         if missing and is_again:
             with self._link.call():
                 fates = await store.fates(batch.conn, missing)
             known = {i: "completed" for i, fate in fates.items() if fate == "ended"}
-            # How a failure was recorded the first time cannot be seen any more: it is counted as it was asked.
+            # The state that a failure was recorded with is no longer known: count it as requested.
             states = {**states, **known, **{e.attempt.id: e.asked for e in missing if e.asked != "completed"}}
             missing = [e for e in endings if e.attempt.id not in states]
         if missing:

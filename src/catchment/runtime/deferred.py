@@ -1,4 +1,4 @@
-"""Endings that the database could not take: when to try each again, and when to give it up."""
+"""Endings that the database could not record: when to retry each, and when to give up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from catchment.store.attempt import Ending
 
 FIRST_PAUSE = 0.2
 LAST_PAUSE = 10.0
-# About a minute of trying, in which the database took others: then it is this ending that it cannot take.
+# About a minute of tries. If the database recorded others meanwhile, it is this ending that it rejects.
 MOST_TRIES = 10
 
 
@@ -23,8 +23,8 @@ class _Wait:
     due: float
 
 
-class PutOff:
-    """By fence, which no two attempts share."""
+class Deferred:
+    """Endings that wait for their next try, by fence, which is unique for each attempt."""
 
     def __init__(self) -> None:
         self._waits: dict[int, _Wait] = {}
@@ -35,11 +35,11 @@ class PutOff:
 
     @property
     def since(self) -> float | None:
-        """When the first of these ended."""
+        """When the oldest of these was deferred; None when there is none."""
         return min((w.since for w in self._waits.values()), default=None)
 
     def add(self, ending: Ending, error: Exception, *, was_tried: bool = True) -> bool:
-        """Put an ending off once more; false when there is no hope for it. A lock of another session is hope."""
+        """Defer an ending once more; false when it should be given up. One that waits for a lock is never given up."""
         now = time.monotonic()
         wait = self._waits.setdefault(ending.attempt.fence, _Wait(ending, now, 0, now))
         wait.tries += was_tried
@@ -48,15 +48,15 @@ class PutOff:
         return is_locked or wait.tries < MOST_TRIES or self._recorded_at <= wait.since
 
     def recorded(self) -> None:
-        """Something else was recorded just now: the database is well."""
+        """Note that the database has just recorded another ending."""
         self._recorded_at = time.monotonic()
 
     def remove(self, ending: Ending) -> None:
         self._waits.pop(ending.attempt.fence, None)
 
     def due(self) -> list[Ending]:
-        """What is to be tried now: of those whose time has come, the ones that were tried least, so that none of them
-        is held up by one that fails each time. They stay here until they are removed."""
+        """The endings to retry now: of those that are due, the ones with the fewest tries, so that one that fails each
+        time does not delay them. They stay here until they are removed."""
         now = time.monotonic()
         due = [w for w in self._waits.values() if w.due <= now]
         fewest = min((w.tries for w in due), default=0)
