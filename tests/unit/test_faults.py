@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from types import SimpleNamespace
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -10,7 +14,10 @@ from psycopg import errors
 
 from catchment.errors import ServerUnavailable, TaskCancelled
 from catchment.runtime import deferred
+from catchment.runtime.completer import Completer
+from catchment.runtime.connection import Link
 from catchment.runtime.deferred import Deferred
+from catchment.runtime.recorder import Batch, Later, Recorder
 from catchment.store.attempt import Attempt, Ending
 from catchment.store.errors import Fault, fault_of
 
@@ -98,3 +105,46 @@ def test_an_ending_that_waits_for_a_lock_is_never_given_up(monkeypatch: pytest.M
         now += 1
         waits.recorded()
         assert waits.add(_ending(1), errors.LockNotAvailable())
+
+
+class _LosingLink:
+    """Serves again after a lost connection, as a link does."""
+
+    async def hold(self, serve: Callable[[Any], Awaitable[None]], _: asyncio.Event) -> None:
+        while True:
+            with suppress(psycopg.OperationalError):
+                await serve(None)
+                return
+
+
+class _LosingRecorder:
+    """Records all endings but the first, and loses the connection when that one is given up for the first time."""
+
+    def __init__(self) -> None:
+        self.calls: list[Ending] = []
+
+    async def write(self, batch: Batch, endings: Sequence[Ending]) -> None:
+        batch.later += [Later(ending, errors.DiskFull()) for ending in endings if ending.attempt.fence == 1]
+
+    async def give_up(self, _batch: Batch, ending: Ending, _error: Exception) -> None:
+        self.calls.append(ending)
+        if len(self.calls) == 1:
+            raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+
+def test_an_ending_is_kept_when_the_connection_is_lost_as_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deferred, "MOST_TRIES", 1)
+    monkeypatch.setattr(deferred, "FIRST_PAUSE", 0.0)
+    recorder = _LosingRecorder()
+
+    async def record(*endings: Ending) -> None:
+        completer = Completer(cast(Link, _LosingLink()), lambda _: cast(Recorder, recorder), is_direct=False)
+        for ending in endings:
+            completer.submit(ending)
+        completer.close()
+        await completer.run()
+        assert completer.is_empty
+
+    bad = _ending(1)
+    asyncio.run(record(bad, _ending(2)))
+    assert recorder.calls == [bad, bad]

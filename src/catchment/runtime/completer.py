@@ -112,8 +112,9 @@ class Completer:
                 hopeless = [p for p in batch.later if not self._deferred.add(p.ending, p.error, was_tried=p.was_tried)]
             self._forget(self._in_doubt)
             for put in hopeless:
-                self._deferred.remove(put.ending)
+                # Removed only afterwards: if the connection is lost here, it is still to be recorded.
                 await self._recorder.give_up(batch, put.ending, put.error)
+                self._deferred.remove(put.ending)
             self._since = time.monotonic() if self._waiting else None
 
     def _forget(self, recorded: list[Ending]) -> None:
