@@ -1,6 +1,6 @@
 """The worker process: registers itself, starts the fibers of its queues, and ends in order.
 
-When the database declares the process dead (its lease ended while it was stopped), it registers anew and goes on.
+When the database declares the worker dead (its lease ended while the process was suspended), it registers again.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Dispatcher:
 
     @property
     def left_behind(self) -> int:
-        """How many handlers were stopped and go on: they would keep the process from ending."""
+        """How many handlers were stopped but still run: they would keep the process from ending."""
         return 0 if self.python is None else self.python.left_behind
 
     def stop(self) -> None:
@@ -77,7 +77,7 @@ class Dispatcher:
         self._queue_news.set()
 
     async def run(self) -> None:
-        """Serve until stopped; raises ``SchemaMismatch`` when an upgrade left this version behind."""
+        """Serve until stopped; raises ``SchemaMismatch`` when the schema is not compatible with this version."""
         with connect_ours(self._dsn) as conn:
             migrate.check_version(conn)
             if len(self._commands):
@@ -115,7 +115,7 @@ class Dispatcher:
         return None if self.python is None else self.python.load()
 
     async def _keep_running(self) -> None:
-        """Be a worker until stopped. Whatever ends that earlier is logged, and the process registers again."""
+        """Run until stopped. An error that ends the worker earlier is logged, and the process registers again."""
         pause = FIRST_PAUSE
         while not self._stopping.is_set():
             self._is_dead = asyncio.Event()
@@ -128,7 +128,7 @@ class Dispatcher:
             except (psycopg.Error, ServerUnavailable) as error:
                 self._events.emit("worker.disconnected", f"worker: {str(error).strip()}", level=logging.WARNING)
             except Exception as error:
-                if not self._has_served:  # then it is what we were asked to do
+                if not self._has_served:  # then the options are wrong
                     raise
                 report_fault(self._events, "worker", error)
             if time.monotonic() - began > LAST_PAUSE:
@@ -174,7 +174,7 @@ class Dispatcher:
 
     def _declared_dead(self) -> None:
         self._events.emit(
-            "worker.declared_dead", "the database gave this worker up; it registers again", level=logging.ERROR
+            "worker.declared_dead", "the database declared this worker dead; it registers again", level=logging.ERROR
         )
         self._is_dead.set()
         self._queue_news.set()
@@ -229,7 +229,7 @@ class Dispatcher:
             await wait_for(self._queue_news, timedelta(seconds=0.3 if self._options.stops_when_idle else 30))
 
     async def _end_fibers(self, halted: asyncio.Event, ended: asyncio.Event) -> None:
-        """SQL handlers get the grace of a stop. Then their sessions are cut: the server ends what they run."""
+        """Wait for SQL handlers for the grace of a stop. Then cut their sessions: the server ends their statements."""
         await halted.wait()
         if not await wait_for(ended, self._options.shutdown_grace):
             running = [fiber for fiber in self._fibers if fiber.is_running]
@@ -264,7 +264,7 @@ class Dispatcher:
         group.create_task(self.python.run(halted, self._is_dead))
 
     async def _discover(self, shared: Shared, fibers: asyncio.TaskGroup) -> bool:
-        """Start the fibers of queues that are new; true when nothing is to be done anywhere."""
+        """Start the fibers of new queues; true when the worker is to stop when idle, and there is nothing to do."""
         try:
             conn = await connect_async(self._dsn, name="catchment worker", settings=OURS)
             try:

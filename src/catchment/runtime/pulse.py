@@ -1,7 +1,7 @@
-"""Finds calls that wait for an answer which will not come, where no time limit can tell: a handler may take hours.
+"""Detects connections that hang during calls that have no time limit, because a handler may run for hours.
 
-The server knows whether a session is at work. One that has been waiting for its client, while that client waits for it,
-hangs on the way between them (a frozen proxy, a lost route): its connection is cut, and made again by its part.
+The server knows whether a session is active. If a session is idle while its client waits for an answer, the connection
+between them hangs (a frozen proxy, a lost route). It is cut, and its part makes a new one.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from catchment.runtime.events import Events
 from catchment.store import worker as store
 from catchment.store.connect import connect_async
 
-# A call that its time limit ends is checked without further delay; its answer may still be on its way for a moment.
+# For a call whose handler has just timed out: how long its session must have been idle. The answer may be on its way.
 AT_ONCE = timedelta(seconds=0.5)
 
 
 class Pulse:
-    """Watches connections, whichever thread uses them. One that waits for ``patience`` is asked about.
+    """Watches connections, of any thread. When one has waited for ``patience``, the server is asked about its session.
 
-    Without ``is_direct`` a pooler is in between, and the server cannot tell which session is whose.
+    Without ``is_direct`` there is a pooler in between, and the session of a connection is not known.
     """
 
     def __init__(self, dsn: str, events: Events, *, patience: timedelta, is_direct: bool = True) -> None:
@@ -47,7 +47,7 @@ class Pulse:
             self._watched.add(conn)
 
     def remove(self, conn: AnyConnection) -> None:
-        """Let go of a connection; call it before you close that, or another's might be cut in its place."""
+        """Stop watching a connection. Call this before closing it: its file descriptor may be reused by another."""
         with self._lock:
             self._watched.discard(conn)
 
@@ -61,7 +61,7 @@ class Pulse:
             self.remove(conn)
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Look every now and then; a connection that was waiting at two looks is suspected."""
+        """Look twice per ``patience``; a connection that was waiting at two looks is suspected."""
         if not self._is_direct:
             return
         waiting: set[AnyConnection] = set()
@@ -91,7 +91,7 @@ class Pulse:
             finally:
                 await conn.close()
         except (*LOST, psycopg.Error, CatchmentError):
-            return set()  # the parts themselves notice a server that is gone
+            return set()  # the parts themselves detect a server that is down
         return self._cut({s for pid, s in pids.items() if pid in idle})
 
     def _cut(self, hanging: set[AnyConnection]) -> set[AnyConnection]:
@@ -102,7 +102,7 @@ class Pulse:
         if hanging:
             self._events.emit(
                 "connection.hung",
-                f"{len(hanging)} calls waited for sessions that do nothing: their connections are cut",
+                f"{len(hanging)} connections hang: calls wait for idle sessions; the connections are cut",
                 level=logging.WARNING,
                 count=len(hanging),
             )

@@ -1,6 +1,6 @@
-"""The Python side of a worker: claims, runs and records, with a handful of connections whatever it holds.
+"""The Python side of a worker: claims, runs and records tasks, with a few connections however many tasks it holds.
 
-Its end is orderly: claim no more, give back what has not started, let handlers finish for a while, give back the rest.
+To stop, it claims no more, gives back what has not started, waits for running handlers, and gives back the rest.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from catchment.task.commands import Commands
 from catchment.task.context import Context
 
 SAMPLE = 0.25
-# What handlers get to end after they were stopped with their worker.
+# Seconds that handlers get to end after they were stopped with their worker.
 LAST_MOMENT = 1.0
-# At a stop: for a claim under way, and for the last endings.
+# Seconds at a stop for a running claim, and for recording the last endings.
 CLAIM_SECONDS = 2.0
 FAREWELL_SECONDS = 10.0
 
@@ -91,7 +91,7 @@ class PythonWorker:
 
         is_direct = options.has_session_lock
         self._completer = Completer(link("completer"), recorder, is_direct=is_direct)
-        # What takes long to record must not keep the rest waiting.
+        # Large endings take long to record and must not delay the others.
         self._large_completer = Completer(link("large completer"), recorder, is_lazy=True, is_direct=is_direct)
         self._turns = Turns(options.transactions, options.give_back)
         transactions = Transactions(
@@ -149,7 +149,7 @@ class PythonWorker:
         )
 
     async def run(self, stopping: asyncio.Event, is_dead: asyncio.Event) -> None:
-        """Serve until stopped. If the database gave this worker up meanwhile, its handlers are cancelled."""
+        """Serve until stopped. If the database has declared this worker dead, its handlers are cancelled."""
         try:
             await self._run(stopping, is_dead)
         except BaseException:
@@ -161,7 +161,7 @@ class PythonWorker:
 
     @property
     def left_behind(self) -> int:
-        """How many handlers go on though they were stopped, in coroutines."""
+        """How many coroutines of handlers were stopped but still run."""
         return self._executor.left_behind
 
     async def _run(self, stopping: asyncio.Event, is_dead: asyncio.Event) -> None:
@@ -206,7 +206,7 @@ class PythonWorker:
     def _start(self, attempts: list[Held]) -> None:
         for held in attempts:
             before = self.holdings.get(held.id)
-            # Then it was taken from us, and we got it again before we heard of that.
+            # The task was taken over from this worker and claimed by it again before the watcher noticed.
             if before is not None and before is not held:
                 self._executor.stop(before, Stop.LOST, "the claim was lost")
         self.holdings.add(attempts)
@@ -214,7 +214,7 @@ class PythonWorker:
         self._executor.start(attempts)
 
     def _room(self, freed: int) -> int:
-        """How many tasks may follow in their lanes when so many have ended; none once we are told to stop."""
+        """How many next tasks of lanes may start when ``freed`` slots become free; 0 while the worker stops."""
         return 0 if self._halt.is_set() else self.limiter.free(len(self.holdings) - freed)
 
     def _committed(self, ending: Ending, state: str) -> None:
@@ -223,7 +223,7 @@ class PythonWorker:
             self.holdings.drop([ending.attempt])
 
     def _waits(self, context: Context, is_waiting: bool) -> None:
-        """An attempt begins or ends to wait for a connection: its time limit stands still meanwhile."""
+        """Pause the time limit of an attempt while it waits for a connection."""
         held = self.holdings.get(context.task_id)
         if held is not None and held.fence == context.fence:
             (self._executor.pause if is_waiting else self._executor.resume)(held)
@@ -253,7 +253,7 @@ class PythonWorker:
             await wait_for(self.bell.listen(), timedelta(seconds=min(0.1, max(0.0, until - time.monotonic()))))
 
     async def _watch_limits(self) -> None:
-        """Feel the load four times a second while there is any, and move the limit once a second."""
+        """Measure the load four times a second while there is any, and adjust the limit once a second."""
         cap = self._options.max_concurrent_tasks
         ticks = 0
         while True:

@@ -1,5 +1,5 @@
-"""The sessions in which handlers have their transactions. Each is used by one attempt after the other, and forgets in
-between whatever an attempt has left in it.
+"""The database sessions for the transactions of handlers. A session is used by one attempt after another and reset in
+between.
 """
 
 from __future__ import annotations
@@ -23,16 +23,18 @@ CANCEL_SECONDS = 2.0
 
 
 class Session(AsyncConnection[Any]):
-    """The worker's own hold of a session, in autocommit mode. Handlers get objects of theirs, around the same session.
+    """The worker's connection object for a session, in autocommit mode. Each handler gets another object for the same
+    session.
 
-    It prepares nothing, because a handler may drop or take any name; ``for_handlers`` is what theirs may do.
+    This object prepares no statements, because a handler may drop or use any name; ``handler_prepare_threshold`` is the
+    threshold for the objects of handlers.
     """
 
-    for_handlers: int | None = None
+    handler_prepare_threshold: int | None = None
 
 
 class Sessions:
-    """A stock of idle sessions."""
+    """A pool of idle sessions."""
 
     def __init__(self, dsn: str, pulse: Pulse) -> None:
         self._dsn = dsn
@@ -48,12 +50,12 @@ class Sessions:
                 return session
             await self.drop(session)
         session = await connect_async_as(Session, self._dsn, name=NAME, settings=PARSED)
-        session.for_handlers, session.prepare_threshold = session.prepare_threshold, None
+        session.handler_prepare_threshold, session.prepare_threshold = session.prepare_threshold, None
         self._pulse.add(session)
         return session
 
     async def give_back(self, session: Session) -> None:
-        """Undo what is open, forget what is left, and keep the session if all that has worked."""
+        """Roll back, reset the session, and keep it for the next attempt; close it if that fails."""
         session.pgconn.notice_handler = session.pgconn.notify_handler = None
         try:
             with suppress(psycopg.Error):
@@ -69,16 +71,16 @@ class Sessions:
         await self.drop(session)
 
     async def drop(self, session: Session) -> None:
-        """Close a session that nothing uses."""
+        """Close a session that is not in use."""
         self._pulse.remove(session)
         await session.close()
 
     async def cut_off(self, session: Session) -> None:
-        """End a session that something uses; closing it would let another connection have the descriptor that is still
-        waited for."""
+        """End a session that is in use. It is not closed: another connection could then get the file descriptor that
+        its user still waits for."""
         try:
             with suppress(psycopg.Error, OSError):
-                await session.cancel_safe(timeout=CANCEL_SECONDS)  # or the server would go on with the statement
+                await session.cancel_safe(timeout=CANCEL_SECONDS)  # else the server would continue the statement
         finally:
             self._pulse.remove(session)
             cut(session)
@@ -90,8 +92,8 @@ class Sessions:
             await self.drop(self._idle.pop())
 
 
-# All that DISCARD ALL does, but for DISCARD PLANS: plans are no state, and to make those of the engine's functions
-# again costs the next transaction about 1 ms. Measured, this takes as long as "select 1": one round trip.
+# DISCARD ALL without DISCARD PLANS: cached plans hold no state, and planning the engine's functions again costs the
+# next transaction about 1 ms. Measured, this takes as long as "select 1": one round trip.
 _FORGET = (
     "close all; set session authorization default; reset all; deallocate all; unlisten *;"
     " select pg_catalog.pg_advisory_unlock_all(); discard temp; discard sequences"

@@ -1,12 +1,12 @@
 """``ctx.transaction()``: the handler's writes and its task's completion in one commit, so they happen exactly once.
 
-The transaction stays open when its block ends; the completion is written on it when the handler has returned. A COMMIT
-whose answer never came is settled by reading: if the attempt is still held under its fence, it did not happen.
+The transaction stays open when its block ends; the completion is written in it when the handler has returned. If the
+answer to COMMIT was lost, the worker reads the attempt: if it is still held under its fence, the commit did not happen.
 
-A database that cannot be reached is waited for, and a connection that is lost interrupts the attempt: it runs again,
-and nothing has failed.
+A handler waits while the database cannot be reached. A lost connection interrupts the attempt: it runs again and has
+not failed.
 
-All that changes here does so in the thread of the event loop; handlers in threads ask it to.
+All state here is changed in the thread of the event loop; handlers in threads use ``run_coroutine_threadsafe``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from catchment.task.context import Context
 
 AnyConnection = AsyncHandlerConnection | HandlerConnection
 C = TypeVar("C", AsyncHandlerConnection, HandlerConnection)
-# What says that no connection can be had now: the server is away or full, or this process has no descriptor left.
+# Raised when no connection is possible now: the server is down or full, or this process has no file descriptor left.
 UNREACHABLE = (psycopg.OperationalError, psycopg.InterfaceError, ServerUnavailable, OSError)
 FIRST_PAUSE = 0.05
 LAST_PAUSE = 2.0
@@ -45,18 +45,20 @@ IN_USE_SECONDS = 5.0
 
 
 class Place(Generic[C]):
-    """The transaction of one attempt: its session, the object that the handler has, and what has become of it."""
+    """The transaction of one attempt: its session, the connection object of the handler, and how it ended."""
 
     def __init__(self, session: Session, kind: type[C]) -> None:
         self.session = session
-        self.conn = kind(session.pgconn, session.for_handlers)
+        self.conn = kind(session.pgconn, session.handler_prepare_threshold)
         self.is_inside = True
-        # Set when the place has been given back: the task that does so, and what it means for the attempt.
+        # Set when the place is given back: the asyncio task that cleans the session, and what caused it, if not the
+        # handler.
         self.cleaning: asyncio.Task[None] | None = None
         self.loss: Exception | None = None
 
     def meaning(self, error: BaseException | None) -> Exception | None:
-        """What an error of the attempt is, if it is not the handler's: a lost connection, or a server in trouble."""
+        """The exception to use for an error that the handler did not cause (a lost connection, a server in trouble);
+        None if it did."""
         if self.cleaning is not None:
             return self.loss
         if self.session.broken:
@@ -71,9 +73,10 @@ AnyPlace = Place[Any]
 
 
 class Transactions:
-    """A few connections for the transactions of handlers, apart from all others.
+    """The pool of connections for the transactions of handlers.
 
-    ``committed`` takes endings that were written here; ``waits`` hears when an attempt begins and ends to wait.
+    ``committed`` is called with each ending that was committed here; ``waits`` when an attempt begins (true) and stops
+    (false) waiting for a connection.
     """
 
     def __init__(
@@ -119,17 +122,17 @@ class Transactions:
         place.is_inside = False
 
     def loss(self, context: Context, error: BaseException | None = None) -> Exception | None:
-        """What an error of the attempt is, whatever its handler made of it, if it is not the handler's."""
+        """The exception to use for an error that the handler did not cause, even if it caught or wrapped it."""
         place = self._places.get(context.fence)
         return None if place is None else place.meaning(error)
 
     def is_waiting(self, context: Context) -> bool:
-        """Does the handler wait for an answer from the server?"""
+        """Is the handler waiting for an answer from the server?"""
         place = self._places.get(context.fence)
         return place is not None and place.session.pgconn.transaction_status == TransactionStatus.ACTIVE
 
     async def hangs(self, context: Context) -> bool:
-        """Does it wait for a session that does nothing? Then its connection is cut, and the attempt interrupted."""
+        """Is that session idle? Then the connection hangs: it is cut, and the attempt is interrupted."""
         place = self._places.get(context.fence)
         return place is not None and await self._pulse.hangs(place.session)
 
@@ -167,7 +170,7 @@ class Transactions:
         return state
 
     async def _take_over(self, place: AnyPlace, context: Context) -> None:
-        """Take the session from the handler, whose block has ended; wait a moment for what still uses it."""
+        """Take the session from the handler, whose block has ended; wait a little if it is still in use."""
         if place.is_inside:
             raise RequestRefused(
                 f"the handler of {context.command} returned while its ctx.transaction() block was open",
@@ -184,14 +187,14 @@ class Transactions:
             pause = min(pause * 2, FIRST_PAUSE)
 
     async def leave(self, context: Context) -> None:
-        """The attempt is over: give its connection back, rolled back if nothing was committed."""
+        """End an attempt: give its connection back, rolled back unless it was committed."""
         self.abandon(context)
         place = self._places.pop(context.fence, None)
         if place is not None and place.cleaning is not None:
             await asyncio.shield(place.cleaning)
 
     def abandon(self, context: Context) -> None:
-        """Take its transaction from a handler, whatever it is doing with it; it can begin none any more."""
+        """Take the transaction from a handler, even in the middle of a call; it cannot begin another."""
         if not context.is_over:
             context.mark_cancelled("its handler has ended", is_over=True)
         place = self._places.get(context.fence)
@@ -202,7 +205,7 @@ class Transactions:
         await asyncio.shield(self._release(place, error))
 
     def _release(self, place: AnyPlace, error: BaseException | None) -> asyncio.Task[None]:
-        """Take the session from the handler's object for good, and give the place back; once."""
+        """Take the session from the handler's connection object and give the place back; once only."""
         if place.cleaning is None:
             place.loss = place.meaning(error)
             is_free = place.conn.let_go(at_once=True)
@@ -220,7 +223,7 @@ class Transactions:
         self._turns.give()
 
     async def _begin(self, context: Context, kind: type[C]) -> Place[C]:
-        """A place, and a session in its transaction; waits while there is none to be had."""
+        """Take a place and begin the transaction; waits for a free place and for the database."""
         _refuse_if_late(context)
         self._waits(context, True)
         try:
@@ -259,7 +262,7 @@ class Transactions:
             pause = min(pause * 2, LAST_PAUSE)
 
     async def close(self) -> None:
-        """End what is left, whatever still uses it."""
+        """Close all sessions, even those in use."""
         for task in self._cleaning:
             task.cancel()
         if self._cleaning:
@@ -267,7 +270,7 @@ class Transactions:
         await self._sessions.close()
 
     async def _happened(self, ending: Ending) -> bool:
-        """Did a commit in doubt take effect? Raises ``ClaimLost`` when somebody else has the task now."""
+        """Did a commit in doubt take effect? Raises ``ClaimLost`` when another worker has the task now."""
         while True:
             try:
                 conn = await connect_async(self._dsn)
@@ -285,7 +288,7 @@ class Transactions:
 
 
 def _comes_of(error: BaseException, faults: list[psycopg.Error]) -> bool:
-    """Is this one of the faults, or raised because of one, or a group with one in it?"""
+    """Is this error one of the faults, was it caused by one, or is it a group that contains one?"""
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:
@@ -308,7 +311,7 @@ def _lost(conn: AnyConnection, error: BaseException | None) -> Exception:
 
 
 def _refuse_if_late(context: Context) -> None:
-    """A cancelled coroutine hears of it by itself, a thread does so here."""
+    """Raise ``TaskCancelled`` if the attempt is over, or cancelled and in a thread, which asyncio cannot cancel."""
     if context.is_over or (context.cancelled and not context.is_async):
         raise TaskCancelled(f"task {context.task_id} ({context.command}) is over or was stopped: it can begin no more")
 
@@ -317,8 +320,8 @@ def _jittered(pause: float) -> float:
     return pause * random.uniform(0.5, 1.0)  # noqa: S311 - jitter
 
 
-# Of the time limits that PostgreSQL 15 to 18 share, these two together end a transaction that hangs, at work or idle.
-# The mark goes with the transaction: a completion that does not find it knows that the handler has ended it.
+# Of the time limits that PostgreSQL 15 to 18 share, these two together end a transaction that hangs, active or idle.
+# The mark worker.own_transaction ends with the transaction: if it is missing at completion, the handler has ended it.
 _BEGIN = (
     "select set_config('idle_in_transaction_session_timeout', l.ms, true), set_config('statement_timeout', l.ms, true),"
     " set_config('worker.own_transaction', l.fence, true) from (select %s::text as ms, %s::text as fence) as l"

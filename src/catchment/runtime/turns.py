@@ -1,7 +1,7 @@
-"""Who gets the next transaction connection, and who may start towards one.
+"""Decides which handler gets the next transaction connection, and which attempts may start.
 
-Waiting for a connection is no handler's fault, so it never counts against a time limit. But a thousand started handlers
-that wait hold a thousand slots: attempts of a command that is known to use transactions start only while few wait.
+Waiting for a connection does not count against a time limit. But a thousand started handlers that wait hold a thousand
+slots: attempts of a command that is known to use transactions start only while few handlers wait.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from catchment.runtime.pools import NotStarted
 
 
 class Turns:
-    """``size`` connections. Whoever may not start within ``give_back`` is given back: ``NotStarted``."""
+    """``size`` is the number of connections. An attempt that may not start within ``give_back`` is ``NotStarted``."""
 
     def __init__(self, size: int, give_back: timedelta) -> None:
         self._size = size
@@ -26,13 +26,13 @@ class Turns:
         self._users: set[str] = set()
         self._waiting = 0
         self._gate: deque[asyncio.Event] = deque()
-        # Since when each of those waits, at the gate or for its connection; the oldest first.
+        # When each waiting attempt began to wait, at the gate or for its connection; the oldest first.
         self._since: dict[object, float] = {}
 
     @property
     def age(self) -> float:
-        """How many seconds the one that has waited longest has been waiting."""
-        since = list(self._since.values())  # one copy, because this is asked from other threads
+        """The longest time, in seconds, that an attempt has been waiting."""
+        since = list(self._since.values())  # a copy, because other threads call this
         return time.monotonic() - since[0] if since else 0.0
 
     def uses(self, command: str) -> bool:
@@ -64,7 +64,7 @@ class Turns:
         finally:
             with suppress(ValueError):
                 self._gate.remove(turn)
-            # The next one gets its chance when this one has come as far as to wait itself, or has gone away.
+            # Wake the next one. It checks again after this one has begun to wait for its connection, or has gone.
             self._open_gate()
 
     def _open_gate(self) -> None:
@@ -72,7 +72,7 @@ class Turns:
             self._gate.popleft().set()
 
     async def take(self, command: str) -> None:
-        """Wait for a place among the connections. From now on attempts of this command wait before they start."""
+        """Wait for a free connection. From now on attempts of this command ``enter`` before they start."""
         self._users.add(command)
         self._waiting += 1
         try:
@@ -83,7 +83,7 @@ class Turns:
             self._open_gate()
 
     def give(self) -> None:
-        """A place is free again."""
+        """Free a connection."""
         self._room.release()
 
     @contextmanager
