@@ -45,7 +45,7 @@ def test_a_logging_handler_that_raises_fails_no_task_and_ends_no_worker(crew: Cr
     assert crew.result(crew.enqueue(rest)) == "rested"
     assert crew.stop(worker) == 0
     said = "".join(log.read_text() for log in crew.logs.glob("worker-*.log"))
-    assert said.count("events get lost") == 1
+    assert said.count("events are lost") == 1
     crew.engine.check()
 
 

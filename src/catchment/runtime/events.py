@@ -24,22 +24,22 @@ class Event:
 
 
 class Events:
-    """Hands each event to the logger and to every subscriber. One of them that fails is the affair of none of those who
-    emit: the first such failure is written to stderr."""
+    """Passes each event to the logger and to every subscriber. If one of them raises, ``emit`` does not: the first such
+    error is written to stderr."""
 
     def __init__(self, *subscribers: Subscriber) -> None:
         self._subscribers = subscribers
         self._has_failed = False
 
     def is_heard(self, level: int) -> bool:
-        """Would an event of this level reach anybody?"""
+        """Would an event of this level reach the log or a subscriber?"""
         return bool(self._subscribers) or logger.isEnabledFor(level)
 
     def emit(self, name: str, text: str, *, level: int = logging.INFO, **fields: Any) -> None:
-        """Never raises."""
+        """Pass an event on; never raises."""
         try:
             logger.log(level, "%s", text, extra={"event": name, "fields": fields})
-        except BaseException as error:  # a handler of the app that sends its log elsewhere, say
+        except BaseException as error:  # from a logging handler of the app
             self._report(error)
         if self._subscribers:
             event = Event(name, text, level, fields)
@@ -53,11 +53,11 @@ class Events:
         if not self._has_failed:
             self._has_failed = True
             with suppress(BaseException):
-                print(f"catchment: events get lost: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+                print(f"catchment: events are lost: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
 
 
 class TextFormatter(logging.Formatter):
-    """A line for people: time, level, message. A worker logs each task, so it must be quick: rich takes 1 ms a line."""
+    """A line for people: time, level, message. A worker logs each task, so rich is too slow: it takes 1 ms per line."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-8s %(message)s", "%H:%M:%S")

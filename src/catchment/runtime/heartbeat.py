@@ -1,7 +1,7 @@
 """Proof of life: a session lock and a lease, kept by a thread with its own event loop, so that no handler delays it.
 
-The part also watches its socket: a cut connection is made again at once, well within the grace that others give. It
-stops renewing the lease only when the worker's event loop has been stuck for minutes: then others should take over.
+It also watches its socket: a lost connection is made again at once, well within the grace of 500 ms. It stops renewing
+the lease only when the worker's event loop has been blocked for minutes: then other workers should take over.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
 from catchment.store import worker as store
 
-# Others take a worker without its lock for dead after half a second.
+# A worker without its lock is declared dead after half a second.
 LAST_PAUSE = 0.1
 SHORTEST_BEAT = timedelta(seconds=1)
 STOP_SECONDS = 2.0
@@ -61,9 +61,9 @@ class Heartbeat:
         self._ready.wait(timeout=10)
 
     def stop(self) -> None:
-        """End soon; a call that hangs is left behind with its thread."""
+        """Stop the thread; if a call hangs, the thread is left running."""
         self._is_stopped = True
-        with suppress(RuntimeError):  # its loop has ended already
+        with suppress(RuntimeError):  # its loop may have ended already
             if self._loop is not None:
                 self._loop.call_soon_threadsafe(self._stop)
         self._thread.join(timeout=STOP_SECONDS)
@@ -106,13 +106,13 @@ class Heartbeat:
                 await store.heartbeat(conn, self._identity, self._lease, self._report())
 
     async def _take_lock(self, conn: AsyncConnection[Any]) -> None:
-        """Take the lock, or do without it until the next beat: the lease alone keeps the worker alive as well."""
+        """Take the lock; if another session has it, try again at the next beat. Until then the lease is enough."""
         if not self._has_lock:
             with self._link.call():
                 self._has_lock = await store.hold_worker_lock(conn, self._identity)
 
     async def _rest(self, conn: AsyncConnection[Any]) -> None:
-        """Until the next beat. A server speaks to an idle client only to say goodbye."""
+        """Wait for the next beat. If there is data on the socket, the server has closed it."""
         loop = asyncio.get_running_loop()
         fileno = conn.fileno()
         loop.add_reader(fileno, self._woken.set)

@@ -1,4 +1,4 @@
-"""Counts and logs attempts of Python handlers, once their end is recorded: what was lost on the way did not happen."""
+"""Counts and logs attempts of Python handlers when their end is recorded, not before: an end may be lost."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Journal:
         self._events = events
 
     def completed(self, endings: Sequence[Ending]) -> None:
-        """These have completed. A batch costs one addition while nobody listens."""
+        """Count completed attempts. If the log level is above INFO, a batch costs one addition."""
         self._metrics.completed += len(endings)
         if self._events.is_heard(logging.INFO):
             for ending in endings:
                 self._log(ending, "completed", logging.INFO)
 
     def settled(self, endings: Iterable[Ending], states: Mapping[int, str]) -> None:
-        """These have ended in one way or another; ``states`` says where their tasks stand now."""
+        """Count and log recorded attempts; ``states`` has the new state of each task."""
         for ending in endings:
             if ending.asked == "released":
                 self._metrics.released += 1
@@ -62,7 +62,7 @@ class Journal:
         )
 
     def fenced(self, endings: Sequence[Ending]) -> None:
-        """These came too late: another worker has their tasks."""
+        """Count and log endings that were dropped, because another worker has the tasks."""
         self._metrics.fenced_writes += len(endings)
         for ending in endings:
             self._events.emit(

@@ -1,9 +1,9 @@
 """Backpressure: how many tasks to claim next, and how many to hold at most.
 
-The claim shrinks as the seed of this design says: nothing below a tenth of the slots, half of it above 80 % of memory,
-70 % of it while a command's 99th percentile is above its threshold; never below one. Besides, signals that mean that
-this very process is late (event loop, completer, memory, transaction connections) lower the limit itself, and quiet
-seconds raise it again.
+A claim asks for nothing while fewer than a tenth of the slots are free, for half its size above 80 % of memory, and for
+70 % while the 99th percentile of a command is above the threshold; never for less than one. Signals that this process
+is late (event loop, completer, memory, transaction connections) also lower the limit itself; while there are none, it
+rises again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RAISE_SHARE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What the worker feels: shares are 0 to 1, times in seconds."""
+    """The measured load: shares are 0 to 1, times in seconds."""
 
     memory: float = 0.0
     slowest_p99: float = 0.0
@@ -64,7 +64,7 @@ class Limiter:
         self.limit = self.options.max_concurrent_tasks
 
     def free(self, held: int) -> int:
-        """How many more tasks may be held: those that run under the present limit, and those claimed ahead.
+        """How many more tasks may be held: those that run under the current limit, and those claimed ahead.
 
         Handlers that were left behind keep their slots.
         """
@@ -93,7 +93,7 @@ class Limiter:
         return not self._is_full
 
     def load(self, held: int, signals: Signals) -> Load:
-        """What these signals mean: a pressure is one that makes claims smaller or lowers the limit."""
+        """The load for metrics. A pressure is a signal that makes claims smaller or lowers the limit."""
         pressures = {
             "memory": signals.memory > HIGH_MEMORY,
             "event_loop": signals.loop_lag > LATE_LOOP,
@@ -104,7 +104,7 @@ class Limiter:
         return Load(held, self.read_left(), self.options.max_concurrent_tasks, self.limit, pressures, signals)
 
     def adjust(self) -> None:
-        """Move the limit: down by a share when something is late, up by a step when nothing is. Call once a second."""
+        """Lower the limit by a share if a signal is late, else raise it by a step. Call this once a second."""
         signals = self.read_signals()
         late = {
             "memory": signals.memory > CRITICAL_MEMORY,
@@ -115,7 +115,7 @@ class Limiter:
         self.reasons = {name for name, is_late in late.items() if is_late}
         cap = self.options.max_concurrent_tasks
         if self.reasons:
-            # Fewer than can wait for a connection at a time would help nobody, and slow other commands down.
+            # A lower limit would not shorten the wait for connections, and would slow other commands down.
             floor = min(cap, 10 * self.options.transactions) if self.reasons == {"transactions"} else 1
             self.limit = max(min(floor, self.limit), int(self.limit * LOWER))
         else:

@@ -16,9 +16,9 @@ from catchment.store.worker import WorkerIdentity
 
 
 class Listener:
-    """Hears notifications; ``is_hearing`` is false while its connection is down, and then fibers poll more often.
+    """Receives notifications. While its connection is down ``is_hearing`` is false, and fibers poll more often.
 
-    Every so often in silence it asks the server whether it is still there.
+    After ``every`` without a notification it checks the connection.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Listener:
         try:
             async for heard in listen(conn, quiet=self._every):
                 if heard is None and self.is_hearing:
-                    with self._link.call():  # silence may be all that a connection brings which hangs
+                    with self._link.call():  # a connection that hangs would be silent too
                         await conn.execute("select")
                 elif heard is None:
                     self.is_hearing = True

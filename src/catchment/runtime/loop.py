@@ -1,6 +1,6 @@
-"""Runs the event loop of a worker process, and goes on with it whatever handlers do to it.
+"""Runs the event loop of a worker process, and resumes it when a handler stops it.
 
-asyncio lets ``SystemExit`` and ``KeyboardInterrupt`` of a callback or of a task out of the loop, so a handler that
+asyncio lets ``SystemExit`` and ``KeyboardInterrupt`` of a callback or of a task leave the loop, so a handler that
 starts a task which calls ``sys.exit()`` would end its worker. Here the loop is resumed where it was.
 """
 
@@ -20,6 +20,7 @@ from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import Events
 from catchment.runtime.signals import end_process
 
+# Seconds that tasks and threads of handlers get to end with the process.
 CLOSING = 1.0
 THREADS = "asyncio-handler"
 
@@ -27,7 +28,8 @@ THREADS = "asyncio-handler"
 def keep_running(
     main: Coroutine[Any, Any, int], events: Events, *, new_loop: Callable[[], Any] = uvloop.new_event_loop
 ) -> None:
-    """Run ``main`` to its end. When it returns a number of handlers that never stopped, the process ends here."""
+    """Run ``main`` to its end. It returns the number of handlers that never stopped; if there are any, or tasks or
+    threads that they started, the process ends here."""
     runner = asyncio.Runner(loop_factory=new_loop)
     loop = runner.get_loop()
     threads = ThreadPoolExecutor(thread_name_prefix=THREADS)
@@ -49,8 +51,8 @@ def keep_running(
 async def run_again_if_cancelled(dispatcher: Dispatcher, events: Events) -> int:
     """Serve until stopped; returns how many handlers never stopped.
 
-    Nobody else has the task that this runs in, so only a handler can have cancelled it, with all others on the loop.
-    Then what was running has been interrupted, and the worker begins again.
+    Only a handler that cancels all tasks of the loop can have cancelled the task that this runs in. The running
+    attempts were then interrupted, and the worker starts again.
     """
     while True:
         try:
@@ -74,17 +76,17 @@ def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[int], ev
         except BaseException as error:
             if task.done():
                 raise
-            # RuntimeError: a handler called loop.stop(). Anything else: a logging handler of the app raised it while
-            # asyncio told of a callback that had failed.
+            # RuntimeError: a handler called loop.stop(). Other errors: a logging handler of the app raised while
+            # asyncio logged a failed callback.
             events.emit(
                 "worker.exit_refused",
-                f"something that a handler started raised {type(error).__name__} on the event loop: the worker goes on",
+                f"a handler's task or callback raised {type(error).__name__} on the event loop: the worker goes on",
                 level=logging.ERROR,
             )
 
 
 def _cancel_rest(loop: asyncio.AbstractEventLoop) -> int:
-    """Cancel what handlers have started and left; returns how many tasks do not end."""
+    """Cancel the asyncio tasks that handlers have left; returns how many do not end."""
     rest = asyncio.all_tasks(loop)
     for task in rest:
         task.cancel()
@@ -105,7 +107,7 @@ async def _wait_for(rest: set[asyncio.Task[Any]]) -> int:
 
 
 def _are_left(threads: ThreadPoolExecutor) -> bool:
-    """Does a handler's call of ``asyncio.to_thread`` go on? Python would wait for it, however long."""
+    """Does a call of ``asyncio.to_thread`` still run? Python would wait for it at exit, without a limit."""
     threads.shutdown(wait=False, cancel_futures=True)
     until = time.monotonic() + CLOSING
     for thread in threading.enumerate():
@@ -117,7 +119,7 @@ def _are_left(threads: ThreadPoolExecutor) -> bool:
 
 
 def _end_soon() -> None:
-    """Let our caller say why, then end."""
+    """End the process after a short time, in which the caller can report the error."""
     timer = threading.Timer(CLOSING, end_process, [1])
     timer.daemon = True
     timer.start()

@@ -1,4 +1,4 @@
-"""This process as the database knows it: registered, proven alive by its heartbeat, and unregistered in the end."""
+"""Registers this process as a worker, keeps it alive by heartbeat and upkeep, and unregisters it at the end."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ FAREWELL_SECONDS = 5.0
 
 
 class AlreadyRunning(CatchmentError):
-    """Another worker runs the top level of a serial queue, and this one was to be the only one."""
+    """Another worker runs the top level of a serial queue, and this one was started with ``--single``."""
 
 
 class Membership:
-    """``on_dead`` is called in the event loop when the database gave the worker up, ``on_hooks`` when after hooks are
-    due. After a fault ``interrupted`` names the tasks that were running."""
+    """``on_dead`` is called in the event loop when the database has declared the worker dead, ``on_hooks`` when after
+    hooks are due. ``interrupted`` returns the tasks that were running when the worker failed."""
 
     def __init__(
         self,
@@ -55,7 +55,8 @@ class Membership:
 
     @asynccontextmanager
     async def joined(self, queues: list[store.Queue], capacity: int) -> AsyncGenerator[store.WorkerIdentity]:
-        """Be a worker of these queues while inside; raises ``AlreadyRunning`` where only one may be."""
+        """Be a registered worker of these queues inside this block; raises ``AlreadyRunning`` with ``--single``, if
+        another worker runs one of them."""
         identity = await self._register(queues, capacity)
         loop = asyncio.get_running_loop()
 
@@ -120,7 +121,7 @@ class Membership:
         )
 
     async def _unregister(self, identity: store.WorkerIdentity) -> None:
-        """Give back what is left. Without an answer the lease does it."""
+        """Give back what is left. If the database does not answer, the end of the lease does it."""
         with suppress(psycopg.Error, ServerUnavailable):
             conn = await connect_async(self._dsn)
             try:
@@ -130,7 +131,7 @@ class Membership:
                 await conn.close()
 
     def _is_alive(self, loop: asyncio.AbstractEventLoop) -> bool:
-        """Does the event loop still turn? Asked by the heartbeat, which leaves a mark for the next time."""
+        """Is the event loop of the worker running? Called by the heartbeat, in its thread, for each beat."""
         loop.call_soon_threadsafe(self._tick)
         return time.monotonic() - self._ticked < self._options.stall_limit.total_seconds()
 

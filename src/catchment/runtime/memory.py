@@ -1,8 +1,7 @@
-"""How much of its memory this process may use and does: the limits of its own cgroup first, else the machine's.
+"""How much memory this process may use, and the share in use: by the limits of its cgroups, else of the machine.
 
-``/proc/self/cgroup`` says which groups the process is in. A limit of any group above counts as well, so the tree is
-walked up to where it is mounted. In a container the path may begin above that mount; then the mount itself is the
-nearest group there is.
+``/proc/self/cgroup`` says which groups the process is in. The limits of the groups above count as well, up to the mount
+point. In a container the path may start above the mount point; then the mount point itself is the nearest group.
 """
 
 from __future__ import annotations

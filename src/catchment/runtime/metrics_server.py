@@ -29,7 +29,7 @@ PRESSURES = ("memory", "event_loop", "completer", "transactions", "latency")
 
 
 class WorkerCollector(Collector):
-    """Turns the numbers of a worker into metrics, anew for each scrape. Called from the threads of the server."""
+    """Turns the counters of a worker into metrics at each scrape. Called from the threads of the server."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class MetricsServer:
     def start(self) -> None:
         """Listen on the port asked for, or on the next one that is free.
 
-        Several workers of a machine may have been given the same port. Without a free one the worker goes on unseen.
+        Several workers of a machine may have the same port setting. If none is free, the worker runs without metrics.
         Raises ``RequestRefused`` when the address cannot be bound for another reason.
         """
         for port in range(self._asked, min(self._asked + PORTS_TRIED, 65536)):
@@ -178,7 +178,7 @@ class MetricsServer:
         )
 
     def stop(self) -> None:
-        """Close the port; a scrape under way is left to its own end."""
+        """Close the port; a running scrape is not interrupted."""
         if self._server is None or self._thread is None:
             return
         self._server.shutdown()

@@ -1,4 +1,4 @@
-"""Where handlers run that must not run on the event loop: plain functions in threads, CPU-bound ones in processes.
+"""Runs handlers that must not run on the event loop: plain functions in threads, CPU-bound ones in processes.
 
 A thread cannot be stopped: a cancelled handler is waited for, one that timed out or lost its claim is left behind and
 keeps its thread until it returns or the worker ends. A process is killed and replaced.
@@ -27,7 +27,7 @@ from catchment.task.encode import DEFAULT_LIMIT
 
 T = TypeVar("T")
 CHILD = "catchment.runtime.process_child"
-# What an answer has besides its result, which as text in JSON may be twice as long as it is. Errors are far shorter.
+# Room for an answer besides its result, which may double in length as a JSON string. Errors are far shorter.
 LONGEST_FRAME = 1024 * 1024
 HUNG_UP = 2.0
 
@@ -60,7 +60,7 @@ class ProcessError(Exception):
 
 
 class NotStarted(Exception):
-    """All threads or processes stayed busy for so long that another worker may well be faster."""
+    """No thread, process or transaction connection became free in time: another worker may be faster."""
 
 
 class Pools:
@@ -90,8 +90,8 @@ class Pools:
     async def run_in_thread(
         self, fn: Callable[..., Any], bound: dict[str, Any], *, waits: Callable[[], bool], starts: Callable[[], None]
     ) -> Any:
-        """Call ``fn`` in a thread, and ``starts`` when there is one. When we are cancelled and ``waits()``, its end
-        still counts."""
+        """Call ``fn`` in a thread, and ``starts`` just before. If this is cancelled and ``waits()`` is true, wait for
+        its result all the same; else leave the thread behind."""
         await self._enter(self._thread_room)
         starts()
         future = asyncio.wrap_future(self._threads.call(partial(copy_context().run, fn, **bound)))
@@ -113,7 +113,7 @@ class Pools:
         return answer
 
     async def run_in_process(self, path: str, payload: str, *, starts: Callable[[], None]) -> Json:
-        """Run the command defined at ``path`` in a process of its own; cancelling kills it."""
+        """Run the command defined at ``path`` in a process; cancelling kills the process."""
         await self._enter(self._room)
         try:
             process = self._take_idle() or await Process.start(self._limit)
@@ -145,7 +145,7 @@ class Pools:
         self._threads.close()
 
     def _take_idle(self) -> Process | None:
-        """A process that waits for its next call; one that has died meanwhile (killed for memory, say) is no use."""
+        """An idle process, or None. One that has died meanwhile (out of memory, for instance) is dropped."""
         while self._idle:
             process = self._idle.pop()
             if process.is_alive:
@@ -157,11 +157,11 @@ class Pools:
     def _came_back(self, future: asyncio.Future[Any]) -> None:
         self.left_behind -= 1
         if not future.cancelled():
-            future.exception()  # looked at, so that asyncio does not complain that nobody did
+            future.exception()  # retrieved, so that asyncio logs no warning
 
 
 class Threads:
-    """Threads that are made when all others are busy. They are daemons, other than those of ``concurrent.futures``: a
+    """Threads that are started when all others are busy. Unlike those of ``concurrent.futures`` they are daemons: a
     handler that never returns does not keep the process from ending."""
 
     def __init__(self) -> None:
@@ -171,14 +171,14 @@ class Threads:
         self._is_closed = False
 
     async def run(self, fn: Callable[..., T], *arguments: Any) -> T:
-        """As ``asyncio.to_thread``, whose few threads are for handlers: they may keep all of them."""
+        """As ``asyncio.to_thread``, whose few threads belong to handlers, which may occupy all of them."""
         answer = await asyncio.wrap_future(self.call(partial(fn, *arguments)))
         if isinstance(answer, Raised):
             raise answer.error
         return answer
 
     def call(self, fn: Callable[[], Any]) -> Future[Any]:
-        """Run ``fn`` in a thread; how many there are is the caller's to limit."""
+        """Run ``fn`` in a thread. The caller limits the number of calls."""
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()
         self._calls.put((future, fn))
@@ -208,7 +208,7 @@ class Threads:
 
 
 async def run_in_own_thread(fn: Callable[..., T], *arguments: Any) -> T:
-    """Call ``fn`` once, in a thread that is made for it."""
+    """Call ``fn`` in a new thread."""
     threads = Threads()
     try:
         return await threads.run(fn, *arguments)
@@ -269,10 +269,10 @@ class Process:
                 return answer
         except (ValueError, TypeError, KeyError, RecursionError):
             pass
-        raise _failed("the process of the handler wrote something of its own to the connection of its worker")
+        raise _failed("the process of the handler wrote unexpected data to the connection of its worker")
 
     async def _end(self) -> str:
-        """How the process ended; one that hung up and goes on is killed."""
+        """How the process ended; one that closed its connection but still runs is killed."""
         try:
             async with asyncio.timeout(HUNG_UP):
                 code = await self._child.wait()

@@ -1,4 +1,4 @@
-"""What running handlers reach of the database: progress, the children of a join, transactions of their own."""
+"""What running handlers use of the database: progress, the children of a join, transactions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_PROGRESS = 16 * 1024
 
 
 class HandlerPort(Port, Protocol):
-    """What the executor needs besides: for joins, handlers with a transaction, and commands it does not know."""
+    """A port with what the executor needs in addition: joins, transactions, and commands that it does not know."""
 
     async def children(self, task_id: TaskId) -> list[Child]: ...
 
@@ -55,7 +55,7 @@ class HandlerPort(Port, Protocol):
 
 
 class WorkerPort:
-    """One connection for progress, warnings and the children of joins; transactions have a pool of their own."""
+    """One connection for progress, warnings and the children of joins; transactions have a separate pool."""
 
     def __init__(self, dsn: str, transactions: Transactions, turns: Turns, events: Events, *, limit: timedelta) -> None:
         self.link = Link(dsn, "port", events, limit=limit)
@@ -120,7 +120,7 @@ class WorkerPort:
         except LOST:
             raise
         except ClaimLost:
-            pass  # whoever has the task now tells how far it is
+            pass  # the worker that has the task now reports its progress
         except (psycopg.Error, CatchmentError) as error:
             self._refuse_progress(context, error)
 
@@ -134,7 +134,7 @@ class WorkerPort:
         self._loop.call_soon_threadsafe(self._news.set)
 
     def warn(self, task_id: int, command: str) -> None:
-        """A task of a command that this worker does not know: say so once."""
+        """Warn, once per command, about a task whose command this worker does not know."""
         if command not in self._warned:
             self._warned.add(command)
             text = f"a worker of its queue has no command {command}: it was given back"
@@ -168,15 +168,15 @@ class WorkerPort:
         return await self._transactions.commit(context, ending)
 
     def loss(self, context: Context, error: BaseException) -> Exception | None:
-        """What is to be raised instead of an error, when the connection is gone or the server cannot work now."""
+        """The exception to raise instead of an error, if the connection was lost or the server cannot work now."""
         return self._transactions.loss(context, error)
 
     def is_waiting(self, context: Context) -> bool:
-        """Does the handler wait for an answer in its transaction?"""
+        """Is the handler waiting for an answer in its transaction?"""
         return self._transactions.is_waiting(context)
 
     async def hangs(self, context: Context) -> bool:
-        """Will that answer never come? Then its connection is cut, which interrupts the attempt."""
+        """Does its connection hang? Then it is cut, which interrupts the attempt."""
         return await self._transactions.hangs(context)
 
     def must_wait(self, command: str) -> bool:

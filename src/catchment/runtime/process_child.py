@@ -33,10 +33,10 @@ def main() -> None:
 
 
 def _die_with(worker: int) -> None:
-    """Have the kernel kill us when the worker is gone: a handler must not go on beside its next attempt."""
+    """Have the kernel kill this process when the worker dies: a handler must not run beside its next attempt."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != worker:  # it died before we asked
+    if os.getppid() != worker:  # it died before prctl
         os._exit(1)
 
 

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from catchment.errors import RequestRefused
 from catchment.runtime.options import WorkerOptions
 
-# Beyond these, numbers of PostgreSQL or of Python's timers overflow; nobody means them.
+# Larger values would overflow numbers of PostgreSQL or timers of Python.
 Count = Annotated[int, Field(le=1_000_000)]
 Milliseconds = Annotated[int, Field(le=1_000_000_000)]
 Seconds = Annotated[float, Field(le=1_000_000, allow_inf_nan=False)]
@@ -46,13 +46,13 @@ class WorkerSettings(BaseSettings):
         None, ge=1, description="Processes for CPU-bound handlers; default: all cores."
     )
     give_back_seconds: Seconds = Field(
-        10, gt=0, description="A claimed task that finds no free slot, thread or process for so long is given back."
+        10, gt=0, description="A claimed task that cannot start within this time is given back."
     )
     max_result_bytes: int = Field(
         16 * 1024 * 1024, ge=1, le=2**30, description="Largest result, and largest info, in bytes of JSON."
     )
     stop_grace_seconds: Seconds = Field(
-        10, ge=0, description="A handler that was stopped and goes on for so long is left behind."
+        10, ge=0, description="A handler that still runs this long after it was stopped is left behind."
     )
     lease_seconds: Seconds = Field(15, gt=1, description="Time after which a silent worker counts as dead.")
     shutdown_grace_seconds: Seconds = Field(30, ge=0, description="Time that running handlers get at a stop.")

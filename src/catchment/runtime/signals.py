@@ -1,7 +1,7 @@
-"""SIGTERM and Ctrl-C: the worker is asked to stop, and ended if it does not within its time.
+"""SIGTERM and Ctrl-C: ask the worker to stop, and end the process if it does not stop in time.
 
-The handlers are Python's own, which run even while a task handler keeps the event loop busy; the time is kept by a
-thread, which no event loop holds up. The end waits for nothing, a log that nobody reads included.
+The signal handlers are Python's own, which run even while a task handler blocks the event loop; a thread measures the
+time. The end waits for nothing, not even for a log that is not read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from catchment.runtime.events import Events
 
-# What a stop takes beyond the grace of its handlers: the last endings, a last word to the database.
+# How long a stop may take beyond the grace of its handlers: for the last endings and to unregister.
 MARGIN = timedelta(seconds=15)
 EXIT_CODE = 70
 LAST_WORDS = 1.0
@@ -27,7 +27,7 @@ LAST_WORDS = 1.0
 def stop_on_signals(stop: Callable[[], None], events: Events, *, grace: timedelta, margin: timedelta = MARGIN) -> None:
     """Call ``stop`` in the running event loop at SIGTERM and SIGINT; end the process ``margin`` after the grace.
 
-    Not in processes that handlers fork: these have what was there before.
+    Processes that handlers fork get the former signal handlers back.
     """
     loop = asyncio.get_running_loop()
     limit = (grace + margin).total_seconds()
@@ -46,7 +46,8 @@ def stop_on_signals(stop: Callable[[], None], events: Events, *, grace: timedelt
 
 
 def _restore_in_children(ours: object, before: Mapping[signal.Signals, Any]) -> None:
-    """Python forgets signals that reach a process just after its fork, so they are blocked until then."""
+    """Restore the former signal handlers in forked processes. Signals are blocked meanwhile, because Python forgets
+    those that reach a process just after its fork."""
     forking = threading.local()
 
     def block() -> None:
@@ -65,8 +66,8 @@ def _restore_in_children(ours: object, before: Mapping[signal.Signals, Any]) -> 
 
 
 def end_process(code: int, last_words: Callable[[], None] = lambda: None) -> NoReturn:
-    """End the process without waiting for coroutines, threads and locks. The log is written if that can be done soon:
-    whoever should read it may have stopped, and then its lock is held for ever."""
+    """End the process without waiting for coroutines, threads and locks. The log is flushed if that takes less than a
+    second: its reader may have stopped, and then the lock of the log is never released."""
     try:
         thread = threading.Thread(target=_write_log, args=[last_words], daemon=True)
         thread.start()

@@ -1,7 +1,7 @@
-"""Upkeep: what must happen although nobody calls for it, in a thread of its own: never in the way of a claim.
+"""Upkeep: what must happen without a caller, in a separate thread, so that it delays no claim.
 
-The work itself is in SQL, item by item. Here each call to the database is a part of a round that may fail: it is
-reported, less and less often, and the other parts and the next round go on. The thread ends only when it is stopped.
+The work itself is in SQL, item by item. Here each call to the database is a part of a round. If a part fails, that is
+reported, less and less often, and the other parts and the next round run. The thread ends only when it is stopped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from catchment.runtime.pulse import Pulse
 from catchment.store import worker as store
 from catchment.store.connect import connect_ours
 
-# Chores that read whole tables come this often, and never take more than a twentieth of the time.
+# Chores read whole tables. They run this often, and take at most a twentieth of the time.
 CHORES_EVERY = 10.0
 CHORES_SHARE = 20
 FIRST_PAUSE = 0.2
@@ -47,7 +47,7 @@ class Upkeep:
         self._interval = interval
         self._events = events
         self._pulse = pulse
-        # A process that has just started leaves the heavy things to those that have been here for a while.
+        # A new process leaves chores and vacuums to the workers that are already there.
         self._chores_at = time.monotonic() + CHORES_EVERY
         self._vacuum_from = time.monotonic() + VACUUM_EVERY
         self._pause = FIRST_PAUSE
@@ -60,7 +60,7 @@ class Upkeep:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the round under way; one that takes long is left behind with its thread."""
+        """Stop after the current round; if that takes long, the thread is left running."""
         self._stopping.set()
         self._thread.join(timeout=STOP_SECONDS)
 
@@ -92,7 +92,7 @@ class Upkeep:
     def _attempt(
         self, conn: Connection[Any], part: str, call: Callable[[], dict[str, Any] | None]
     ) -> dict[str, Any] | None:
-        """Call; a failure is reported and None returned, unless the connection went with it."""
+        """Call a part. If it fails, report that and return None; raise if the connection is lost."""
         try:
             result = call()
         except Exception as error:
@@ -105,7 +105,7 @@ class Upkeep:
         return result
 
     def _report(self, part: str, error: Exception) -> None:
-        """Say it at once, then more and more rarely while it goes on."""
+        """Log a failure at once, then less and less often while it lasts."""
         due, pause = self._reports.get(part, (0.0, FIRST_REPORT))
         if time.monotonic() >= due:
             reason = str(error).strip() or type(error).__name__
@@ -147,7 +147,7 @@ class Upkeep:
         self._chores_at = ended + max(CHORES_EVERY, (ended - began) * CHORES_SHARE)
 
     def _vacuum(self, conn: Connection[Any], bloated: list[str]) -> None:
-        """Clear dead rows out, ever more rarely where that does not help: an old snapshot may keep them."""
+        """Vacuum these tables, less and less often if that does not help, as when an old snapshot keeps dead rows."""
         self._vacuumed = {table: when for table, when in self._vacuumed.items() if table in bloated}
         for table in bloated:
             due, pause = self._vacuumed.get(table, (self._vacuum_from, VACUUM_EVERY))

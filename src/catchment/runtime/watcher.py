@@ -1,7 +1,7 @@
-"""Compares what this worker holds with what the database says it holds, and hears of cancelled tasks.
+"""Compares what this worker holds with what the database says it holds, and finds cancelled tasks.
 
-A handler whose claim is gone is stopped. A claim that this process never heard of (the answer was lost with its
-connection) is given back: when it has been seen for a while, so that one whose answer is just coming is not.
+A handler whose claim is lost is stopped. A claim whose answer was lost with its connection is given back, but only
+after a while: the answer may still arrive.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from catchment.store import attempt as store
 from catchment.store.errors import Fault, fault_of
 from catchment.store.worker import WorkerIdentity
 
-# Every so many comparisons are of everything this worker should hold, whether there is reason to or not.
+# One in this many comparisons covers everything that the worker should hold.
 THOROUGH = 10
 
 
@@ -53,7 +53,7 @@ class Watcher:
         self.bell = Doorbell()
 
     def suspect(self) -> None:
-        """A connection that brings claims is new: an answer may have been lost with the one before."""
+        """Compare everything for a while: a connection was lost, and possibly the answer to a claim."""
         self._suspicious_until = time.monotonic() + 4 * self._every.total_seconds()
 
     async def run(self, stopping: asyncio.Event) -> None:
@@ -89,7 +89,7 @@ class Watcher:
     async def _give_back_strangers(self, conn: AsyncConnection[Any], strangers: set[tuple[int, int]]) -> None:
         now = time.monotonic()
         self._strangers = {one: self._strangers.get(one, now) for one in strangers}
-        # A cancel may make us look twice in a moment, so what counts is the time between, not the number of looks.
+        # A cancel may cause two comparisons within a moment, so the time between them counts, not their number.
         since = now - self._every.total_seconds() * 0.9
         lost = [one for one, seen in self._strangers.items() if seen <= since]
         if lost:
@@ -97,7 +97,7 @@ class Watcher:
             self._events.emit("tasks.unheard_of", f"{len(lost)} claims never arrived here: given back", count=len(lost))
 
     async def _release(self, conn: AsyncConnection[Any], lost: list[tuple[int, int]]) -> None:
-        """Give these back; where one of them is refused, the others by themselves."""
+        """Give these back; if that is rejected, one by one."""
         try:
             with self.link.call():
                 await store.release(conn, [i for i, _ in lost], [fence for _, fence in lost])
