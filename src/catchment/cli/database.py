@@ -40,7 +40,7 @@ select has_function_privilege(p.oid, 'execute')
 def open_database(dsn: str | None, role: Role) -> Generator[Connection[Any]]:
     """Connect, and check that the schema fits. The embedded server's schema is kept up to date by itself.
 
-    ``role`` is the one whose members may do what is asked for; others are refused by the database, and get its name.
+    ``role`` is the role whose members may do this. Other users are refused by the database; the hint names the role.
     """
     with connect_ours(find_dsn(dsn)) as conn:
         if dsn is None:
@@ -57,14 +57,15 @@ _IS_READ_ONLY = "select current_setting('default_transaction_read_only')::boolea
 
 
 def check_may_run(conn: Connection[Any]) -> None:
-    """Raise ``RequestRefused`` unless this user may run tasks. A worker waits for a stand-by to take over."""
+    """Raise ``RequestRefused`` unless this user may run tasks. A read-only standby server is accepted: the worker waits
+    until it becomes the primary."""
     if conn.execute(_IS_READ_ONLY).fetchall() == [(True,)]:
         raise RequestRefused(f"sessions of user {conn.info.user} are read-only", hint=_HINTS["25006"])
     if conn.execute(_MAY_RUN).fetchall() != [(True,)]:
         raise _not_allowed(conn.info.user, "catchment_worker", "running tasks is not granted to it")
 
 
-# Settings of a role, a database or the server that let nothing work, and what is said about them.
+# Hints for errors that come from a setting of the role, the database or the server, by SQLSTATE.
 _HINTS = {
     "25006": "Sessions of this user are read-only. Connect to the primary server; if it is that one, look for"
     " default_transaction_read_only: alter role … reset default_transaction_read_only, or alter database … reset it.",
@@ -74,7 +75,7 @@ _HINTS = {
 
 
 def hint_for(error: psycopg.Error) -> str | None:
-    """What to do about an error of the database that comes from how it is set up."""
+    """A hint for a database error that comes from its configuration."""
     return _HINTS.get(error.sqlstate or "")
 
 

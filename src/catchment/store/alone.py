@@ -1,4 +1,4 @@
-"""One installation at a time, by a session lock. Any user may hold such a lock, so it is not waited for without end."""
+"""One installation at a time, by an advisory lock. Any user can take such a lock, so the wait for it has a limit."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ select format('backend %%s of user %%s (%%s)', l.pid, a.usename, coalesce(nullif
 
 @contextmanager
 def alone(conn: Connection[Any], name: str, *, on_wait: Callable[[str], None]) -> Generator[None]:
-    """Hold the lock of this name. ``on_wait`` is called once with who has it, if it is not free.
+    """Hold the lock of this name. If it is not free, ``on_wait`` is called once, with a text that names its holder.
 
-    Raises ``SchemaMismatch`` with the holder's name when it does not become free within a minute.
+    Raises ``SchemaMismatch``, also with the holder, when the lock does not become free within a minute.
     """
     ends = time.monotonic() + WAIT_SECONDS
     waits = False

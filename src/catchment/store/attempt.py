@@ -1,7 +1,7 @@
-"""Attempts of Python handlers: claimed, settled and told about, many at a time.
+"""Attempts of Python handlers: claim, settle and inspect them, many at a time.
 
-Arrays and JSON travel as text that is put together here: with batches of hundreds, the driver's own conversion of each
-element would cost more than the handler.
+Arrays and JSON are sent as text that is built here: in batches of hundreds, the driver's conversion of each element
+would cost more than the handler.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ class Attempt:
 
 @dataclass(slots=True)
 class Ending:
-    """How an attempt ended: ``asked`` is completed, failed, cancelled, interrupted or released. The rest is JSON text,
-    except ``failure``: what ``error`` says, for the log."""
+    """How an attempt ended: ``asked`` is completed, failed, cancelled, interrupted or released. The rest is JSON text;
+    ``failure`` is the content of ``error`` as a mapping, for the log."""
 
     attempt: Attempt
     asked: str = "completed"
@@ -131,12 +131,12 @@ class Ending:
 
     @property
     def size(self) -> int:
-        """How much text there is to send, beside what spawns and follow-ups have."""
+        """The length of the text to send, without spawns and follow-ups."""
         return len(self.result or "") + len(self.info or "") + len(self.error or "")
 
     @property
     def is_large(self) -> bool:
-        """Would it keep others waiting that are recorded over the same connection?"""
+        """Would it delay the others that are recorded over the same connection?"""
         return len(self.spawns) > 1 or self.size > LARGE
 
 
@@ -201,8 +201,8 @@ async def complete_one(
 ) -> str:
     """Complete one attempt with its offspring; raises ``ClaimLost`` when it is no longer ours.
 
-    More spawns than one statement takes go in slices, in one transaction all the same. ``call`` is a context for each
-    statement.
+    If there are too many spawns for one statement, they are sent in slices, in one transaction. ``call`` makes a
+    context for each statement.
     """
     is_ours = len(ending.spawns) > 1 and conn.pgconn.transaction_status == TransactionStatus.IDLE
     if is_ours:
@@ -267,7 +267,7 @@ async def fates(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> dict[i
 
 
 async def report_progress(conn: AsyncConnection[Any], task_id: int, fence: int, progress: str) -> None:
-    """Tell how far an attempt is; raises ``ClaimLost`` when it is no longer ours."""
+    """Report the progress of an attempt; raises ``ClaimLost`` when it is no longer ours."""
     await fetch_value_async(
         conn, "select worker.report_progress(%s, %s, %s::pg_catalog.jsonb)", task_id, fence, progress
     )

@@ -62,7 +62,7 @@ def translate(error: psycopg.Error) -> Exception:
 
 
 class Fault(Enum):
-    """Whose fault an error of a call is: the connection's, the server's at the moment, or the request's."""
+    """What caused an error of a call: the connection, the present state of the server, or the request."""
 
     LOST = "lost"
     LATER = "later"
@@ -72,15 +72,15 @@ class Fault(Enum):
 # The session is over, or there was none: connection exceptions, shutdown, crash, dropped database, session timeout.
 _LOST_CLASSES = ("08",)
 _LOST_STATES = ("57P01", "57P02", "57P03", "57P04", "57P05", "25P03")
-# What was sent cannot be taken, now or later: data, constraints, limits of the program, our own rules, a raised error.
+# The request is rejected now and later: data, constraints, program limits, rules of the engine, a raised error.
 _BAD_CLASSES = ("21", "22", "23", "54", "CM", "P0")
 
 
 def fault_of(error: BaseException) -> Fault:
     """Sort an error of a database call by its SQLSTATE.
 
-    What is neither the connection's nor the request's may pass by itself: no memory, disk or connections left,
-    a deadlock, a read-only server, a cancelled statement, a right or a function that is missing for a while.
+    An error that neither the connection nor the request has caused may pass: no memory, disk or connections left, a
+    deadlock, a read-only server, a cancelled statement, a right or a function that is missing for a while.
     """
     state = error.sqlstate if isinstance(error, psycopg.Error) else None
     if state is not None:
@@ -93,8 +93,8 @@ def fault_of(error: BaseException) -> Fault:
 
 
 def is_of_server(error: psycopg.Error) -> bool:
-    """Does the server say that it cannot work now, and the statement may do well later? No memory, disk or connections
-    left, read-only, shutting down."""
+    """Does the error say that the server cannot work now, so that the statement may succeed later? No memory, disk or
+    connections left, read-only, shutting down."""
     state = error.sqlstate or ""
     return state[:2] == "53" or state[:4] == "57P0" or state == "25006"
 

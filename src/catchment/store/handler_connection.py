@@ -1,11 +1,11 @@
-"""The connections that ``ctx.transaction()`` gives to handlers: everything but ending the transaction.
+"""The connections that ``ctx.transaction()`` gives to handlers, which can do everything except end the transaction.
 
-It is committed with the task's completion, by the worker. A handler that committed it would keep its writes though its
-task fails; so ``commit`` and the like are refused, and savepoints (``conn.transaction()``) stay allowed.
+The worker commits the transaction with the completion of the task. If a handler committed it, its writes would stay
+even if its task fails; so ``commit`` and the like are refused. Savepoints (``conn.transaction()``) are allowed.
 
-The object belongs to one attempt, its session is used again. So when the attempt is over the session is taken away from
-the object, for ever: a coroutine, thread, cursor or stream that still has it gets an error, and cannot reach what the
-next attempt does in that session.
+The object belongs to one attempt, but its session is used again. So when the attempt is over, the session is taken away
+from the object for good: a coroutine, thread, cursor or stream that still has the object gets an error, and cannot
+reach the session of the next attempt.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from psycopg.pq.abc import PGconn
 from catchment.errors import RequestRefused
 from catchment.store.errors import is_of_server
 
-# The server ends a session for what its client did, or did not: that is the handler's own fault.
+# SQLSTATEs of a session that the server ended because the handler was idle: the handler's own fault.
 IDLED = ("25P03", "25P04")
 
 
@@ -35,15 +35,15 @@ def _refused(verb: str, is_async: bool) -> RequestRefused:
 
 @cache
 def no_session() -> PGconn:
-    """What a connection has in place of a session that was taken away: one that is closed."""
+    """A closed session: what a connection object has after its session was taken away."""
     closed = pq.PGconn.connect_start(b"host=/nonexistent")
     closed.finish()
     return closed
 
 
 class Met:
-    """What a connection has met: ``ended_by`` is the SQLSTATE that came with the end of its session, ``faults`` are the
-    errors that say the server cannot work now, ``is_in_fault`` whether the newest statement ended with one."""
+    """The errors that a connection has met: ``ended_by`` is the SQLSTATE that ended its session, ``faults`` are the
+    errors of a server that cannot work now, ``is_in_fault`` is true if the newest statement ended with one."""
 
     def __init__(self) -> None:
         self.ended_by: str | None = None
@@ -66,7 +66,7 @@ class HandlerConnection(Connection[Any]):
         self.met = Met()
 
     def let_go(self, *, at_once: bool = False) -> bool:
-        """Take the session away, from any thread; false when something uses it. Then it stays, except ``at_once``."""
+        """Take the session away, from any thread; false when it is in use. Then it is taken only if ``at_once``."""
         has_lock = self.lock.acquire(blocking=False)
         try:
             is_free = has_lock and not _is_at_work(self.pgconn)
@@ -147,7 +147,7 @@ class AsyncHandlerConnection(AsyncConnection[Any]):
 
 
 def _is_at_work(pgconn: PGconn) -> bool:
-    """Is an answer, a COPY or a pipeline under way?"""
+    """Is a statement, a COPY or a pipeline running?"""
     is_active = pgconn.transaction_status == TransactionStatus.ACTIVE
     return is_active or (pgconn.status == pq.ConnStatus.OK and pgconn.pipeline_status != PipelineStatus.OFF)
 

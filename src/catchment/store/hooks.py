@@ -1,4 +1,4 @@
-"""Hooks of commands: procedures of the user's that run around a task, with the rights of the connection."""
+"""Hooks of commands: procedures of users that run before and after a task, with the rights of the connection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ A = TypeVar("A", bound=Attempt)
 
 
 async def has_before_hooks(conn: AsyncConnection[Any], queues: Sequence[str]) -> bool:
-    """Has a Python command of these queues a before hook?"""
+    """Does a Python command of these queues have a before hook?"""
     return await fetch_value_async(
         conn,
         "select exists (select from worker.command_registry"
@@ -39,7 +39,7 @@ async def claim_with_hooks(
 ) -> list[A]:
     """Claim, and run the before hooks of what was claimed in the same transaction.
 
-    A hook gets ``limit``, all together get ``total``: what they exceed is a warning, and the attempts go on.
+    Each hook gets ``limit``, all together get ``total``. A hook that exceeds them is a warning, and its attempt starts.
     """
     async with conn.transaction():
         claimed = await claim(conn, worker_id, queues, size, make)
@@ -49,7 +49,7 @@ async def claim_with_hooks(
                 continue
             left = min(limit.total_seconds(), until - time.monotonic())
             if left <= 0:
-                await record_warning(conn, attempt.id, "before", f"not called: others of its claim took {total}")
+                await record_warning(conn, attempt.id, "before", f"not called: the hooks before it took {total}")
                 continue
             await _limit(conn, left, is_local=True)
             await conn.execute(
@@ -60,7 +60,7 @@ async def claim_with_hooks(
 
 
 async def run_after_hook(conn: AsyncConnection[Any], limit: timedelta) -> bool:
-    """Run one after hook that is due, in a transaction of its own; false when there is none."""
+    """Run one after hook that is due, in its own transaction; false when there is none."""
     cursor = await conn.execute("select worker.has_after_calls()")
     if await cursor.fetchone() != (True,):
         return False

@@ -1,8 +1,8 @@
-"""Install and upgrade the schema, and tell whether it fits this version.
+"""Install and upgrade the schema, and check whether it is compatible with this version.
 
 Each migration is one transaction under a session lock, so a broken one leaves nothing and can be run again.
-Functions, views, triggers and grants are re-created as a whole whenever their text changed. What a newer version of the
-package wrote is never taken back by an older one.
+Functions, views, triggers and grants are re-created as a whole whenever their text changed. An older version of the
+package never overwrites what a newer one wrote.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Upgrade:
     newer: str | None = None
 
 
-# Nothing that others have put into the path of this session is to be meant by what is created.
+# Names in what is created must not resolve to objects that others have put into the search path.
 _BEGIN = "set local role catchment_owner; set local search_path = pg_catalog, pg_temp"
 
 
@@ -129,7 +129,7 @@ def _migrate(conn: Connection[Any], on_step: Callable[[str], None]) -> Upgrade:
     applied = apply_migrations(conn, ENGINE, on_step)
     changed = recreate_routines(conn, ENGINE, on_step)
     if changed:
-        # Workers of an older version look at once whether they still fit.
+        # Workers of an older version then check at once whether they are still compatible.
         conn.execute("select worker.notify('worker_tasks', '')")
     return Upgrade(applied, changed, newer_than(conn, ENGINE))
 

@@ -161,23 +161,23 @@ class Context:
         return self._cancel_reason is not None
 
     def mark_cancelled(self, reason: str, *, is_over: bool = False) -> None:
-        """Tell the handler to stop; whoever runs it calls this, from any thread.
+        """Ask the handler to stop. Called by what runs the handler, from any thread.
 
-        ``is_over``: its attempt is settled, or its handler done; whatever it asks for from now on is refused.
+        ``is_over``: its attempt is settled, or its handler has returned; every later request is refused.
         """
         self._cancel_reason = reason
         self._is_over = self._is_over or is_over
 
     @property
     def is_over(self) -> bool:
-        """Is the attempt settled, or its handler done?"""
+        """Is the attempt settled, or has its handler returned?"""
         return self._is_over
 
     def _refuse_if_over(self) -> None:
         if self._is_over:
             raise TaskCancelled(
                 f"task {self.task_id} ({self.command}) was given up: {self._cancel_reason}",
-                hint="Let asyncio.CancelledError pass, and wait in the handler for all that it starts.",
+                hint="Do not catch asyncio.CancelledError, and wait in the handler for everything that it starts.",
             )
 
     def record(self) -> Offspring:

@@ -1,7 +1,7 @@
-"""Values of handlers as JSON text that jsonb can hold, or an error that says what is wrong with them.
+"""Encodes values of handlers as JSON text that jsonb can hold.
 
-Whatever the value does while it is written (raise anything, recurse for ever, be too large) becomes a ``GiveUp``: it
-would do the same at the next attempt.
+Whatever goes wrong (a value that raises, recurses for ever or is too large) becomes a ``GiveUp``, because it would go
+wrong again at the next attempt.
 """
 
 from __future__ import annotations
@@ -37,5 +37,5 @@ def encode(value: Any, what: str, *, limit: int = DEFAULT_LIMIT) -> str:
 def _text_of(error: BaseException) -> str:
     try:
         return f"{error}"[:500] or type(error).__name__
-    except BaseException:  # a message that cannot be had must not hide what happened
+    except BaseException:  # a message that raises must not hide the error
         return type(error).__name__

@@ -1,7 +1,7 @@
 """How an exception is stored with its task: structured, bounded, and in text that jsonb can hold.
 
-Nothing that an exception does while it is looked at gets out of here: a ``__str__`` that raises, a chain without end, a
-message of a gigabyte or one with lone surrogates all give a description.
+Every exception can be described: one whose ``__str__`` raises, an endless chain, a message of a gigabyte or one with
+lone surrogates.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _formatted(error: BaseException) -> str:
 
 
 def _shown(read: Callable[[], str], what: str, limit: int, *, keep_end: bool = False) -> str:
-    """The text that ``read`` gives, or why there is none."""
+    """The text that ``read`` returns, or the reason why there is none."""
     try:
         return _storable(read(), limit, keep_end=keep_end)
     except BaseException as problem:  # whatever a __str__ raises

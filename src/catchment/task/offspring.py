@@ -18,7 +18,7 @@ from catchment.task.encode import DEFAULT_LIMIT, encode
 ChildMode = Literal["concurrent", "serial"]
 ScopeFailure = Literal["wait", "cancel_siblings"]
 
-# What one statement carries: it takes well under a second, so that many of them do not look like a server that hangs.
+# The most spawns, and bytes of spawns, in one statement: it takes well under a second, far less than its time limit.
 SLICE = 5_000
 SLICE_BYTES = 4 * 1024 * 1024
 

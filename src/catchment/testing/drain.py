@@ -58,7 +58,7 @@ async def drain_async(app: App, conn: AsyncConnection[Any], *, max_tasks: int = 
 async def _drain(app: App, conn: AsyncConnection[Any], max_tasks: int) -> dict[str, int]:
     pools = PoolsHere(app.commands)
     try:
-        # Handlers may end the test's transaction as little as that of a worker.
+        # As in a worker, handlers must not end the transaction, which is the test's.
         with twin_of(conn, AsyncHandlerConnection) as own, twin_of(conn, HandlerConnection) as own_plain:
             return await Drain(app, conn, DrainPort(own, own_plain), pools).run(max_tasks)
     finally:

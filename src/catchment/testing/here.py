@@ -36,7 +36,7 @@ class PoolsHere(Pools):
 
 
 class PortHere(LocalPort):
-    """What the executor asks of a port on the way, where nothing is ever given up."""
+    """A port for tests: no connection is ever lost, and no handler is left behind."""
 
     def loss(self, context: Context, error: BaseException) -> Exception | None:  # noqa: ARG002 - it is the test's
         return None
