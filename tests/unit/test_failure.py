@@ -13,6 +13,7 @@ import pytest
 from catchment import App, Context, GiveUp, PayloadInvalid, RetryLater
 from catchment.errors import LakeMemory
 from catchment.task.command import Command
+from catchment.task.encode import encode
 from catchment.task.failure import describe_error
 from catchment.task.middleware import compose
 from catchment.task.options import CommandOptions
@@ -141,3 +142,10 @@ def test_an_error_with_a_code_is_stored_with_it() -> None:
     assert describe_error(LakeMemory("too much", code="ODD"))["code"] == "ODD"
     assert "code" not in describe_error(GiveUp("enough"))
     assert "code" not in describe_error(SystemExit("a text"))
+
+
+def test_a_fixed_limit_names_no_setting() -> None:
+    with pytest.raises(GiveUp, match=r"progress takes 5 bytes as JSON, the limit is 2$"):
+        encode("abc", "progress", limit=2, setting=None)
+    with pytest.raises(GiveUp, match="MAX_RESULT_BYTES"):
+        encode("abc", "the result", limit=2)

@@ -110,7 +110,7 @@ class WorkerPort:
         if context.newest_progress is None:
             return
         try:
-            text = encode(context.newest_progress.members(), "progress", limit=MAX_PROGRESS)
+            text = encode(context.newest_progress.members(), "progress", limit=MAX_PROGRESS, setting=None)
         except GiveUp as error:
             self._refuse_progress(context, error)
             return

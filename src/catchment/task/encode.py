@@ -18,17 +18,18 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 DEFAULT_LIMIT = 16 * 1024 * 1024
 
 
-def encode(value: Any, what: str, *, limit: int = DEFAULT_LIMIT) -> str:
-    """JSON text of ``value``, at most ``limit`` bytes of it; raises ``GiveUp`` with a message about ``what``."""
+def encode(value: Any, what: str, *, limit: int = DEFAULT_LIMIT, setting: str | None = "MAX_RESULT_BYTES") -> str:
+    """JSON text of ``value``, at most ``limit`` bytes; raises ``GiveUp`` with a message about ``what``.
+
+    ``setting`` is the name of the setting that changes the limit, None for a fixed limit.
+    """
     try:
         data = to_json(value, inf_nan_mode="strings")
     except BaseException as error:  # its serializer may raise anything, a pyo3 panic included
         raise GiveUp(f"{what} cannot be written as JSON: {_text_of(error)}") from error
     if len(data) > limit:
-        raise GiveUp(
-            f"{what} takes {len(data):,} bytes as JSON, the limit is {limit:,} (MAX_RESULT_BYTES);"
-            " store it elsewhere and return a reference to it"
-        )
+        advice = f" ({setting}); store it elsewhere and return a reference to it" if setting else ""
+        raise GiveUp(f"{what} takes {len(data):,} bytes as JSON, the limit is {limit:,}{advice}")
     if b"\\u0000" in data and _NUL.search(data):
         raise GiveUp(f"{what} contains a NUL character (\\u0000), which PostgreSQL cannot store in JSON")
     return data.decode()
