@@ -89,7 +89,7 @@ def test_a_name_that_is_no_table_is_refused_at_once(tables: Engine) -> None:
         tables.conn.execute("call worker.enqueue_analyze_tables('probe.nowhere')")
     with refused(tables, "CM004") as error:
         tables.conn.execute("call worker.enqueue_analyze_tables('probe.seen')")
-    assert "probe.seen is no table" in message(error)
+    assert "probe.seen is not a table" in message(error)
     assert "materialized views" in hint(error)
 
 
@@ -103,7 +103,7 @@ def test_a_table_that_is_gone_is_reported_and_the_others_are_analyzed(tables: En
 def test_a_table_that_is_null_or_unknown_is_refused_at_once(tables: Engine, wrong: str) -> None:
     with refused(tables, "CM004") as error:
         tables.conn.execute(f"call worker.enqueue_analyze_tables({wrong})")
-    assert "is no table" in message(error)
+    assert "is not a table" in message(error)
     assert "every table that has changed" in hint(error)
     assert tables.states() == {}
 
@@ -116,11 +116,11 @@ def test_names_that_are_none_are_reported_and_the_others_are_analyzed(tables: En
     _ask(tables, "a.b.c.d", "a.b.c", "probe.seen", "probe.orders")
     done = _run(tables)
     assert done["state"] == "completed", done["error"]
-    no_name = "no name of a table, expected schema.table"
+    no_name = "not the name of a table, expected schema.table"
     assert done["info"] == {
         "analyzed": 1,
         "missing": [],
-        "skipped": {"a.b.c.d": no_name, "a.b.c": no_name, "probe.seen": "no table"},
+        "skipped": {"a.b.c.d": no_name, "a.b.c": no_name, "probe.seen": "not a table"},
     }
 
 

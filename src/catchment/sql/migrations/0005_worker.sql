@@ -40,9 +40,9 @@ create table if not exists worker.trouble (
 );
 comment on table worker.trouble is
   'What upkeep could not do: one row per step and item (empty: the step as a whole). The item is set aside until retry_at, so that '
-  'the others go on; the row is gone as soon as it works. catchment doctor names them.';
+  'the others go on; the row is deleted as soon as it works. catchment doctor names them.';
 
--- Remembers for each session that runs SQL handlers its key, out of its reach; see hold_backend_lock.
+-- Keeps the key of each session that runs SQL handlers; the session itself cannot change it. See hold_backend_lock.
 create sequence if not exists worker.backend;
 
 create unlogged table if not exists worker.sleeper (

@@ -126,4 +126,4 @@ create type worker.cron as (
   any_weekday  boolean
 );
 comment on type worker.cron is
-  'A cron expression: the values of its fields, and whether the fields for days were left open (with * or ?). Sunday is 0.';
+  'A parsed cron expression: the values of its fields, and whether the day fields were * or ?. Sunday is 0.';

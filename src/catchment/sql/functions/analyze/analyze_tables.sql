@@ -1,9 +1,9 @@
--- analyze_tables: handler of the command of that name. Runs with the rights of the login that runs the task. payload.tables has
--- qualified names; without it, all tables that have changed since their last ANALYZE and that this login may analyze. Each table by
--- itself: what is gone, cannot be locked within a second or may not be analyzed is reported in the info, and the others are done.
+-- analyze_tables: handler of the command of that name. Runs with the rights of the login that runs the task. payload.tables is a list
+-- of qualified names. Default: all tables that have changed since their last ANALYZE and that this login may analyze. A table that is
+-- missing, cannot be locked within a second or may not be analyzed is reported in the info; the others are analyzed.
 --
 --   locks   each table, as ANALYZE does, by oid; waits for each a second at most
---   raises  42501 when it may analyze none of the named tables, CM004 when payload.tables is no list of names
+--   raises  42501 when it may analyze none of the named tables, CM004 when payload.tables is not a list of names
 create or replace procedure worker.analyze_tables(
   p_payload     jsonb,
   inout p_info  jsonb
@@ -51,7 +51,7 @@ begin
         end if;
       exception
         when syntax_error or invalid_name or invalid_parameter_value or feature_not_supported then
-          v_skipped := v_skipped || jsonb_build_object(v_name, 'no name of a table, expected schema.table');
+          v_skipped := v_skipped || jsonb_build_object(v_name, 'not the name of a table, expected schema.table');
       end;
     end loop;
   end if;
@@ -65,7 +65,7 @@ begin
      order by c.oid
   loop
     if not v_table.is_table then
-      v_skipped := v_skipped || jsonb_build_object(v_table.name, 'no table');
+      v_skipped := v_skipped || jsonb_build_object(v_table.name, 'not a table');
     elsif not v_table.may then
       v_denied := coalesce(v_denied, v_table.name);
       v_owner := coalesce(v_owner, v_table.owner);

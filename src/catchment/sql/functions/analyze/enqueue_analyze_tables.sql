@@ -1,7 +1,7 @@
--- enqueue_analyze_tables: ask for planner statistics of these tables, or of all that have changed. Independent of the running task,
--- as any enqueue; requests that wait become one.
+-- enqueue_analyze_tables: enqueue a task that analyzes these tables, or all that have changed. It is independent of the running task,
+-- as any enqueue; pending requests are merged.
 --
---   raises  CM004 when one is no table, null or unknown
+--   raises  CM004 when one is null, unknown or not a table
 create or replace procedure worker.enqueue_analyze_tables(variadic p_tables regclass[] default '{}')
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -14,7 +14,7 @@ begin
                                   where t is null or not exists (select from pg_class as c where c.oid = t)) then
     raise exception using
       errcode = 'CM004',
-      message = format('%s is no table', coalesce((select t::text
+      message = format('%s is not a table', coalesce((select t::text
                                                      from unnest(p_tables) as t
                                                     where not exists (select from pg_class as c where c.oid = t)
                                                       and t is not null
@@ -31,7 +31,7 @@ begin
   if found then
     raise exception using
       errcode = 'CM004',
-      message = format('%s is no table and has no statistics', v_wrong),
+      message = format('%s is not a table and has no statistics', v_wrong),
       hint = 'Name tables, partitioned tables, materialized views or foreign tables.';
   end if;
   select jsonb_agg(format('%I.%I', n.nspname, c.relname) order by n.nspname, c.relname) into v_names

@@ -1,4 +1,4 @@
--- may_analyze: may the present user collect statistics of this table? PostgreSQL itself would skip it with a warning.
+-- may_analyze: may the current user analyze this table? If not, ANALYZE would only skip it with a warning.
 create or replace function worker.may_analyze(p_table oid)
   returns boolean
   language sql

@@ -1,5 +1,5 @@
--- count_late_children: at commit, scopes learn of the children that were inserted from outside a handler. The first of a transaction
--- counts them all; each looks for its own row alone, since those that were counted are still in the index.
+-- count_late_children: count, at commit, the late children that are not counted yet. The first call of a transaction counts them all.
+-- Each call looks for its own row only, since the index still has entries of those that were counted.
 create or replace function worker.count_late_children()
   returns trigger
   language plpgsql

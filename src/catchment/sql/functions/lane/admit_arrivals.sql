@@ -1,5 +1,5 @@
--- admit_arrivals: give each lane its committed arrivals, in the order they were made. One admitter at a time, so that no
--- later arrival is admitted before an earlier one; whoever finds another at work leaves it to that one.
+-- admit_arrivals: give each lane its committed arrivals, in the order they were made. One session at a time, so that no later arrival
+-- is admitted before an earlier one; if another session has the turn, this one does nothing.
 --
 --   locks   the turn of admission if it is free, then lane rows by key, then ready
 create or replace function worker.admit_arrivals(
@@ -28,8 +28,7 @@ begin
   if not exists (select from worker.arrival) then
     return 0;
   end if;
-  perform t.name from worker.turn as t where t.name = 'admission' for update skip locked;
-  if not found then
+  if not worker.take_turn('admission') then
     return 0;
   end if;
 
@@ -77,7 +76,7 @@ begin
   end if;
 
   -- Idle lanes get a head, unless a finished neighbour took it with it already. It is locked, or a cancel could take it from
-  -- under the new lane; where somebody else holds it, the arrival stays: the first one is not passed over.
+  -- under the new lane; if another session holds it, the arrival stays: the first one is not passed over.
   v_lanes := array(
     select (null, a.queue_id, a.lane, a.first_place, a.last_place, h.id, null)::worker.held_lane
       from unnest(v_lanes) as a

@@ -1,5 +1,5 @@
--- rouse_limited: workers asleep on a limited queue that has work look again: nothing else tells them that the limit gives way.
--- Gates that have been idle for an hour are forgotten.
+-- rouse_limited: wake the workers that sleep on a limited queue with work: nothing else notifies them when the limit allows more.
+-- Gates that have been idle for an hour are deleted.
 --
 --   locks   gate rows that are free
 create or replace function worker.rouse_limited()

@@ -1,4 +1,4 @@
--- forget_workers: dead workers go when nothing is held in their name any more; they sleep and lead nowhere.
+-- forget_workers: dead workers lose their top rows and sleeper marks at once, and their own row when they hold no task any more.
 --
 --   locks   their top rows by queue, their sleeper rows and their own
 create or replace function worker.forget_workers(p_dead bigint[])

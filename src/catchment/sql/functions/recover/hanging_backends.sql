@@ -1,4 +1,4 @@
--- hanging_backends: backends that still run SQL tasks of dead worker processes, told by the lock each holds, not by its name.
+-- hanging_backends: backends that still run SQL tasks of dead worker processes, identified by the lock each holds, not by its name.
 create or replace function worker.hanging_backends(p_dead bigint[])
   returns setof integer
   language sql

@@ -1,6 +1,6 @@
--- heartbeat: a worker process lives, has so much room, and keeps its lease.
+-- heartbeat: renew the lease of a worker process and record its free capacity and memory usage.
 --
---   raises  CM001 when the worker was declared dead: its claims are gone, it must start anew
+--   raises  CM001 when the worker was declared dead: its claims are gone, it must register again
 create or replace function worker.heartbeat(
   p_worker_id           bigint,
   p_lease               interval default '15 seconds',

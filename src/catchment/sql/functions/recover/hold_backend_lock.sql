@@ -1,8 +1,8 @@
--- hold_backend_lock: this backend's proof of life: a session lock with a random key, which nobody else has or can guess.
--- It ends with the backend. Only this backend's pid beside the key is proof: pg_locks shows the key to anybody. A handler may
--- have given up all advisory locks of its session, so each call takes it again, and another key if a stranger was quicker.
+-- hold_backend_lock: take this backend's proof of life: a session lock with a random key. It ends with the backend. The lock counts
+-- only together with the backend's pid, because every user can read the key in pg_locks. A handler may have released all advisory locks
+-- of its session, so each call takes the lock again; if another session has taken it meanwhile, with a new key.
 --
--- The sequence is where PostgreSQL remembers the key for this session alone: see own_backend_key.
+-- The sequence stores the key for this session alone: see own_backend_key.
 create or replace function worker.hold_backend_lock()
   returns bigint
   language plpgsql

@@ -1,6 +1,6 @@
--- hold_worker_lock: this session proves that a worker lives, by the worker's lock. An older session of the same worker that still
--- has it (a connection that was cut, which the server has not noticed) is ended first; runs with the caller's rights, which must
--- allow that. A stranger that holds the lock is left alone: then the worker lives by its lease.
+-- hold_worker_lock: take a worker's lock for this session, as proof that the worker lives. An older session of the same worker that
+-- still has it (a lost connection that the server has not noticed) is ended first. Runs with the caller's rights, which must allow
+-- that. A foreign session that holds the lock is left alone: then the worker lives by its lease.
 --
 --   returns whether the lock is held
 create or replace function worker.hold_worker_lock(p_worker_id bigint)

@@ -1,6 +1,5 @@
--- mark_dead_workers: find worker processes that are gone. A worker is dead when its lease has ended, or when the session that
--- proves its life has not held its lock for longer than a grace, so that a cut connection can be made again. Somebody else who
--- holds the lock proves nothing.
+-- mark_dead_workers: find worker processes that are dead: their lease has ended, or the recorded session has not held their lock for
+-- longer than the grace, in which a lost connection can be made again. A lock held by another session does not count.
 --
 --   locks   worker rows that are free
 --   returns the dead, of all or of p_only; their rows stay until interrupt_abandoned has moved their tasks

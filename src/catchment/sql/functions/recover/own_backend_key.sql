@@ -1,5 +1,5 @@
--- own_backend_key: the key of this session, or null when it has never run tasks. It is the value that this session set or drew last
--- of the sequence worker.backend: PostgreSQL remembers that for each session, and no session may do so by itself.
+-- own_backend_key: the key of this session, or null if it has never run tasks. It is the last value of the sequence worker.backend in
+-- this session: PostgreSQL keeps that per session, and only functions of the engine may set it.
 create or replace function worker.own_backend_key()
   returns bigint
   language plpgsql

@@ -1,5 +1,6 @@
--- register_worker: a worker process begins. The caller then takes its lock on a connection it keeps (hold_worker_lock); behind a
--- pooler it cannot, passes p_has_lock false, and lives by its lease alone. The key is random: a stranger cannot have it first.
+-- register_worker: a worker process begins. The caller then takes its lock on a connection it keeps (hold_worker_lock). Behind a
+-- pooler it cannot: it passes p_has_lock false and lives by its lease alone. The key is random, so that no other session can take
+-- the lock first.
 create or replace function worker.register_worker(
   p_name          text,
   p_queues        text[] default '{}',

@@ -1,4 +1,4 @@
--- take_top: let a worker run the top level of these serial queues: all of them, or none. A queue is free when nobody has it, or
+-- take_top: let a worker run the top level of these serial queues: all of them, or none. A queue is free when no worker has it, or
 -- when the worker that has it is dead.
 --
 --   returns the first queue that another live worker has; null when all are taken now
@@ -16,7 +16,7 @@ declare
   v_queues integer[] := array(select q.queue_id from worker.queue_registry as q where q.queue = any (p_queues) order by 1);
   v_busy   text;
 begin
-  -- Those that stand by ask again and again: only who may succeed takes a lock.
+  -- Workers that stand by call this again and again: check first, without a lock.
   v_busy := worker.top_taken(p_worker_id, v_queues);
   if v_busy is not null then
     return v_busy;

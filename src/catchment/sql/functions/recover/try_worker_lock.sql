@@ -1,7 +1,7 @@
--- try_worker_lock: take the lock of a worker for this session, and note which session has it.
+-- try_worker_lock: take the lock of a worker for this session, and record this session as its holder.
 --
 --   locks   the worker row
---   returns whether it is held: not when a stranger has it
+--   returns whether it is held; false when another session has it
 create or replace function worker.try_worker_lock(p_worker_id bigint)
   returns boolean
   language plpgsql

@@ -1,5 +1,5 @@
--- pin_procedures: a registered name means the one procedure that it means now, also when another of that name comes later. A name
--- that means none yet, or several, stays open until a task asks for it.
+-- pin_procedures: resolve the registered names to signatures, so that a procedure of the same name that is created later is not
+-- called instead. A name that matches no procedure yet, or several, stays unresolved until a task needs it.
 create or replace function worker.pin_procedures()
   returns trigger
   language plpgsql

@@ -1,5 +1,5 @@
--- pinned_signature: which procedure a registered name means: the one that it meant before while that exists, else the only one that it
--- can mean; null for none, and for several.
+-- pinned_signature: the signature that a registered name resolves to: the former one if that still exists, else the only match; null
+-- if there is no match, or several.
 create or replace function worker.pinned_signature(
   p_name    text,
   p_before  text

@@ -1,4 +1,4 @@
--- check_info: how much a SQL handler may hand back.
+-- check_info: refuse an info of a SQL handler that is too large.
 --
 --   raises  CM004
 create or replace function worker.check_info(p_info jsonb)

@@ -1,5 +1,5 @@
--- enter_task: from here on this transaction is the handler of that task. The lock of this backend belongs to the transaction too:
--- a handler that gives up all advisory locks of its session is not taken for a death.
+-- enter_task: this transaction now runs the handler of that task. It takes the lock of this backend for the transaction as well, so
+-- that a handler that releases all advisory locks of its session is not taken for dead.
 create or replace function worker.enter_task(
   p_task_id  bigint
 )

@@ -1,8 +1,7 @@
--- find_handler: the procedure for a command whose registered name means none yet, or whose procedure is gone: look for it once more,
--- and keep what is found.
+-- find_handler: resolve the name of a handler or join again, if it was not resolved yet or its procedure is gone, and store the result.
 --
 --   locks   the row of the command, if it is free
---   returns null when the name means no procedure, or several
+--   returns the signature; null if no procedure, or more than one, matches
 create or replace function worker.find_handler(
   p_command  text,
   p_is_join  boolean

@@ -1,6 +1,6 @@
--- forget_settings: what a handler or a hook has set in the session of a worker ends with it: everything is as at the start of the
--- session, but for the hints of the engine (p_hints, see session_hints). To be called before the commit of that handler, because
--- a setting may decide what the next transaction may do. How durable that commit is stays as the handler said.
+-- forget_settings: reset what a handler or a hook has set in the session of a worker, except the hints of the engine (p_hints, see
+-- session_hints). Call it before the commit of that handler, because a setting may affect the next transaction.
+-- synchronous_commit stays as the handler set it for that commit.
 create or replace procedure worker.forget_settings(p_hints text[])
   language plpgsql
 as $$

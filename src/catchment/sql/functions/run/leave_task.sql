@@ -1,4 +1,6 @@
--- leave_task: the handler has returned and its task has moved on. Tells whether after hooks are due.
+-- leave_task: the handler has returned and its task has moved on.
+--
+--   returns whether after hooks are due
 create or replace function worker.leave_task()
   returns boolean
   language plpgsql

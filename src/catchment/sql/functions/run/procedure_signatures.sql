@@ -1,6 +1,6 @@
--- procedure_signatures: the procedures that a registered name can mean: those of up to p_args arguments, each jsonb. A name may say
--- its schema (default: public), and the arguments: 'app.pack', 'app.pack(jsonb)' or 'app.pack(jsonb, jsonb)'. Each comes with its
--- schema and with every type named in full, so that no search path and no overload can make it mean another.
+-- procedure_signatures: the signatures of the procedures that match a registered name: those with up to p_args arguments of type jsonb.
+-- A name may have a schema (default: public) and arguments: 'app.pack', 'app.pack(jsonb)' or 'app.pack(jsonb, jsonb)'. Schema and
+-- types of the signatures are qualified, so that they are unambiguous in any search path.
 create or replace function worker.procedure_signatures(
   p_name  text,
   p_args  integer

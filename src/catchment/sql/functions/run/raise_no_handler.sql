@@ -1,4 +1,4 @@
--- raise_no_handler: the answer to a task whose command has no procedure to call.
+-- raise_no_handler: the error of a task whose handler does not exist or is ambiguous.
 --
 --   raises  CM012
 create or replace function worker.raise_no_handler(

@@ -1,4 +1,4 @@
--- record_warning: something that went wrong beside a task and changes nothing about it.
+-- record_warning: record a problem with a task that does not change its state, such as a hook that raised.
 create or replace function worker.record_warning(
   p_task_id  bigint,
   p_source   text,
@@ -11,6 +11,7 @@ create or replace function worker.record_warning(
 as $$
 begin
   insert into worker.warning (task_id, at, source, message) values (p_task_id, worker.now(), p_source, left(p_message, 10000));
-  raise warning 'task %, % hook: %', p_task_id, p_source, left(p_message, 10000);
+  raise warning 'task %, %: %', p_task_id, case p_source when 'worker' then p_source else p_source || ' hook' end,
+                left(p_message, 10000);
 end;
 $$;

@@ -1,5 +1,6 @@
--- run_after_calls: call the after procedures that are due, at most p_limit, each in a transaction of its own where the caller may
--- commit; what one has set is forgotten then if p_hints says what to keep. The fibers of a worker leave those of Python tasks to the worker's own connection for hooks.
+-- run_after_calls: call the after procedures that are due, at most p_limit. Each runs in its own transaction if the caller may commit
+-- (p_commits). If p_hints is given, settings are reset after each one, see forget_settings. A fiber leaves the procedures of Python
+-- tasks to the worker's connection for hooks.
 create or replace procedure worker.run_after_calls(
   p_commits  boolean,
   p_limit    integer default null,

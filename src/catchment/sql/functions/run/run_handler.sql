@@ -24,7 +24,7 @@ begin
   for v_try in 0 .. c_tries loop
     begin
       v_info := null;
-      -- Whether it exists is asked here and not as its owner: who may not use its schema may not run it.
+      -- Looked up with the rights of the caller: without usage of its schema it may not be run.
       if pg_catalog.to_regprocedure(p_run.signature) is null then
         p_run.signature := worker.find_handler(p_run.command, p_run.is_join);
         if p_run.signature is null then
@@ -37,7 +37,7 @@ begin
       else
         execute v_call using p_run.payload;
       end if;
-      -- A handler that has become another user was so for itself alone.
+      -- A change of user ends with the handler.
       if session_user operator(pg_catalog.<>) v_login then
         perform pg_catalog.set_config('session_authorization', v_login::pg_catalog.text, false);
       end if;

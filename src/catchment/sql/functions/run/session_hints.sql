@@ -1,5 +1,5 @@
--- session_hints: the settings in which this session of a worker keeps hints of the engine about a queue; null in any other session,
--- which is left as its owner sets it.
+-- session_hints: the settings with hints of the engine that this session of a worker keeps for a queue; null in any other session,
+-- whose settings are not reset.
 create or replace function worker.session_hints(p_queue text)
   returns text[]
   language sql

@@ -1,5 +1,4 @@
--- clock_change: the moment at which the clocks of a time zone go forward between these two moments, to the second; null when
--- they do not.
+-- clock_change: the time, to the second, at which the clocks of a time zone go forward between two times; null when they do not.
 create or replace function worker.clock_change(
   p_timezone  text,
   p_from      timestamptz,

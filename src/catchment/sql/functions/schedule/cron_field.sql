@@ -1,7 +1,7 @@
--- cron_field: the values that one field of a cron expression stands for, in order: lists of *, n, n-m, each with /step or
--- without; n/step runs to the end. A range may go over the end of its cycle (fri-mon, 22-2). For days of the week 7 is Sunday, too.
+-- cron_field: the values of one field of a cron expression, in order. The field is a list of *, n or n-m, each with or without /step;
+-- n/step runs to the end. A range may wrap around (fri-mon, 22-2). As a day of the week, 7 is Sunday too.
 --
---   raises  CM016 when the field cannot be read, or names a value that there is not
+--   raises  CM016 when the field is invalid or a value is out of range
 create or replace function worker.cron_field(
   p_cron   text,
   p_field  text,

@@ -1,5 +1,5 @@
--- next_on_date: the first moment after another at which the clocks of a time zone show a time of a cron expression on this date. An
--- hour that comes twice counts twice; times that the clocks skip as they go forward count at the moment they do.
+-- next_on_date: the first time after p_after at which a cron expression fires on this local date. An hour that occurs twice counts
+-- twice; times that are skipped when the clocks go forward fire at the moment of the change.
 create or replace function worker.next_on_date(
   p_cron      worker.cron,
   p_timezone  text,

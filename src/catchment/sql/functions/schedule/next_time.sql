@@ -1,6 +1,5 @@
--- next_time: when a schedule fires next: the first time after p_now. Times that were missed are skipped: the run that is due makes
--- up for them. An interval keeps its phase: it counts on from the previous time, not from the moment that was noticed. Its days
--- have 24 hours and its months 30 days.
+-- next_time: when a schedule fires next: the first time after p_now. Missed times are skipped: the run that is due makes up for them.
+-- An interval keeps its phase: it is added to the previous time, not to p_now. Its days have 24 hours and its months 30 days.
 --
 --   raises  see next_cron
 create or replace function worker.next_time(

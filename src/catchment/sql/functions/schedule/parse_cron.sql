@@ -1,7 +1,7 @@
--- parse_cron: read a cron expression: five fields, or @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually. Where
--- both day of the month and day of the week are restricted, a day that fits either counts, as in cron.
+-- parse_cron: parse a cron expression: five fields, or @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually. If both day
+-- of the month and day of the week are restricted, a day that matches either one counts, as in cron.
 --
---   raises  CM016 when it cannot be read, or names days that no month has
+--   raises  CM016 when it is invalid, or when no month has the day
 create or replace function worker.parse_cron(p_cron text)
   returns worker.cron
   language plpgsql

@@ -1,4 +1,4 @@
--- refuse_schedule: the error of a schedule that could never work.
+-- refuse_schedule: the error of a schedule that could never fire.
 --
 --   raises  CM016
 create or replace function worker.refuse_schedule(

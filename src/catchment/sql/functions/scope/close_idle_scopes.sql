@@ -1,6 +1,6 @@
--- close_idle_scopes: close scopes that wait although no child is open and no join is under way: left by hand, or by a restore. Looks
--- at a stretch of the table in each call, in turn. There is no index for it: it would have to hold the counters, which change
--- with each batch of children.
+-- close_idle_scopes: close scopes that wait although no child is open and no join is running, as after a manual change or a restore.
+-- Each call looks at the next p_limit rows of the table. An index would have to contain the counters, which change with each batch of
+-- children.
 --
 --   waiting -> completed | failed | cancelled, or its join becomes ready
 --   locks   scope rows that are free; then see follow_through

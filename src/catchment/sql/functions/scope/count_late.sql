@@ -1,4 +1,4 @@
--- count_late: scopes learn of the children that this transaction spawned into them.
+-- count_late: count the late children of this transaction in their scopes.
 --
 --   locks   see follow_through
 --   raises  CM005 when a scope has closed or is being cancelled

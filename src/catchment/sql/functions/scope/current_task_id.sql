@@ -1,5 +1,4 @@
--- current_task_id: which task the running SQL handler belongs to; null outside a handler. A hint: whatever needs to be sure asks
--- holds_task.
+-- current_task_id: the task of the running SQL handler; null outside a handler. Only a hint: holds_task proves it.
 create or replace function worker.current_task_id()
   returns bigint
   language sql

@@ -1,5 +1,5 @@
--- holds_task: is this the session that runs that attempt, or the transaction that ends it? Proven by the key of the session, which
--- no session can choose, or by a row that only this transaction sees; what a session has set about itself proves nothing.
+-- holds_task: does this session run that attempt, or does this transaction end it? Proven by the key of the session, which no session
+-- can choose, or by a row that only this transaction sees. Settings prove nothing.
 create or replace function worker.holds_task(p_run worker.running)
   returns boolean
   language plpgsql

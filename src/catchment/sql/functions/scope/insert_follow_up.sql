@@ -1,6 +1,6 @@
--- insert_follow_up: follow_up for the attempt of that task, which has to be run here.
+-- insert_follow_up: see follow_up; for the attempt of that task, which must run in this session or end in this transaction.
 --
---   raises  CM005 when it is not
+--   raises  CM005 when it does not
 create or replace function worker.insert_follow_up(
   p_task_id       bigint,
   p_command       text,

@@ -1,4 +1,4 @@
--- lock_scope: lock a scope row for a change of its counters and tell where its newest version is. A long-open snapshot keeps
+-- lock_scope: lock a scope row for a change of its counters and return where its newest version is. A long-open snapshot keeps
 -- every old version of a counter, and finding the newest through the index passes all of them; so the session remembers where
 -- it was last (set by change_scopes for large scopes) and follows the updates from there.
 --
@@ -28,7 +28,7 @@ begin
       end loop;
     exception
       when invalid_parameter_value or invalid_text_representation or internal_error then
-        null; -- that place is gone, or never was one
+        null; -- that location is gone, or invalid
     end;
   end if;
   select s.ctid into v_found from worker.scope as s where s.id = p_scope_id for no key update;

@@ -1,5 +1,6 @@
--- make_offspring: the children, siblings and follow-ups that a worker recorded for its task, made with the task's transition.
--- Children are made set-wise, in their order; siblings and deduplicated commands go the way of a single spawn. The caller has seen that the fence holds.
+-- make_offspring: make the children, siblings and follow-ups that a worker recorded for its task, with the task's transition. Children
+-- are inserted as a set, in their order; if there are siblings, or commands with dedup or a limit, one by one. The caller has checked
+-- the fence.
 --
 --   locks   see spawn_child and follow_up
 --   raises  what these raise

@@ -1,5 +1,5 @@
--- note_offspring: this transaction makes children or follow-ups of an attempt that it is going to end. The mode and the failure
--- policy of a scope may follow later.
+-- note_offspring: record that this transaction makes children or follow-ups of an attempt that it will end. The child mode and the
+-- failure policy may be given by a later call.
 create or replace function worker.note_offspring(
   p_fence       bigint,
   p_child_mode  text,

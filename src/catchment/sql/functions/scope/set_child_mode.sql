@@ -1,5 +1,5 @@
--- set_child_mode: the first spawn of a running handler fixes the mode and the failure policy of its scope. They are noted beside
--- the running row: a handler that spawned and works on can still be cancelled or timed out.
+-- set_child_mode: the first spawn of a running handler fixes the child mode and the failure policy of its scope. They are noted in
+-- offspring, not in the running row, so that a handler that has spawned can still be cancelled or timed out.
 --
 --   returns the mode
 --   raises  CM005 when the task is joining, the spawn comes from elsewhere or asks for another mode; CM011 when the task is

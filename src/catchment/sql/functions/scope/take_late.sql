@@ -1,5 +1,5 @@
--- take_late: the children that this transaction spawned into open scopes and nobody has counted, as changes to those scopes, and
--- forget them. A scope that is gone by now is kept in the list, to be refused.
+-- take_late: delete the notes of late children that this transaction has not counted yet, and return them as changes to their scopes. A
+-- scope that is gone stays in the list, so that it is refused.
 create or replace function worker.take_late()
   returns worker.scope_change[]
   language plpgsql

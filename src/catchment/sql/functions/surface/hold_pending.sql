@@ -1,7 +1,7 @@
--- hold_pending: lock the row of a task that has never been tried, wherever it is, and give it another priority.
+-- hold_pending: lock the ready or blocked row of a task that has never been tried, and give it another priority.
 --
---   returns ready, or why it is blocked
---   locks   its ready or blocked row; waits for whoever holds it
+--   returns ready, or the reason why it is blocked
+--   locks   its ready or blocked row; waits for it
 --   raises  CM007 when the task has been tried or has started
 create or replace function worker.hold_pending(
   p_task_id   bigint,

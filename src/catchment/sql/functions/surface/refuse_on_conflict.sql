@@ -1,4 +1,4 @@
--- refuse_on_conflict: which pending tasks are the same is declared once, not said by each INSERT.
+-- refuse_on_conflict: the error of an INSERT with an ON CONFLICT clause that is not supported. Without a command: it has a target.
 --
 --   raises  CM007
 create or replace function worker.refuse_on_conflict(p_command text default null)

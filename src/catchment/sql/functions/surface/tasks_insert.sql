@@ -1,7 +1,7 @@
 -- tasks_insert: INSERT INTO worker.tasks enqueues, or spawns when it names a parent. With ON CONFLICT DO NOTHING (id is -1, see
--- tasks_on_conflict) the command must say which pending tasks are the same: the new one joins its twin then, as without it.
+-- tasks_on_conflict) the command must declare dedup: the new task then joins the pending one, as without the clause.
 --
---   raises  CM007 when it sets anything else, or when ON CONFLICT DO NOTHING would do nothing
+--   raises  CM007 when it sets anything else, or has ON CONFLICT DO NOTHING for a command without dedup
 create or replace function worker.tasks_insert()
   returns trigger
   language plpgsql

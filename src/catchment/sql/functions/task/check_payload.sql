@@ -1,6 +1,6 @@
--- check_payload: what any task may carry. A missing payload is an empty object.
+-- check_payload: refuse an invalid payload. A missing payload is an empty object.
 --
---   raises  CM004 when it is not an object, or too large for a queue
+--   raises  CM004 when it is not an object, or too large
 create or replace function worker.check_payload(
   p_command  text,
   p_payload  jsonb
@@ -22,7 +22,7 @@ begin
       message = format('the payload of %s is a JSON %s, expected an object', p_command, jsonb_typeof(p_payload)),
       hint = 'Wrap it: {"value": …}.';
   elsif pg_column_size(p_payload) > 1000 or pg_column_compression(p_payload) is not null then
-    -- As text, because that is what a worker gets: compressed, or with long numbers, the value itself can be a thousandth of it.
+    -- The size as text, which is what a worker gets: compressed, or with long numbers, the jsonb value can be a thousandth of it.
     v_size := octet_length(p_payload::text);
     if v_size > c_limit then
       raise exception using

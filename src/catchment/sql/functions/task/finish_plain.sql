@@ -1,5 +1,5 @@
--- finish_plain: completed attempts that nothing but scopes and lanes hears of leave running and get their outcomes, in one statement.
--- One that a cancel or a progress report changed in the same moment is looked for once more.
+-- finish_plain: plain attempts (only scopes and lanes depend on them) complete: they leave running and get their outcomes, in one
+-- statement. One that a cancel or a progress report changed at the same moment is looked for once more.
 --
 --   processing -> completed
 --   locks   running rows

@@ -23,7 +23,7 @@ begin
       end if;
     exception
       when data_exception then
-        null; -- what a session remembers is only a hint, and it may write there what it likes
+        null; -- what a session remembers is only a hint, and may be any text
     end;
   end if;
   select p.* into v_known

@@ -1,5 +1,5 @@
--- remember_position: the last of the picked rows is where this session goes on; once a second it tells the others. Whoever
--- publishes at the same time wins.
+-- remember_position: remember the last of the picked rows, where the next claim of this session starts; publish it for other sessions
+-- once a second. If several publish at the same time, any of them wins.
 create or replace function worker.remember_position(
   p_name  text,
   p_from  worker.claim_position,

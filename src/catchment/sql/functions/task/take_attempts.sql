@@ -44,7 +44,7 @@ begin
                       when f.fate = 'cancelled' then
                         coalesce(i.error, '{}') || jsonb_build_object('kind', 'cancelled', 'message',
                                                                       coalesce(r.cancel_reason, 'cancelled'))
-                      -- A Python worker watches its own deadlines, and its clock stands still while a handler waits.
+                      -- A Python worker enforces its timeouts itself, and pauses them while a handler waits for a connection.
                       when r.expired_at is not null and (r.backend_key is not null or coalesce(i.error ->> 'kind', '57014') = '57014') then
                         coalesce(i.error, '{}') || jsonb_build_object('kind', 'timeout', 'message', format('timed out after %s',
                                                                       r.deadline_at - r.started_at))

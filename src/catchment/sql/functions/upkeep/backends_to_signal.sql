@@ -1,4 +1,4 @@
--- backends_to_signal: the sessions that upkeep has to end (hanging) or to cancel (signal). If they cannot be found, that is noted.
+-- backends_to_signal: the sessions that upkeep has to end (step hanging) or to cancel (step signal). A failure is noted as a trouble.
 --
 --   locks   see lock_signalled
 create or replace function worker.backends_to_signal(

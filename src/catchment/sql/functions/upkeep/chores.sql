@@ -1,5 +1,5 @@
--- chores: what upkeep does now and then, because it reads whole tables: ageing, attempts of workers that are not known any more,
--- scopes that were left open. Each step and each item stands for itself. One session at a time.
+-- chores: the part of upkeep that reads whole tables and runs rarely: ageing, attempts of workers that are not registered any more,
+-- scopes that were left open. A step or an item that fails does not affect the others. One session at a time.
 --
 --   locks   the turn of chores; then see do_step
 create or replace function worker.chores()

@@ -1,7 +1,7 @@
--- do_step: one step of upkeep, for all that is due, or for one item of it. An item that is no longer there is no error.
+-- do_step: one step of upkeep, for all that is due or for one item. An item that no longer exists is not an error.
 --
 --   locks   see the functions it calls
---   returns how much was done
+--   returns how many items were done
 create or replace function worker.do_step(
   p_step  text,
   p_item  text,

@@ -1,5 +1,5 @@
--- forget_trouble: what upkeep could not do works again, or is no longer to be done. Without an item: all of a step that were not
--- noted since a moment.
+-- forget_trouble: delete a trouble that works again or no longer exists. Without an item: all troubles of a step that were not noted
+-- again since p_since.
 create or replace function worker.forget_trouble(
   p_step   text,
   p_item   text default null,

@@ -1,8 +1,8 @@
--- keep_step: a step of upkeep that nothing can stop: all that is due in one go; if that fails, item by item. What fails is noted
--- and set aside, and the rest is done. Nobody is waited for long.
+-- keep_step: do a step of upkeep for all that is due; if that fails, item by item. An item that fails is noted and set aside, and the
+-- others are done. Waits at most a second for a lock, and 50 ms item by item. Never raises.
 --
 --   locks   see do_step
---   returns how much was done
+--   returns how many items were done
 create or replace function worker.keep_step(
   p_step  text,
   p_dead  bigint[] default '{}'

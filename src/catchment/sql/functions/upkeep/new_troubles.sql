@@ -1,4 +1,4 @@
--- new_troubles: what upkeep could not do for the first time since a moment; null when there is none.
+-- new_troubles: the troubles that were first noted since p_since; null when there is none.
 create or replace function worker.new_troubles(p_since timestamptz)
   returns jsonb
   language sql

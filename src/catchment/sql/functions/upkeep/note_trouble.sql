@@ -1,5 +1,5 @@
--- note_trouble: upkeep could not do something. The first time it is tried again after a second, then ever more rarely, at least
--- every five minutes.
+-- note_trouble: note an item that upkeep could not do. It is retried after a second, then after twice as long each time, at most five
+-- minutes.
 create or replace function worker.note_trouble(
   p_step      text,
   p_item      text,

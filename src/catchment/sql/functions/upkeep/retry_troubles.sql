@@ -1,4 +1,4 @@
--- retry_troubles: try again, one by one, what upkeep had set aside and is due. What works is forgotten.
+-- retry_troubles: retry, one by one, the items that upkeep has set aside and that are due. Those that work are forgotten.
 --
 --   locks   see do_step
 --   returns how many work now

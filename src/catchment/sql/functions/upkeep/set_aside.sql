@@ -1,4 +1,4 @@
--- set_aside: the items of a step that it is tried without, because they made it fail. Nearly always none.
+-- set_aside: the items of a step that are skipped, because they made it fail. Nearly always an empty list.
 create or replace function worker.set_aside(p_step text)
   returns text[]
   language sql

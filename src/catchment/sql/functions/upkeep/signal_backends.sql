@@ -1,5 +1,6 @@
--- signal_backends: end these backends, or cancel what they run, each by itself: one that may not be signalled is noted and the
--- others go on. What was noted before p_since is forgotten. Runs with the caller's rights, which must allow it.
+-- signal_backends: end these backends (step hanging), or cancel their statements (step signal). One that may not be signalled is noted
+-- as a trouble, and the others are signalled. Troubles noted before p_since are forgotten. Runs with the caller's rights, which must
+-- allow signalling.
 create or replace function worker.signal_backends(
   p_step   text,
   p_pids   integer[],

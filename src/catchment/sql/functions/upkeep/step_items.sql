@@ -1,4 +1,4 @@
--- step_items: what a step of upkeep has before it, one by one, without what is set aside. For a step that failed as a whole.
+-- step_items: the items of a step of upkeep that are due, without those set aside; for a step that failed as a whole.
 create or replace function worker.step_items(
   p_step  text,
   p_dead  bigint[]

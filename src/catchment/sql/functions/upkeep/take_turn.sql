@@ -1,4 +1,4 @@
--- take_turn: be the one session that does this until the transaction ends. False when another is at it: nobody waits.
+-- take_turn: take the turn of this name until the transaction ends. False, without waiting, if another session has it.
 --
 --   locks   the row of the turn if it is free
 create or replace function worker.take_turn(p_name text)

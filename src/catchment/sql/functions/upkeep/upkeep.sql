@@ -1,10 +1,9 @@
--- upkeep: what keeps the engine tidy while nothing else would: dead workers, cancelled subtrees, deadlines, due tasks, schedules. One
--- at a time in a database; a session that comes second has nothing to do, and where nothing is due nothing is locked. Each step
--- and each item stands for itself: what fails is noted in worker.trouble, and the rest goes on. Runs with the caller's rights,
--- which must allow signalling the sessions of workers.
+-- upkeep: one round of what must happen without a caller: dead workers, cancelled subtrees, deadlines, due tasks, schedules. One
+-- session at a time: a second one does nothing. If nothing is due, nothing is locked. A step or an item that fails is noted in
+-- worker.trouble and does not affect the others. Runs with the caller's rights, which must allow signalling the sessions of workers.
 --
 --   locks   the turn of upkeep; then see do_step
---   returns what was done, the schedules that fired, whether after hooks are due, and which of the tables that claims read are full of dead rows
+--   returns what was done, the schedules that fired, whether after hooks are due, and which tables that claims read have many dead rows
 create or replace function worker.upkeep()
   returns jsonb
   language plpgsql
