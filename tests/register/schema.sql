@@ -1213,7 +1213,7 @@ CREATE TABLE register.power_root (
 ALTER TABLE register.power_root OWNER TO register_owner;
 CREATE TABLE register.progress_notice (
     is_one boolean DEFAULT true NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    notified_at timestamp with time zone NOT NULL,
     CONSTRAINT progress_notice_is_one_check CHECK (is_one)
 );
 ALTER TABLE register.progress_notice OWNER TO register_owner;

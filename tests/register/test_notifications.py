@@ -54,7 +54,7 @@ def test_progress_has_both_phases_with_their_figures(reg_db: RegisterDatabase) -
             } <= set(phase)
 
 
-def test_progress_is_told_at_most_twice_a_second(reg_db: RegisterDatabase) -> None:
-    reg_db.conn.execute("update register.progress_notice set told_at = '-infinity'")
+def test_progress_is_notified_at_most_twice_a_second(reg_db: RegisterDatabase) -> None:
+    reg_db.conn.execute("update register.progress_notice set notified_at = '-infinity'")
     heard = told(reg_db, "select register.notify_progress() from generate_series(1, 100)")
     assert len(heard) == 1

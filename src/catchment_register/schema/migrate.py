@@ -67,20 +67,20 @@ class Upgrade:
     newer: str | None = None
 
 
-# Nothing that others have put into the path of this session is to be meant by what is created.
+# Names in what is created must not resolve to objects that others have put into the search path.
 _PATH = "set local search_path = pg_catalog, pg_temp"
 
 
 def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] = lambda _: None) -> Upgrade:
-    """Bring the engine and the register up to date. Safe to run any number of times, and by several at once.
+    """Bring the engine and the register up to date. Safe to run any number of times, and by several processes at once.
 
-    What a newer version wrote is left as it is; ``RegisterMismatch`` is raised if this one cannot work with it.
+    What a newer version wrote is not changed; ``RegisterMismatch`` is raised if this one cannot work with it.
     """
     newer = catchment.migrate(conn, on_step=on_step).newer
     _lock(conn)
     try:
         if newer is not None and conn.execute("select to_regclass('register.version')").fetchone() != (None,):
-            # Engine and register are one package: who upgraded the one may have upgraded the other.
+            # Engine and register are one package: the newer version may have upgraded both.
             check_version(conn)
             return Upgrade((), False, False, newer)
         with conn.transaction():
@@ -98,7 +98,7 @@ def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] = lambda _:
 
 
 def _lock(conn: Connection[Any]) -> None:
-    """One upgrade at a time. Any user may hold such a lock, so it is not waited for without end."""
+    """One upgrade at a time. Any user can take such a lock, so the wait for it has a limit."""
     conn.execute("select set_config('lock_timeout', %s, false)", [f"{_LOCK_SECONDS}s"])
     try:
         conn.execute(_LOCK)

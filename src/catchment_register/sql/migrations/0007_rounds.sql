@@ -75,7 +75,7 @@ create unlogged table register.capture_pause (
   xact  xid8 primary key default pg_current_xact_id()
 );
 comment on table register.capture_pause is
-  'Transactions that change base data whose units are noted anyway. Each takes its row away again, so nobody else ever sees one.';
+  'Transactions that have paused capture, because their changes are noted in another way. Each deletes its row before it commits.';
 
 create unlogged table register.collect_request (
   xact  xid8 primary key default pg_current_xact_id()
@@ -84,11 +84,11 @@ comment on table register.collect_request is
   'Transactions that have asked for their changes to be collected, so that each asks once. The next collection empties it.';
 
 create table register.progress_notice (
-  is_one   boolean primary key default true check (is_one),
-  told_at  timestamptz not null
+  is_one       boolean primary key default true check (is_one),
+  notified_at  timestamptz not null
 );
-comment on table register.progress_notice is 'When listeners were last told how far derivation is: at most twice a second.';
-insert into register.progress_notice (told_at) values ('-infinity');
+comment on table register.progress_notice is 'When listeners were last notified of the progress of derivation: at most twice a second.';
+insert into register.progress_notice (notified_at) values ('-infinity');
 
 create table register.pipeline_step_weight (
   step    text primary key,

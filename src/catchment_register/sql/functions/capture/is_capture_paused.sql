@@ -1,5 +1,5 @@
--- is_capture_paused: does this transaction change what is noted anyway? Ask only where the setting register.capture says so: it is a
--- hint that every session can set.
+-- is_capture_paused: has this transaction paused capture? Called only if the setting register.capture says so, which is a hint that
+-- every session can set.
 create or replace function register.is_capture_paused()
   returns boolean
   language sql

@@ -1,7 +1,7 @@
--- pause_capture: what this transaction changes from here on is noted anyway. A row says so, which only functions of the owner write;
--- the setting only saves looking for it.
+-- pause_capture: stop capture for this transaction, because its changes are noted in another way. What counts is a row, which only
+-- functions of the owner write; the setting only saves looking for it.
 --
---   returns whether this call paused it: for resume_capture
+--   returns whether this call has paused it, for resume_capture
 create or replace function register.pause_capture()
   returns boolean
   language plpgsql

@@ -1,4 +1,4 @@
--- resume_capture: changes are noted again, if the pause_capture that returned p_is_mine had paused it.
+-- resume_capture: capture changes again, if the matching pause_capture, which returned p_is_mine, has paused it.
 create or replace function register.resume_capture(p_is_mine boolean)
   returns void
   language plpgsql

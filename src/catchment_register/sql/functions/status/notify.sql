@@ -1,5 +1,5 @@
--- notify: send a notification, unless the server's queue for them is half full: a full one would make the transaction fail at its
--- commit. The tables say the same as the notifications.
+-- notify: send a notification, unless the server's notification queue is half full: if it were full, the commit would fail. Listeners
+-- can read the same from the tables.
 create or replace function register.notify(
   p_channel  text,
   p_payload  text

@@ -1,4 +1,4 @@
--- notify_progress: tell listeners of worker_status how far derivation is; at most twice a second, however many children run.
+-- notify_progress: notify listeners of worker_status of the progress of derivation, at most twice a second however many children run.
 --
 --   locks   the row of progress_notice, if it is free
 create or replace function register.notify_progress()
@@ -11,9 +11,9 @@ declare
   c_pause constant interval := '500 milliseconds';
 begin
   update register.progress_notice as n
-     set told_at = clock_timestamp()
+     set notified_at = clock_timestamp()
    where n.ctid = any (array(select x.ctid from register.progress_notice as x
-                              where x.told_at < clock_timestamp() - c_pause
+                              where x.notified_at < clock_timestamp() - c_pause
                                 for update skip locked));
   if not found then
     return;
