@@ -35,8 +35,9 @@ PARSED: Mapping[str, str] = {
     "extra_float_digits": "1",
     "bytea_output": "hex",
 }
-# For sessions in which only we read; in those that run SQL of users, current_date is theirs.
-READ: Mapping[str, str] = {**PARSED, "TimeZone": "UTC"}
+# For sessions in which only we read; in those that run SQL of users, current_date is theirs. Compiling our statements
+# would take longer than to run them.
+READ: Mapping[str, str] = {**PARSED, "TimeZone": "UTC", "jit": "off"}
 # For sessions that run no SQL but ours: nothing in a schema of others can be meant by it.
 OURS: Mapping[str, str] = {**READ, "search_path": "pg_catalog,pg_temp"}
 

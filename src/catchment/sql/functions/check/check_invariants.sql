@@ -5,6 +5,7 @@ create or replace function worker.check_invariants()
   stable
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
   with found_at as (
     select r.id, 'ready' as at from worker.ready as r where r.phase = 0
