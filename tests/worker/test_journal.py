@@ -26,8 +26,9 @@ def test_completed_and_failed_attempts_are_logged_with_their_duration(crew: Crew
         ("failing", "failed"),
         ("put", "completed"),
     ]
-    assert seen[done]["duration_ms"] >= 50
-    assert seen[failed]["duration_ms"] >= 50
+    # Timers of the event loop may be early by a tick.
+    assert seen[done]["duration_ms"] >= 45
+    assert seen[failed]["duration_ms"] >= 45
     assert (seen[done]["error"], seen[failed]["error"]) == (None, "a child fails")
     assert (seen[done]["level"], seen[failed]["level"]) == ("info", "error")
 
