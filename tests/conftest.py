@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -27,3 +28,9 @@ settings.register_profile("new", database=None)
 def pytest_configure(config: pytest.Config) -> None:
     """Ordinary runs try the same examples each time, so that only a change makes them fail; long ones draw new ones."""
     settings.load_profile("new" if config.getoption("markexpr") == "long" else "same")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Tests and libraries stay to the end; collections of garbage need not look through them."""
+    gc.collect()
+    gc.freeze()

