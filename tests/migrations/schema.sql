@@ -50,7 +50,7 @@ CREATE TYPE worker.run AS (
 	started_at timestamp with time zone,
 	deadline_at timestamp with time zone,
 	child_mode text,
-	on_failure text,
+	on_child_failure text,
 	has_after boolean,
 	has_merged boolean,
 	has_follow_up boolean,
@@ -123,7 +123,7 @@ CREATE TABLE worker.scope (
     failed_children integer DEFAULT 0 NOT NULL,
     cancelled_children integer DEFAULT 0 NOT NULL,
     child_mode text NOT NULL,
-    on_failure text NOT NULL,
+    on_child_failure text NOT NULL,
     has_child_info boolean DEFAULT false NOT NULL,
     is_joining boolean DEFAULT false NOT NULL,
     cancel_reason text,
@@ -145,7 +145,7 @@ CREATE TABLE worker.scope (
     result jsonb,
     CONSTRAINT scope_child_mode_is_known CHECK ((child_mode = ANY (ARRAY['concurrent'::text, 'serial'::text]))),
     CONSTRAINT scope_children_are_counted CHECK (((open_children >= 0) AND (open_children <= total_children))),
-    CONSTRAINT scope_on_failure_is_known CHECK ((on_failure = ANY (ARRAY['wait'::text, 'cancel_siblings'::text]))),
+    CONSTRAINT scope_on_child_failure_is_known CHECK ((on_child_failure = ANY (ARRAY['wait'::text, 'cancel_siblings'::text]))),
     CONSTRAINT scope_settles_after_its_children CHECK (((state = 'waiting'::text) OR (open_children = 0))),
     CONSTRAINT scope_state_is_known CHECK ((state = ANY (ARRAY['waiting'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 )
@@ -471,7 +471,7 @@ CREATE UNLOGGED TABLE worker.offspring (
     xact xid8 DEFAULT pg_current_xact_id() NOT NULL,
     fence bigint NOT NULL,
     child_mode text,
-    on_failure text
+    on_child_failure text
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
 ALTER TABLE worker.offspring OWNER TO catchment_owner;
@@ -1037,7 +1037,7 @@ REVOKE ALL ON FUNCTION worker.next_in_lane(p_lanes worker.held_lane[]) FROM PUBL
 REVOKE ALL ON FUNCTION worker.next_on_date(p_cron worker.cron, p_timezone text, p_date date, p_after timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.next_serial(p_scope_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.next_time(p_every interval, p_cron text, p_timezone text, p_previous timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.note_offspring(p_fence bigint, p_child_mode text, p_on_failure text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.note_offspring(p_fence bigint, p_child_mode text, p_on_child_failure text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.notify(p_channel text, p_payload text) FROM PUBLIC;

@@ -8,7 +8,7 @@ create table if not exists worker.scope (
   failed_children     integer not null default 0,
   cancelled_children  integer not null default 0,
   child_mode          text not null,
-  on_failure          text not null,
+  on_child_failure    text not null,
   has_child_info      boolean not null default false,
   is_joining          boolean not null default false,
   cancel_reason       text,
@@ -32,7 +32,7 @@ create table if not exists worker.scope (
   constraint scope_children_are_counted       check (open_children between 0 and total_children),
   constraint scope_settles_after_its_children check (state = 'waiting' or open_children = 0),
   constraint scope_child_mode_is_known        check (child_mode in ('concurrent', 'serial')),
-  constraint scope_on_failure_is_known        check (on_failure in ('wait', 'cancel_siblings'))
+  constraint scope_on_child_failure_is_known  check (on_child_failure in ('wait', 'cancel_siblings'))
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 comment on table worker.scope is
   'One row per task that spawned children, made when its handler returned and kept for history. Its counter is written once '
@@ -49,10 +49,10 @@ comment on table worker.late_child is
   'so no row is ever seen by another. Only functions of the engine write here; no setting of a session decides.';
 
 create unlogged table if not exists worker.offspring (
-  xact        xid8 not null default pg_current_xact_id(),
-  fence       bigint not null,
-  child_mode  text,
-  on_failure  text,
+  xact              xid8 not null default pg_current_xact_id(),
+  fence             bigint not null,
+  child_mode        text,
+  on_child_failure  text,
   primary key (xact, fence)
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 comment on table worker.offspring is

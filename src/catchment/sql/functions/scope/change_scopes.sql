@@ -39,7 +39,7 @@ begin
            cancelled_children = s.cancelled_children + c.cancelled,
            has_child_info     = s.has_child_info or c.has_info,
            cancel_reason      = case
-                                  when s.cancel_reason is null and s.on_failure = 'cancel_siblings' and c.failed > 0
+                                  when s.cancel_reason is null and s.on_child_failure = 'cancel_siblings' and c.failed > 0
                                     then c_sibling_failed
                                   else s.cancel_reason
                                 end

@@ -49,7 +49,7 @@ begin
     from unnest(p_scopes) as s
    cross join lateral (
      select case
-              when s.on_failure = 'cancel_siblings' and s.failed_children > 0 then 'failed'
+              when s.on_child_failure = 'cancel_siblings' and s.failed_children > 0 then 'failed'
               when s.cancel_reason is not null                                then 'cancelled'
               when s.failed_children > 0 or s.cancelled_children > 0          then 'failed'
               else 'completed'

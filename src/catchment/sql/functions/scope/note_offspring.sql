@@ -1,9 +1,9 @@
 -- note_offspring: record that this transaction makes children or follow-ups of an attempt that it will end. The child mode and the
 -- failure policy may be given by a later call.
 create or replace function worker.note_offspring(
-  p_fence       bigint,
-  p_child_mode  text,
-  p_on_failure  text
+  p_fence             bigint,
+  p_child_mode        text,
+  p_on_child_failure  text
 )
   returns void
   language plpgsql
@@ -11,9 +11,9 @@ create or replace function worker.note_offspring(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into worker.offspring as o (fence, child_mode, on_failure) values (p_fence, p_child_mode, p_on_failure)
+  insert into worker.offspring as o (fence, child_mode, on_child_failure) values (p_fence, p_child_mode, p_on_child_failure)
   on conflict (xact, fence) do update
-     set child_mode = coalesce(excluded.child_mode, o.child_mode),
-         on_failure = coalesce(excluded.on_failure, o.on_failure);
+     set child_mode       = coalesce(excluded.child_mode, o.child_mode),
+         on_child_failure = coalesce(excluded.on_child_failure, o.on_child_failure);
 end;
 $$;

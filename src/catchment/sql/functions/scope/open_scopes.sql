@@ -26,10 +26,10 @@ begin
   end loop;
 
   with opened as (
-    insert into worker.scope (id, open_children, total_children, child_mode, on_failure, command, queue_id, kind, band, place,
+    insert into worker.scope (id, open_children, total_children, child_mode, on_child_failure, command, queue_id, kind, band, place,
                               parent_id, depth, lane, attempt, has_after, has_merged, worker_pid, started_at, stopped_at, info,
                               result)
-    select (e.run).id, n.children, n.children, (e.run).child_mode, coalesce((e.run).on_failure, 'wait'), (e.run).command,
+    select (e.run).id, n.children, n.children, (e.run).child_mode, coalesce((e.run).on_child_failure, 'wait'), (e.run).command,
            (e.run).queue_id, (e.run).kind, (e.run).band, (e.run).place, (e.run).parent_id, (e.run).depth, (e.run).lane,
            (e.run).attempt, (e.run).has_after, (e.run).has_merged, (e.run).worker_pid, (e.run).started_at, worker.now(), e.info,
            e.result

@@ -42,13 +42,13 @@ begin
    where o.fence = p_run.fence and o.xact = pg_current_xact_id_if_assigned();
   if v_made.child_mode is null then
     v_made.child_mode := coalesce(p_child_mode, 'concurrent');
-    v_made.on_failure := coalesce(p_on_child_failure, 'wait');
-    perform worker.note_offspring(p_run.fence, v_made.child_mode, v_made.on_failure);
-  elsif p_child_mode <> v_made.child_mode or p_on_child_failure <> v_made.on_failure then
+    v_made.on_child_failure := coalesce(p_on_child_failure, 'wait');
+    perform worker.note_offspring(p_run.fence, v_made.child_mode, v_made.on_child_failure);
+  elsif p_child_mode <> v_made.child_mode or p_on_child_failure <> v_made.on_child_failure then
     raise exception using
       errcode = 'CM005',
-      message = format('the scope of task %s is %s / %s, not %s / %s', p_run.id, v_made.child_mode, v_made.on_failure,
-                       coalesce(p_child_mode, v_made.child_mode), coalesce(p_on_child_failure, v_made.on_failure)),
+      message = format('the scope of task %s is %s / %s, not %s / %s', p_run.id, v_made.child_mode, v_made.on_child_failure,
+                       coalesce(p_child_mode, v_made.child_mode), coalesce(p_on_child_failure, v_made.on_child_failure)),
       hint = 'The first spawn of a handler fixes child mode and failure policy.';
   end if;
   return v_made.child_mode;

@@ -60,11 +60,11 @@ begin
   elsif v_scope.cancel_reason is not null then
     raise exception using
       errcode = 'CM011', message = format('task %s is being cancelled: %s', v_parent_id, v_scope.cancel_reason);
-  elsif p_child_mode <> v_scope.child_mode or p_on_child_failure <> v_scope.on_failure then
+  elsif p_child_mode <> v_scope.child_mode or p_on_child_failure <> v_scope.on_child_failure then
     raise exception using
       errcode = 'CM005',
-      message = format('the scope of task %s is %s / %s, not %s / %s', v_parent_id, v_scope.child_mode, v_scope.on_failure,
-                       coalesce(p_child_mode, v_scope.child_mode), coalesce(p_on_child_failure, v_scope.on_failure));
+      message = format('the scope of task %s is %s / %s, not %s / %s', v_parent_id, v_scope.child_mode, v_scope.on_child_failure,
+                       coalesce(p_child_mode, v_scope.child_mode), coalesce(p_on_child_failure, v_scope.on_child_failure));
   end if;
   -- The scope's own mark is seen again when the child is counted, those above it only here.
   perform worker.refuse_if_cancelled(v_scope.parent_id);

@@ -27,7 +27,7 @@ begin
   select array_agg((row(t.id, t.command, t.queue_id, t.kind, r.tier, r.band, t.place, t.parent_id, t.depth,
                         coalesce(t.lane, case when q.mode = 'serial' and r.tier = 1 then '' end), r.phase, r.attempt, r.failures,
                         r.interruptions, t.max_attempts, r.worker_pid, r.started_at, r.deadline_at,
-                        n.child_mode, n.on_failure, c.after_procedure is not null, r.has_merged, n.fence is not null,
+                        n.child_mode, n.on_child_failure, c.after_procedure is not null, r.has_merged, n.fence is not null,
                         r.cancel_reason, r.expired_at)::worker.run,
                     a.asked, f.fate,
                     case
@@ -55,7 +55,7 @@ begin
     from unnest(p_ids, p_fences, p_asked, p_errors, p_infos, p_results) as i (id, fence, asked, error, info, result)
    cross join lateral (select r.* from worker.running as r where r.id = i.id and r.fence = i.fence limit 1) as r
    cross join lateral (select t.* from worker.task as t where t.id = i.id limit 1) as t
-    left join lateral (select n.fence, n.child_mode, n.on_failure
+    left join lateral (select n.fence, n.child_mode, n.on_child_failure
                          from worker.offspring as n
                         where n.fence = i.fence and n.xact = pg_current_xact_id_if_assigned()
                         limit 1) as n on true
