@@ -1,4 +1,4 @@
-"""Who runs the top level of a serial queue: one worker; the others stand by, or leave where they were to be alone."""
+"""One worker runs the top level of a serial queue; the others stand by, or exit if they were started with --single."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Upkeep of real workers: what goes wrong in it stops nothing else, and its clock is the server's."""
+"""Upkeep of real workers: a failure in it stops nothing else, and its clock is the server's."""
 
 from __future__ import annotations
 

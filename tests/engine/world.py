@@ -15,7 +15,7 @@ FAILED = Jsonb({"kind": "probe", "message": "failed", "retryable": False})
 CHILD = {"command": "work", "payload": {}}
 # Builders live an hour before those who collide, so that retries, scheduled tasks and deadlines are due for the latter.
 BUILD_TIME, COLLISION_TIME = "2030-01-01 12:00+00", "2030-01-01 13:00+00"
-# Whoever locks a row lingers before asking for the next, so that the verbs really meet.
+# A session that locks a row waits a little before it locks the next, so that the verbs really meet.
 SLOW_LOCKS = """
 create function probe.linger() returns trigger language plpgsql as $$
 begin

@@ -1,4 +1,4 @@
-"""A registered name means one procedure: no overload that comes later, from whomever, runs in its place."""
+"""A registered name refers to one procedure: an overload that is created later does not run in its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scope that waits for nobody, left by hand or by a restore, is closed by the chores of upkeep, once."""
+"""A scope that waits although none of its children is open is closed by the chores of upkeep, once."""
 
 from __future__ import annotations
 

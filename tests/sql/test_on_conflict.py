@@ -191,7 +191,7 @@ def test_a_plain_insert_in_a_function_that_an_on_conflict_calls_is_no_offence(en
     assert len(engine.states()) == 2
 
 
-def test_an_enqueue_function_in_the_manner_of_the_seeds_makes_one_task_of_two_requests(engine: Engine) -> None:
+def test_an_enqueue_function_that_relies_on_its_conflict_clause_makes_one_task_of_two_requests(engine: Engine) -> None:
     """It builds the payload, inserts it, and relies on its conflict clause for deduplication."""
     engine.command("derive", dedup=["table"], merge={"ids": "union"})
     engine.conn.execute(

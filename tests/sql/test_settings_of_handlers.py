@@ -1,4 +1,4 @@
-"""What a handler sets in the session of a worker ends with it; a session of somebody else is left as it is."""
+"""What a handler sets in the session of a worker ends with the handler; other sessions are not changed."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class Fleet:
             worker.wait()
 
     def _take(self, dice: random.Random) -> subprocess.Popen[bytes]:
-        """A worker that is about to end, so that nobody wonders where it is."""
+        """Take a worker that is about to end off the list, so that its end is expected."""
         worker = dice.choice(self.workers)
         self.workers.remove(worker)
         return worker

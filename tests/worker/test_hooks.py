@@ -1,4 +1,4 @@
-"""Hooks of Python commands: before each attempt with its claim, after the task has settled, and in nobody's way."""
+"""Hooks of Python commands: before each attempt with its claim, after the task has settled, without delaying others."""
 
 from __future__ import annotations
 

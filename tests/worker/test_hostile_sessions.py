@@ -1,4 +1,4 @@
-"""Sessions say themselves what their text looks like, whatever a role and a database prescribe."""
+"""Sessions set what parsing depends on, whatever the role and the database prescribe."""
 
 from __future__ import annotations
 

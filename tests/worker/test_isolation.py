@@ -1,4 +1,4 @@
-"""What handlers do to the things they share with others is felt by none of the others, and does not end the worker."""
+"""What handlers do to things that they share affects no other handler and does not end the worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A handler that was stopped and goes on: its attempt is settled, its slot stays taken, and nobody waits for it."""
+"""A handler that was stopped but still runs: its attempt is settled, it keeps its slot, and a stop does not wait for
+it."""
 
 from __future__ import annotations
 

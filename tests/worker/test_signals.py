@@ -1,4 +1,4 @@
-"""A worker that is asked to stop ends in time, also when nobody reads its log."""
+"""A worker that is asked to stop ends in time, also when its log is not read."""
 
 from __future__ import annotations
 
