@@ -21,8 +21,8 @@ FIRSTS = [seed + part * CASES for seed in SEEDS for part in range(4)]
 
 
 def _mark(first: int) -> object:
-    """Half of the cases of each seed, and the others in the long run."""
-    return first if first % 1_000 < 2 * CASES else pytest.param(first, marks=pytest.mark.long)
+    """A quarter of the cases of each seed, and the others in the long run."""
+    return first if first % 1_000 < CASES else pytest.param(first, marks=pytest.mark.long)
 
 
 @pytest.mark.parametrize("first", [_mark(first) for first in FIRSTS])
