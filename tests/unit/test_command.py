@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import catchment
-from catchment import App, Child, Context
+from catchment import App, Child, Context, Limit
 from catchment.errors import DefinitionRefused, RequestRefused, UnknownCommand
 from catchment.task.command import Command
 from catchment.task.options import CommandOptions, Retry
@@ -148,6 +148,8 @@ def test_a_function_that_a_payload_cannot_fill_is_refused(fn: Any, reason: str) 
         ({"max_attempts": 0}, "max_attempts is 0, expected an integer of 1 or more"),
         ({"priority": "high"}, "priority is 'high'"),
         ({"priority": 2**31}, "priority is 2147483648"),
+        ({"max_attempts": 2**31}, "max_attempts is 2147483648"),
+        ({"timeout": timedelta.max}, "timeout is .*, expected more than zero and at most 100 years"),
         ({"queue": ""}, "queue is '', expected a name"),
         ({"timeout": timedelta()}, "timeout is .*, expected more than zero"),
         ({"on_failure": "explode"}, "on_failure is 'explode'"),
@@ -164,11 +166,50 @@ def test_an_option_that_makes_no_sense_is_refused(options: dict[str, Any], reaso
 
 
 @pytest.mark.parametrize(
-    "options", [{"delay": timedelta(seconds=-1)}, {"factor": 0.5}, {"jitter": 2}, {"max_delay": 60}]
+    "options",
+    [
+        {"delay": timedelta(seconds=-1)},
+        {"delay": timedelta.max},
+        {"max_delay": timedelta.max},
+        {"max_delay": 60},
+        {"factor": 0.5},
+        {"factor": 1e300},
+        {"factor": float("inf")},
+        {"factor": float("nan")},
+        {"factor": "2"},
+        {"jitter": 2},
+        {"jitter": float("nan")},
+    ],
 )
 def test_a_retry_that_makes_no_sense_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(DefinitionRefused, match="of a Retry"):
         Retry(**options)
+
+
+@pytest.mark.parametrize("value", [8e13, 1e300, timedelta.max, float("inf"), float("nan"), 10**400])
+@pytest.mark.parametrize(
+    ("name", "give"),
+    [
+        ("timeout", lambda app, value: app.command(timeout=value)(send)),
+        ("per", lambda app, value: app.queue("mail", rate=1, per=value)),
+        ("delay", lambda app, value: app.sync.enqueue("send", delay=value)),
+    ],
+)
+def test_a_time_that_no_column_takes_is_refused(name: str, give: Callable[[App, Any], None], value: Any) -> None:
+    with pytest.raises(RequestRefused, match=f"{name} is"):
+        give(App("host=/nowhere"), value)
+
+
+@pytest.mark.parametrize("name", ["concurrency", "max_depth", "max_running", "rate"])
+def test_a_number_of_a_queue_that_no_column_takes_is_refused(name: str) -> None:
+    with pytest.raises(DefinitionRefused, match=f"{name} of a queue is 2147483648, expected an integer from 1 to"):
+        App("host=/nowhere").queue("mail", **{name: 2**31})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("options", [{"max_running": 2**31}, {"rate": 2**31}, {"rate": 1, "per": timedelta.max}])
+def test_a_limit_that_no_column_takes_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(DefinitionRefused, match="of a Limit is"):
+        Limit(**options)
 
 
 def test_a_join_gets_children_context_and_the_parameters_it_names() -> None:

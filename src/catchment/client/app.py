@@ -112,7 +112,7 @@ class App:
         - ``queue``: the app's, unless given; one that does not exist is made, as ``concurrent``
         - ``priority``: smaller runs first
         - ``max_attempts``, ``retry``: how many attempts may fail, and the delay between them, a ``Retry``
-        - ``timeout``: of an attempt, in seconds or as a timedelta
+        - ``timeout``: of an attempt, in seconds or as a timedelta, at most 100 years
         - ``dedup``, ``merge``: parameters that make two pending tasks the same work, and how the others combine
         - ``on_failure``: what a workflow does after a final failure: ``continue``, ``halt`` or ``cancel_rest``; the
           queue's, unless given

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from datetime import datetime, timedelta
 
 from catchment.errors import RequestRefused
 
 Duration = timedelta | float
+# Longer ones leave the range of PostgreSQL's intervals, or of a timer; nobody means them.
+LONGEST = timedelta(days=36_525)
 
 
 def as_timedelta(value: Duration, *, name: str) -> timedelta:
     """A number of seconds, or a timedelta, as a timedelta; ``name`` is the option it was given for."""
     if isinstance(value, timedelta):
         span = value
-    elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+    elif isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
         raise RequestRefused(f"{name} is {value!r}, expected a number of seconds or a timedelta")
     else:
         try:
             span = timedelta(seconds=value)
         except OverflowError as error:
-            raise RequestRefused(f"{name} is {value!r} seconds, more than a timedelta can hold") from error
+            raise RequestRefused(f"{name} is {value!r} seconds, expected at most 100 years") from error
     if span < timedelta():
         raise RequestRefused(f"{name} is {span}, expected zero or more")
+    if span > LONGEST:
+        raise RequestRefused(f"{name} is {span}, expected at most 100 years")
     return span
 
 

@@ -8,6 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 from catchment.errors import DefinitionRefused
+from catchment.model.duration import LONGEST
+
+# What an integer column takes.
+LARGEST_INTEGER = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +81,10 @@ def check_limits(what: str, max_running: int | None, rate: int | None, per: time
     """Refuse numbers that limit nothing or everything."""
     _check_count(what, "max_running", max_running)
     _check_count(what, "rate", rate)
-    if not isinstance(per, timedelta) or per <= timedelta():  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
-        raise DefinitionRefused(f"per of {what} is {per!r}, expected a timedelta of more than zero")
+    if not isinstance(per, timedelta) or not timedelta() < per <= LONGEST:  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+        raise DefinitionRefused(f"per of {what} is {per!r}, expected a timedelta of more than zero, at most 100 years")
 
 
 def _check_count(what: str, name: str, value: object) -> None:
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-        raise DefinitionRefused(f"{name} of {what} is {value!r}, expected an integer of 1 or more")
+    if value is not None and not (isinstance(value, int) and value is not True and 1 <= value <= LARGEST_INTEGER):
+        raise DefinitionRefused(f"{name} of {what} is {value!r}, expected an integer from 1 to {LARGEST_INTEGER}")

@@ -9,14 +9,15 @@ from datetime import timedelta
 from typing import Any, Literal, get_args
 
 from catchment.errors import DefinitionRefused
-from catchment.task.limit import Limit
+from catchment.model.duration import LONGEST
+from catchment.task.limit import LARGEST_INTEGER, Limit
 
 Executor = Literal["auto", "async", "thread", "process"]
 OnFailure = Literal["continue", "halt", "cancel_rest"]
 MergeRule = str | Mapping[str, str]
 
 MERGE_OPERATIONS = ("union", "range_union", "min", "max", "add", "last")
-_LARGEST_INTEGER = 2**31 - 1
+LARGEST_FACTOR = 1_000_000
 
 
 def _refuse_unless(holds: bool, name: str, value: object, expected: str) -> None:
@@ -25,7 +26,11 @@ def _refuse_unless(holds: bool, name: str, value: object, expected: str) -> None
 
 
 def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST_INTEGER
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST_INTEGER
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +49,12 @@ class Retry:
     def __post_init__(self) -> None:
         for name in ("delay", "max_delay"):
             value: object = getattr(self, name)
-            fits = isinstance(value, timedelta) and value >= timedelta()
-            _refuse_unless(fits, f"{name} of a Retry", value, "a timedelta of zero or more")
-        _refuse_unless(self.factor >= 1, "factor of a Retry", self.factor, "1 or more")
-        _refuse_unless(0 <= self.jitter <= 1, "jitter of a Retry", self.jitter, "a share between 0 and 1")
+            fits = isinstance(value, timedelta) and timedelta() <= value <= LONGEST
+            _refuse_unless(fits, f"{name} of a Retry", value, "a timedelta of zero to 100 years")
+        fits = _is_number(self.factor) and 1 <= self.factor <= LARGEST_FACTOR
+        _refuse_unless(fits, "factor of a Retry", self.factor, f"a number from 1 to {LARGEST_FACTOR}")
+        fits = _is_number(self.jitter) and 0 <= self.jitter <= 1
+        _refuse_unless(fits, "jitter of a Retry", self.jitter, "a share between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +78,8 @@ class CommandOptions:
         _refuse_unless(_is_integer(self.priority), "priority", self.priority, "an integer; smaller runs first")
         enough = _is_integer(self.max_attempts) and self.max_attempts >= 1
         _refuse_unless(enough, "max_attempts", self.max_attempts, "an integer of 1 or more")
-        _refuse_unless(self.timeout is None or self.timeout > timedelta(), "timeout", self.timeout, "more than zero")
+        fits = self.timeout is None or timedelta() < self.timeout <= LONGEST
+        _refuse_unless(fits, "timeout", self.timeout, "more than zero and at most 100 years")
         known = (None, *get_args(OnFailure))
         _refuse_unless(self.on_failure in known, "on_failure", self.on_failure, f"one of {known}")
         _refuse_unless(self.executor in get_args(Executor), "executor", self.executor, f"one of {get_args(Executor)}")
