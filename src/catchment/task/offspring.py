@@ -65,7 +65,9 @@ class Offspring:
             to_json(figures, inf_nan_mode="strings")
         except PydanticSerializationError as error:
             raise PayloadInvalid(f"info cannot be written as JSON: {error}", hint="Pass plain values.") from error
-        self._figures = {**(self._figures or {}), **figures}
+        if self._figures is None:
+            self._figures = {}
+        self._figures.update(figures)
 
     @property
     def child_mode(self) -> ChildMode | None:
