@@ -18,31 +18,24 @@ import logging
 import sys
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, cast
+from typing import cast
 
-from catchment.errors import ClaimLost, GiveUp
 from catchment.runtime.events import Events
+from catchment.runtime.handler_call import HandlerCalls
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.outcome import Outcomes, put_off
 from catchment.runtime.pools import Pools
 from catchment.runtime.port import HandlerPort
+from catchment.runtime.time_limits import TimeLimits
 from catchment.store.attempt import Ending
-from catchment.task import tracing
-from catchment.task.command import Command
 from catchment.task.commands import Commands
-from catchment.task.context import Context
 from catchment.task.encode import DEFAULT_LIMIT
-from catchment.task.middleware import compose
-
-AnyCommand = Command[..., Any]
 
 # How long handlers that never wait may keep the event loop before others get their turn.
 TURN = 0.005
-_NO_SPAN: AbstractContextManager[object] = nullcontext()
 
 
 class Executor:
@@ -68,26 +61,29 @@ class Executor:
         self._commands = {command.name: command for command in commands}
         self._middlewares = commands.middlewares
         self._port = port
-        self._pools = pools
         self._metrics = metrics
         self._events = events
         self._finish = finish
         self._most = most
         self._stop_grace = stop_grace.total_seconds()
         self._outcomes = Outcomes(limit=limit, metrics=metrics, events=events, drop=drop)
+        self.limits = TimeLimits(port, self.stop)
+        self._begin = self.limits.begin
+        self._calls = HandlerCalls(
+            port=port, pools=pools, outcomes=self._outcomes, middlewares=self._middlewares, begin=self._begin
+        )
+        self._is_traced = self._calls.is_traced
         self._running = 0
         self._queue: deque[Held] = deque()
         self._spare: asyncio.Task[None] | None = None
         self._runners: set[asyncio.Task[None]] = set()
         self._left: set[Held] = set()
-        self._checks: set[asyncio.Task[None]] = set()
         self._fault: BaseException | None = None
         self._news = asyncio.Event()
         self._is_serving = False
         self._is_over = False
         self._loop = asyncio.get_running_loop()
         self._context = contextvars.copy_context()  # what every attempt begins with
-        self._is_traced = tracing.is_on()  # asked once: the question costs as much as a trivial handler
 
     @property
     def left_behind(self) -> int:
@@ -112,7 +108,8 @@ class Executor:
         finally:
             # From here on a cancelled runner was cancelled by us, and says nothing about its handler.
             self._is_over = True
-            for task in (stopping, *self._runners, *self._checks):
+            self.limits.close()
+            for task in (stopping, *self._runners):
                 task.cancel()
             going = self._runners - {held.runner for held in self._left}
             await asyncio.wait([stopping, *going], timeout=self._stop_grace)
@@ -251,9 +248,9 @@ class Executor:
                 self._begin(held)
                 if not self._is_traced:
                     return self._outcomes.completed(held, await command.fn(**arguments))
-                with self._span(command, held):
+                with self._calls.span(command, held):
                     return self._outcomes.completed(held, await command.fn(**arguments))
-            return await self._run_in_context(command, held, arguments)
+            return await self._calls.run(command, held, arguments)
         except BaseException as error:
             if self._is_over or self._is_cancelled_from_outside(error, runner):
                 raise
@@ -271,113 +268,6 @@ class Executor:
             return False
         return isinstance(error, asyncio.CancelledError) and runner.cancelling() > 0
 
-    async def _run_in_context(self, command: AnyCommand, held: Held, arguments: dict[str, Any]) -> Ending | None:
-        if self._port.must_wait(held.command):
-            await self._port.enter()
-        join = command.join_part if held.phase == 1 else None
-        context = held.context = Context(
-            self._port,
-            task_id=held.id,
-            fence=held.fence,
-            command=held.command,
-            queue=command.options.queue,
-            attempt=held.attempt,
-            failures=held.failures,
-            max_attempts=held.max_attempts,
-            parent_id=held.parent_id,
-            workflow=held.lane or None,
-            is_join=held.phase == 1,
-            is_async=join.is_async if join else command.is_async,
-        )
-        if held.phase == 1:
-            if join is None:
-                raise GiveUp(
-                    f"{command.name} has no join here: its children are done, and nothing says what to do next"
-                )
-            fn, bound = join.fn, join.bind(context, await self._port.children(held.id), arguments)
-        else:
-            fn, bound = command.fn, command.bind(context, arguments)
-        executor = command.executor if join is None else "async" if join.is_async else "thread"
-        call = self._caller(executor, command, held, fn, bound)
-        try:
-            with self._span(command, held):
-                value = await compose(self._middlewares, context, call)()
-            ending = self._outcomes.completed(held, value, context)
-            if held.is_left:
-                return None
-            held.seconds = time.monotonic() - held.since
-            return ending if await self._commit(held, context, ending) is None else None
-        except BaseException as error:
-            loss = self._port.loss(context, error)
-            if loss is None or held.stop is not None or loss is error:
-                raise
-            raise loss from error  # whatever the handler made of it
-        finally:
-            await self._port.leave(context)
-
-    async def _commit(self, held: Held, context: Context, ending: Ending) -> str | None:
-        try:
-            return await self._port.commit(context, ending)
-        except ClaimLost:
-            # Said by the database. The same error raised by a handler, for whatever it asked for, is a failure.
-            held.stop, held.stop_reason = Stop.LOST, "the claim was lost"
-            raise
-
-    def _span(self, command: AnyCommand, held: Held) -> AbstractContextManager[object]:
-        if not self._is_traced:
-            return _NO_SPAN
-        return tracing.running(
-            held.command, trace=held.trace, task_id=held.id, queue=command.options.queue, attempt=held.attempt
-        )
-
-    def _caller(
-        self, executor: str, command: AnyCommand, held: Held, fn: Callable[..., Any], bound: dict[str, Any]
-    ) -> Callable[[], Awaitable[Any]]:
-        if executor == "async":
-            self._begin(held)
-            return lambda: fn(**bound)
-
-        def starts() -> None:
-            self._begin(held)
-
-        if executor == "process":
-            return lambda: self._pools.run_in_process(command.path, held.payload, starts=starts)
-        return lambda: self._pools.run_in_thread(fn, bound, waits=lambda: held.stop is Stop.CANCELLED, starts=starts)
-
     def _unknown(self, held: Held) -> Ending:
         self._port.warn(held.id, held.command)
         return put_off(held)
-
-    def _begin(self, held: Held) -> None:
-        """The handler starts now, and with it its time limit: waiting for a thread or process is not its fault."""
-        held.has_started = True
-        if held.timeout is not None and held.timer is None:
-            held.timer = self._loop.call_later(held.timeout.total_seconds(), self._time_out, held)
-
-    def pause(self, held: Held) -> None:
-        """Stop the clock of an attempt that waits for something that is not its fault."""
-        if held.timer is not None and held.time_left is None:
-            held.time_left = max(0.0, held.timer.when() - self._loop.time())
-            held.timer.cancel()
-
-    def resume(self, held: Held) -> None:
-        """Let the clock go on."""
-        if held.time_left is not None and held.runner is not None and not held.is_settled:
-            held.timer = self._loop.call_later(held.time_left, self._time_out, held)
-        held.time_left = None
-
-    def _time_out(self, held: Held) -> None:
-        if held.context is not None and self._port.is_waiting(held.context):
-            check = self._loop.create_task(self._time_out_unless_it_hangs(held, held.context))
-            self._checks.add(check)
-            check.add_done_callback(self._checks.discard)
-        else:
-            self._stop_late(held)
-
-    async def _time_out_unless_it_hangs(self, held: Held, context: Context) -> None:
-        """A handler that waits for an answer which never comes is interrupted: it is not the one that is late."""
-        if not await self._port.hangs(context):
-            self._stop_late(held)
-
-    def _stop_late(self, held: Held) -> None:
-        self.stop(held, Stop.TIMED_OUT, f"timed out after {held.timeout}")

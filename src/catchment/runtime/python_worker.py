@@ -226,7 +226,7 @@ class PythonWorker:
         """Pause the time limit of an attempt while it waits for a connection."""
         held = self.holdings.get(context.task_id)
         if held is not None and held.fence == context.fence:
-            (self._executor.pause if is_waiting else self._executor.resume)(held)
+            (self._executor.limits.pause if is_waiting else self._executor.limits.resume)(held)
 
     async def _drain(self, is_dead: asyncio.Event) -> None:
         """Give back what has not started, wait for the rest, then give that back too."""

@@ -1,0 +1,117 @@
+"""Calls one handler: with its context, in its thread, process or coroutine, and through the middlewares of the app."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from catchment.errors import ClaimLost, GiveUp
+from catchment.runtime.held import Held, Stop
+from catchment.runtime.outcome import Outcomes
+from catchment.runtime.pools import Pools
+from catchment.runtime.port import HandlerPort
+from catchment.store.attempt import Ending
+from catchment.task import tracing
+from catchment.task.command import Command
+from catchment.task.context import Context
+from catchment.task.middleware import Middleware, compose
+
+AnyCommand = Command[..., Any]
+_NO_SPAN: AbstractContextManager[object] = nullcontext()
+
+
+class HandlerCalls:
+    """``begin`` is called when a handler starts, which may be after a wait for a thread or a process."""
+
+    def __init__(
+        self,
+        *,
+        port: HandlerPort,
+        pools: Pools,
+        outcomes: Outcomes,
+        middlewares: Sequence[Middleware],
+        begin: Callable[[Held], None],
+    ) -> None:
+        self._port = port
+        self._pools = pools
+        self._outcomes = outcomes
+        self._middlewares = middlewares
+        self._begin = begin
+        self.is_traced = tracing.is_on()  # asked once: the question costs as much as a trivial handler
+
+    async def run(self, command: AnyCommand, held: Held, arguments: dict[str, Any]) -> Ending | None:
+        """Run an attempt with a context; None when its end is recorded already, or somebody else records it."""
+        if self._port.must_wait(held.command):
+            await self._port.enter()
+        join = command.join_part if held.phase == 1 else None
+        context = held.context = Context(
+            self._port,
+            task_id=held.id,
+            fence=held.fence,
+            command=held.command,
+            queue=command.options.queue,
+            attempt=held.attempt,
+            failures=held.failures,
+            max_attempts=held.max_attempts,
+            parent_id=held.parent_id,
+            workflow=held.lane or None,
+            is_join=held.phase == 1,
+            is_async=join.is_async if join else command.is_async,
+        )
+        if held.phase == 1:
+            if join is None:
+                raise GiveUp(
+                    f"{command.name} has no join here: its children are done, and nothing says what to do next"
+                )
+            fn, bound = join.fn, join.bind(context, await self._port.children(held.id), arguments)
+        else:
+            fn, bound = command.fn, command.bind(context, arguments)
+        executor = command.executor if join is None else "async" if join.is_async else "thread"
+        call = self._caller(executor, command, held, fn, bound)
+        try:
+            with self.span(command, held):
+                value = await compose(self._middlewares, context, call)()
+            ending = self._outcomes.completed(held, value, context)
+            if held.is_left:
+                return None
+            held.seconds = time.monotonic() - held.since
+            return ending if await self._commit(held, context, ending) is None else None
+        except BaseException as error:
+            loss = self._port.loss(context, error)
+            if loss is None or held.stop is not None or loss is error:
+                raise
+            raise loss from error  # whatever the handler made of it
+        finally:
+            await self._port.leave(context)
+
+    async def _commit(self, held: Held, context: Context, ending: Ending) -> str | None:
+        try:
+            return await self._port.commit(context, ending)
+        except ClaimLost:
+            # Said by the database. The same error raised by a handler, for whatever it asked for, is a failure.
+            held.stop, held.stop_reason = Stop.LOST, "the claim was lost"
+            raise
+
+    def span(self, command: AnyCommand, held: Held) -> AbstractContextManager[object]:
+        """The span of an attempt, in the trace of its enqueue."""
+        if not self.is_traced:
+            return _NO_SPAN
+        return tracing.running(
+            held.command, trace=held.trace, task_id=held.id, queue=command.options.queue, attempt=held.attempt
+        )
+
+    def _caller(
+        self, executor: str, command: AnyCommand, held: Held, fn: Callable[..., Any], bound: dict[str, Any]
+    ) -> Callable[[], Awaitable[Any]]:
+        if executor == "async":
+            self._begin(held)
+            return lambda: fn(**bound)
+
+        def starts() -> None:
+            self._begin(held)
+
+        if executor == "process":
+            return lambda: self._pools.run_in_process(command.path, held.payload, starts=starts)
+        return lambda: self._pools.run_in_thread(fn, bound, waits=lambda: held.stop is Stop.CANCELLED, starts=starts)
