@@ -126,6 +126,9 @@ class _LosingRecorder:
     async def write(self, batch: Batch, endings: Sequence[Ending]) -> None:
         batch.later += [Later(ending, errors.DiskFull()) for ending in endings if ending.attempt.fence == 1]
 
+    def report_deferred(self, _deferred: Sequence[Later]) -> None:
+        """Log nothing."""
+
     async def give_up(self, _batch: Batch, ending: Ending, _error: Exception) -> None:
         self.calls.append(ending)
         if len(self.calls) == 1:

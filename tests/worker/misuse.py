@@ -266,3 +266,28 @@ def write_or_plainly(ctx: Context, then: str) -> str:
             raise
         return "swallowed"
     return "written"
+
+
+@app.command
+async def read_only(ctx: Context, then: str) -> None:
+    """Promise not to write, and write; or leave that to the completion."""
+    async with ctx.transaction() as conn:
+        await conn.execute("set transaction read only")
+        if then != "read":
+            try:
+                await conn.execute(WRITE, [ctx.task_id, "never"])
+            except Exception:
+                if then == "write":
+                    raise
+
+
+@app.command
+def read_only_plainly(ctx: Context, then: str) -> None:
+    with ctx.transaction() as conn:
+        conn.execute("set transaction read only")
+        if then != "read":
+            try:
+                conn.execute(WRITE, [ctx.task_id, "never"])
+            except Exception:
+                if then == "write":
+                    raise

@@ -79,6 +79,7 @@ def test_an_ending_that_the_database_cannot_take_for_now_is_recorded_later(crew:
     others = crew.enqueue_many(step, [{"key": "fine", "seq": n} for n in range(30)], by_key=False)
     assert [crew.result(task) for task in others] == list(range(30))
     assert crew.engine.state(late) == "processing"
+    assert [e["level"] for e in crew.logged("tasks.deferred") if "not this one" in e["error"]][:1] == ["warning"]
     crew.engine.conn.execute("drop trigger refuse on worker.outcome")
     assert crew.result(late) == 3
     assert crew.engine.task(late)["attempt"] == 1

@@ -194,6 +194,47 @@ def test_a_task_that_was_put_off_completes_when_the_server_is_well(staffed_misus
     assert crew.engine.value("select count(*) from worker.attempt where task_id = %s", task) == 0
 
 
+def test_a_task_that_is_put_off_is_logged_with_the_reason(staffed_misuse: Crew) -> None:
+    crew = staffed_misuse
+    crew.engine.conn.execute("insert into probe.fault values ('53100')")
+    task = crew.enqueue("write_or", then="swallow")
+    wait_until(lambda: [e for e in crew.logged("task.put_off") if e["id"] == task])
+    crew.engine.conn.execute("delete from probe.fault")
+    crew.client.sync.cancel(task)
+    event = next(e for e in crew.logged("task.put_off") if e["id"] == task)
+    assert (event["level"], event["command"]) == ("warning", "write_or")
+    assert "in trouble" in event["reason"]
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("then", "says"),
+    [
+        ("write", "in a read-only transaction"),
+        ("swallow", "transaction is aborted"),
+        ("read", "made its transaction read-only"),
+    ],
+)
+def test_a_handler_that_makes_its_own_transaction_read_only_fails(
+    staffed_misuse: Crew, kind: str, then: str, says: str
+) -> None:
+    with pytest.raises(TaskFailed, match=says):
+        staffed_misuse.result(staffed_misuse.enqueue(f"read_only{kind}", then=then))
+
+
+def test_a_session_that_is_read_only_by_default_puts_tasks_off_until_another_can_be_had(crew: Crew) -> None:
+    parts = "select count(distinct application_name) from pg_stat_activity where datname = current_database()"
+    parts += " and application_name in ('catchment claimer', 'catchment completer')"
+    wait_until(lambda: crew.engine.value(parts) == 2)
+    change = "alter database {} {} default_transaction_read_only"
+    name = crew.engine.value("select quote_ident(current_database())")
+    crew.engine.conn.execute(change.format(name, "set") + " = on")
+    task = crew.enqueue("good")
+    wait_until(lambda: _is_put_off(crew, task))
+    crew.engine.conn.execute(change.format(name, "reset"))
+    assert crew.result(task) == "written"
+
+
 @KINDS
 def test_an_error_of_the_statement_itself_stays_a_failure(staffed_misuse: Crew, kind: str) -> None:
     crew = staffed_misuse

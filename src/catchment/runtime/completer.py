@@ -109,6 +109,7 @@ class Completer:
                 # An ending that was deferred is not in doubt, even if the connection was lost after that.
                 later = {put.ending.attempt.fence for put in batch.later}
                 self._in_doubt = [e for e in self._in_doubt if e.attempt.fence not in later]
+                self._recorder.report_deferred([put for put in batch.later if put.ending not in self._deferred])
                 hopeless = [p for p in batch.later if not self._deferred.add(p.ending, p.error, was_tried=p.was_tried)]
             self._forget(self._in_doubt)
             for put in hopeless:

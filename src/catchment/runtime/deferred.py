@@ -33,6 +33,9 @@ class Deferred:
     def __len__(self) -> int:
         return len(self._waits)
 
+    def __contains__(self, ending: Ending) -> bool:
+        return ending.attempt.fence in self._waits
+
     @property
     def since(self) -> float | None:
         """When the oldest of these was deferred; None when there is none."""

@@ -28,6 +28,8 @@ class Journal:
         for ending in endings:
             if ending.asked == "released":
                 self._metrics.released += 1
+                if ending.failure is not None:
+                    self._put_off(ending, ending.failure["message"])
                 continue
             state = states[ending.attempt.id]
             failure = ending.failure or {}
@@ -44,6 +46,16 @@ class Journal:
                 level = logging.ERROR
             if self._events.is_heard(level):
                 self._log(ending, state, level)
+
+    def _put_off(self, ending: Ending, reason: str) -> None:
+        self._events.emit(
+            "task.put_off",
+            f"{ending.attempt.command} {ending.attempt.id} is put off for a moment: {reason}",
+            level=logging.WARNING,
+            id=ending.attempt.id,
+            command=ending.attempt.command,
+            reason=reason,
+        )
 
     def _log(self, ending: Ending, state: str, level: int) -> None:
         attempt = ending.attempt

@@ -32,9 +32,10 @@ class PutOff(Exception):
 DELAY = 5.0
 
 
-def put_off(held: Held) -> Ending:
-    """Give an attempt back for a while; it counts neither as a failure nor as an interruption."""
-    return Ending(held, "released", error=to_json({"retry_after": DELAY}).decode())
+def put_off(held: Held, reason: str | None = None) -> Ending:
+    """Give an attempt back for a while; it counts neither as a failure nor as an interruption. A reason is logged."""
+    failure = None if reason is None else {"message": reason}
+    return Ending(held, "released", error=to_json({"retry_after": DELAY}).decode(), failure=failure)
 
 
 class Outcomes:
@@ -80,7 +81,7 @@ class Outcomes:
             # A cancelled handler may raise any other exception while it ends; the reason it was stopped for counts.
             return self.stopped(held)
         if isinstance(error, PutOff):
-            return put_off(held)
+            return put_off(held, str(error))
         if isinstance(error, Interrupted):
             return self._ended(held, "interrupted", error)
         is_cancelled = isinstance(error, TaskCancelled) and held.stop is Stop.CANCELLED

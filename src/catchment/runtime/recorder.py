@@ -101,6 +101,18 @@ class Recorder:
             if ending.has_offspring:
                 await self._write_one(batch, ending)
 
+    def report_deferred(self, deferred: Sequence[Later]) -> None:
+        """Log in one line that these endings are deferred, if there are any."""
+        if deferred:
+            error = str(deferred[0].error).strip()
+            self._events.emit(
+                "tasks.deferred",
+                f"the ends of {len(deferred)} attempts cannot be recorded now and are retried: {error}",
+                level=logging.WARNING,
+                count=len(deferred),
+                error=error,
+            )
+
     async def give_up(self, batch: Batch, ending: Ending, error: Exception) -> None:
         """Fail an attempt whose ending was deferred too often. If that is rejected too, report it and free the slot."""
         count = len(batch.later)

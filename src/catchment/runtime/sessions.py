@@ -27,10 +27,11 @@ class Session(AsyncConnection[Any]):
     session.
 
     This object prepares no statements, because a handler may drop or use any name; ``handler_prepare_threshold`` is the
-    threshold for the objects of handlers.
+    threshold for the objects of handlers. ``is_read_only``: its transaction began on a server that takes no writes.
     """
 
     handler_prepare_threshold: int | None = None
+    is_read_only = False
 
 
 class Sessions:
@@ -62,7 +63,8 @@ class Sessions:
                 is_open = session.pgconn.transaction_status != TransactionStatus.IDLE
                 with Call(session, CALL_SECONDS):
                     await session.execute(f"rollback; {_FORGET}" if is_open else _FORGET)
-                if is_idle(session) and not self._is_closed:
+                # What begins read-only may be a session's own default, or a standby: another session may do better.
+                if is_idle(session) and not self._is_closed and not session.is_read_only:
                     self._idle.append(session)
                     return
         except BaseException:

@@ -50,6 +50,7 @@ class Place(Generic[C]):
     def __init__(self, session: Session, kind: type[C]) -> None:
         self.session = session
         self.conn = kind(session.pgconn, session.handler_prepare_threshold)
+        self.conn.met.began_read_only = session.is_read_only
         self.is_inside = True
         # Set when the place is given back: the asyncio task that cleans the session, and what caused it, if not the
         # handler.
@@ -152,6 +153,11 @@ class Transactions:
             state = await store.complete_own(session, ending) if is_open else None
         except psycopg.Error as error:
             place.conn.met.note(error, is_broken=session.broken)
+            if place.conn.met.is_made_read_only(error):
+                raise RequestRefused(
+                    f"the handler of {context.command} made its transaction read-only: it cannot complete the task",
+                    hint="Omit SET TRANSACTION READ ONLY: the completion is written in the same transaction.",
+                ) from error
             raise place.meaning(error) or error from error
         if state is None:
             raise RequestRefused(
@@ -253,7 +259,8 @@ class Transactions:
                 try:
                     with Call(session, CALL_SECONDS):
                         await session.execute("begin")
-                        await session.execute(_BEGIN, [self._limit, str(context.fence)])
+                        cursor = await session.execute(_BEGIN, [self._limit, str(context.fence)])
+                        session.is_read_only = (await cursor.fetchall())[0][0] == "on"
                     return session
                 except BaseException:
                     await self._sessions.drop(session)
@@ -323,6 +330,7 @@ def _jittered(pause: float) -> float:
 # Of the time limits that PostgreSQL 15 to 18 share, these two together end a transaction that hangs, active or idle.
 # The mark worker.own_transaction ends with the transaction: if it is missing at completion, the handler has ended it.
 _BEGIN = (
-    "select set_config('idle_in_transaction_session_timeout', l.ms, true), set_config('statement_timeout', l.ms, true),"
-    " set_config('worker.own_transaction', l.fence, true) from (select %s::text as ms, %s::text as fence) as l"
+    "select current_setting('transaction_read_only'), set_config('idle_in_transaction_session_timeout', l.ms, true),"
+    " set_config('statement_timeout', l.ms, true), set_config('worker.own_transaction', l.fence, true)"
+    " from (select %s::text as ms, %s::text as fence) as l"
 )

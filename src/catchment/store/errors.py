@@ -99,6 +99,12 @@ def is_of_server(error: psycopg.Error) -> bool:
     return state[:2] == "53" or state[:4] == "57P0" or state == "25006"
 
 
+def is_of_read_only_transaction(error: psycopg.Error) -> bool:
+    """Was the statement refused because its transaction is read-only? The name of the server's function says so in
+    every language; others raise the same SQLSTATE, such as a foreign server that is read-only."""
+    return error.sqlstate == "25006" and error.diag.source_function == "PreventCommandIfReadOnly"
+
+
 @contextmanager
 def translated() -> Generator[None]:
     """Raise engine errors as Catchment errors, the database error chained."""

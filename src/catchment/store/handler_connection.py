@@ -19,7 +19,7 @@ from psycopg.pq import PipelineStatus, TransactionStatus
 from psycopg.pq.abc import PGconn
 
 from catchment.errors import RequestRefused
-from catchment.store.errors import is_of_server
+from catchment.store.errors import is_of_read_only_transaction, is_of_server
 
 # SQLSTATEs of a session that the server ended because the handler was idle: the handler's own fault.
 IDLED = ("25P03", "25P04")
@@ -43,18 +43,26 @@ def no_session() -> PGconn:
 
 class Met:
     """The errors that a connection has met: ``ended_by`` is the SQLSTATE that ended its session, ``faults`` are the
-    errors of a server that cannot work now, ``is_in_fault`` is true if the newest statement ended with one."""
+    errors of a server that cannot work now, ``is_in_fault`` is true if the newest statement ended with one.
+
+    ``began_read_only``: the transaction was read-only from the start, so the server takes no writes. If it became
+    read-only later, the handler has made it so."""
 
     def __init__(self) -> None:
+        self.began_read_only = False
         self.ended_by: str | None = None
         self.faults: list[psycopg.Error] = []
         self.is_in_fault = False
 
     def note(self, error: psycopg.Error, *, is_broken: bool) -> None:
         self.ended_by = error.sqlstate if is_broken else None
-        if is_of_server(error):
+        if is_of_server(error) and not self.is_made_read_only(error):
             self.faults.append(error)
             self.is_in_fault = True
+
+    def is_made_read_only(self, error: psycopg.Error) -> bool:
+        """Was the statement refused because the handler has made its transaction read-only?"""
+        return not self.began_read_only and is_of_read_only_transaction(error)
 
 
 class HandlerConnection(Connection[Any]):
