@@ -99,6 +99,24 @@ def _default(name: str, field: FieldInfo) -> str:
     return {None: "none", True: "true"}.get(field.default, str(field.default))
 
 
+def test_every_setting_of_a_worker_is_listed_with_its_limits() -> None:
+    table = page("settings.md").split("Of `catchment worker`.")[1].split("## ")[0]
+    listed = dict(re.findall(r"^\| `([A-Z_]+)` \| .*? \| (.*?) \|", table, re.MULTILINE))
+    assert listed == {name.upper(): _values(field) for name, field in WorkerSettings.model_fields.items()}
+
+
+def _values(field: FieldInfo) -> str:
+    """As the page writes them."""
+    if field.annotation is bool:
+        return "true, false"
+    bounds = {name: getattr(m, name) for m in field.metadata for name in ("ge", "gt", "le") if hasattr(m, name)}
+    if not bounds:
+        return "text"
+    if "gt" in bounds:
+        return f"more than {bounds['gt']:,}, at most {bounds['le']:,}"
+    return f"{bounds['ge']:,} to {bounds['le']:,}"
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     broken = [

@@ -1,14 +1,19 @@
-"""Finds the app that an option names."""
+"""Finds the app that an option names. Its module is the user's: whatever that raises is reported with its line."""
 
 from __future__ import annotations
 
 import importlib
 import sys
+import sysconfig
+import traceback
 from pathlib import Path
+from types import ModuleType
 
 import typer
 
+import catchment
 from catchment.client.app import App
+from catchment.errors import CatchmentError, RequestRefused
 
 
 def load_app(name: str) -> App:
@@ -16,21 +21,60 @@ def load_app(name: str) -> App:
     module_name, _, attribute = name.partition(":")
     if not module_name or not attribute:
         raise typer.BadParameter(f"{name!r} is not MODULE:APP, such as shop.tasks:app", param_hint="--app")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not module_name.startswith(error.name):
-            raise  # the module is there; something it needs is not
-        raise typer.BadParameter(
-            f"there is no module {error.name} in {here} or on the path", param_hint="--app"
-        ) from error
-    found = getattr(module, attribute, None)
+    found = getattr(_load_module(module_name), attribute, None)
     if not isinstance(found, App):
         kind = "nothing" if found is None else f"a {type(found).__name__}"
         raise typer.BadParameter(
             f"{attribute} in {module_name} is {kind}, expected a catchment.App", param_hint="--app"
         )
+    return found
+
+
+def _load_module(name: str) -> ModuleType:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit() included
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None and f"{name}.".startswith(f"{missing}."):
+            raise typer.BadParameter(
+                f"there is no module {missing} in {here} or on the path", param_hint="--app"
+            ) from error
+        hint = error.hint if isinstance(error, CatchmentError) else None
+        raise RequestRefused(
+            f"module {name} cannot be imported: {_said(error)}{_place(name, error)}",
+            hint=hint or f"Correct that line. For the whole traceback: python -c 'import {name}'",
+        ) from error
+
+
+def _said(error: BaseException) -> str:
+    """What was raised."""
+    if isinstance(error, SystemExit):
+        return f"it calls sys.exit({'' if error.code is None else repr(error.code)})"
+    if isinstance(error, CatchmentError):
+        return str(error)
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error.msg}"
+    return "".join(traceback.format_exception_only(error)).strip()
+
+
+def _place(name: str, error: BaseException) -> str:
+    """The deepest line that is the user's: outside of libraries if there is one, else in the package of the app."""
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return f" ({error.filename}, line {error.lineno})"
+    libraries = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
+    ours = str(Path(catchment.__file__).parent)
+    found, rank = "", 0
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
+        if file.startswith((ours, "<")):
+            continue
+        is_in_package = str(frame.f_globals.get("__name__")).partition(".")[0] == name.partition(".")[0]
+        this = 2 if not file.startswith(libraries) else int(is_in_package)
+        if this >= rank:
+            found, rank = f" ({file}, line {line})", this
     return found

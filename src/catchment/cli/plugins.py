@@ -38,13 +38,13 @@ def _load(entry: EntryPoint) -> Any:
     try:
         made = typer.main.get_command(entry.load())
     # Another package's import may raise anything.
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         made = typer.main.get_command(_broken(entry, error))
     made.name = entry.name
     return made
 
 
-def _broken(entry: EntryPoint, error: Exception) -> typer.Typer:
+def _broken(entry: EntryPoint, error: BaseException) -> typer.Typer:
     """Stands in for a plug-in that cannot be imported, and says so when it is used."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     settings: dict[Any, Any] = {"allow_extra_args": True, "ignore_unknown_options": True}

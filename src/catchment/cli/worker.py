@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from typing import Annotated, Literal
 
 import typer
@@ -20,10 +21,13 @@ from catchment.runtime.signals import stop_on_signals
 from catchment.store.connect import DSN_VARIABLE, find_dsn
 from catchment.task.commands import Commands
 
+# Each fiber has a connection.
+MOST_FIBERS = 10_000
+
 
 def worker(
     app: Annotated[
-        str | None, typer.Option(metavar="MODULE:APP", help="Run the Python handlers of this app too.")
+        list[str] | None, typer.Option(metavar="MODULE:APP", help="Run the Python handlers of this app too.")
     ] = None,
     queue: Annotated[list[str] | None, typer.Option(help="Serve this queue only; may be given again.")] = None,
     concurrency: Annotated[
@@ -44,14 +48,14 @@ def worker(
 ) -> None:
     """Run the handlers of all queues, or of some. SIGTERM and Ctrl-C let running tasks finish."""
     options = read_options(
-        queues=tuple(queue or ()),
+        queues=tuple(dict.fromkeys(queue or ())),
         concurrency=_read_concurrency(concurrency or []),
         is_single=single,
         stops_when_idle=stop_when_idle,
         **({} if metrics_port is None else {"metrics_port": metrics_port}),
     )
     _log_to_stderr(log_format, log_level)
-    commands = load_app(app).commands if app else None
+    commands = _load_commands(app or [])
     where = find_dsn(dsn)
     # Handlers that ask for a database, and the processes they start, get the one that is served here.
     os.environ[DSN_VARIABLE] = where
@@ -75,10 +79,24 @@ def _read_concurrency(pairs: list[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for pair in pairs:
         name, _, number = pair.rpartition("=")
-        if not name or not number.isdigit() or int(number) < 1:
-            raise typer.BadParameter(f"{pair!r} is not QUEUE=N with N of at least 1", param_hint="--concurrency")
+        if not name or not re.fullmatch("[0-9]{1,9}", number) or not 1 <= int(number) <= MOST_FIBERS:
+            raise typer.BadParameter(
+                f"{pair!r} is not QUEUE=N with N from 1 to {MOST_FIBERS}", param_hint="--concurrency"
+            )
+        if name in found:
+            raise typer.BadParameter(f"queue {name} is given twice; give it one number", param_hint="--concurrency")
         found[name] = int(number)
     return found
+
+
+def _load_commands(names: list[str]) -> Commands | None:
+    if len(names) > 1:
+        raise typer.BadParameter(
+            f"{len(names)} apps are given ({', '.join(names)}), expected one: run a worker for each,"
+            " or define all commands on one app",
+            param_hint="--app",
+        )
+    return load_app(names[0]).commands if names else None
 
 
 def _log_to_stderr(log_format: str, log_level: str) -> None:

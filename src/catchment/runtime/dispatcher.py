@@ -299,9 +299,11 @@ class Dispatcher:
 
     async def _own_queues(self, conn: AsyncConnection[Any]) -> list[store.Queue]:
         queues = await store.list_queues(conn)
+        known = {q.name: q for q in queues}
+        if not self._has_served:
+            self._check_concurrency([*known])
         if not self._options.queues:
             return queues
-        known = {q.name: q for q in queues}
         for name in self._options.queues:
             if name not in known:
                 raise UnknownQueue(
@@ -309,6 +311,17 @@ class Dispatcher:
                     hint="Register it in worker.queue_registry.",
                 )
         return [known[name] for name in self._options.queues]
+
+    def _check_concurrency(self, known: list[str]) -> None:
+        """Refuse a number of fibers for a queue that is not served here."""
+        served = self._options.queues or known
+        for name, number in self._options.concurrency.items():
+            if name not in served:
+                raise UnknownQueue(
+                    f"--concurrency {name}={number} names a queue that this worker does not serve;"
+                    f" it serves: {', '.join(served) or 'none'}",
+                    hint="Register the queue in worker.queue_registry, name it with --queue too, or omit it here.",
+                )
 
     def _concurrency(self, queue: store.Queue) -> int:
         return self._options.concurrency.get(queue.name, queue.concurrency)

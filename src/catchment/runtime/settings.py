@@ -42,8 +42,8 @@ class WorkerSettings(BaseSettings):
         30_000, ge=1, description="Claims shrink by 30 % while a command's 99th percentile is above this."
     )
     worker_threads: Count = Field(32, ge=1, description="Threads for handlers that are plain functions.")
-    worker_processes: Count | None = Field(
-        None, ge=1, description="Processes for CPU-bound handlers; default: all cores."
+    worker_processes: int | None = Field(
+        None, ge=1, le=1_000_000, description="Processes for CPU-bound handlers; default: all cores."
     )
     give_back_seconds: Seconds = Field(
         10, gt=0, description="A claimed task that cannot start within this time is given back."
@@ -77,7 +77,11 @@ def read_options(**given: Any) -> WorkerOptions:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]).upper()
-        raise RequestRefused(f"{name} in the environment is invalid: {first['msg']}") from error
+        default = WorkerSettings.model_fields[name.lower()].default
+        raise RequestRefused(
+            f"{name} in the environment is invalid: it is {first['input']!r}. {first['msg']}",
+            hint="Change it, or unset it" + (f": its default is {default}." if default is not None else "."),
+        ) from error
     defaults: dict[str, Any] = {
         "max_concurrent_tasks": found.max_concurrent_tasks,
         "claim_batch_size": found.claim_batch_size,

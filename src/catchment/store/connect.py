@@ -10,11 +10,14 @@ import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.conninfo import conninfo_to_dict
 
-from catchment.errors import ServerUnavailable
+from catchment.errors import RequestRefused, ServerUnavailable
 from catchment.store import embedded
 
 DSN_VARIABLE = "CATCHMENT_DSN"
 PREPARE_VARIABLE = "CATCHMENT_PREPARE"
+
+_YES = ("", "true", "1", "yes", "on", "t", "y")
+_NO = ("false", "0", "no", "off", "f", "n")
 
 S = TypeVar("S", bound=Connection[Any])
 A = TypeVar("A", bound=AsyncConnection[Any])
@@ -53,9 +56,20 @@ def start_up_options(dsn: str, settings: Mapping[str, str]) -> str:
     return " ".join([str(given), *(f"-c {name}={value}" for name, value in settings.items())]).strip()
 
 
+def _is_pooled() -> bool:
+    """Does the variable say that a pooler in between cannot pass prepared statements on?"""
+    value = os.environ.get(PREPARE_VARIABLE, "")
+    if value.lower() not in _YES + _NO:
+        raise RequestRefused(
+            f"{PREPARE_VARIABLE} is {value!r} in the environment, expected true or false",
+            hint="Set it to false behind a pooler that cannot pass prepared statements on; else unset it.",
+        )
+    return value.lower() in _NO
+
+
 def _options(dsn: str, name: str, settings: Mapping[str, str], seconds: int = CONNECT_SECONDS) -> dict[str, Any]:
-    """What every connection is made with. A pooler that cannot pass prepared statements on is told so by a variable."""
-    is_pooled = os.environ.get(PREPARE_VARIABLE, "true").lower() in ("false", "0", "no", "off")
+    """What every connection is made with."""
+    is_pooled = _is_pooled()
     options: dict[str, Any] = {
         **_KEEPALIVE,
         "application_name": name,
