@@ -14,7 +14,7 @@ from catchment.cli.database import Dsn, check_may_run, open_database
 from catchment.errors import CatchmentError
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import Events, JsonFormatter, TextFormatter
-from catchment.runtime.loop import keep_running, run_again_if_cancelled
+from catchment.runtime.loop import end_without_threads, keep_running, run_again_if_cancelled
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.settings import read_options
 from catchment.runtime.signals import stop_on_signals
@@ -61,17 +61,21 @@ def worker(
     os.environ[DSN_VARIABLE] = where
     with open_database(where if dsn else None, "catchment_worker") as conn:
         check_may_run(conn)
+    events = Events()
+    code = 1
     try:
-        events = Events()
         keep_running(_run(where, options, commands, events), events)
+        code = 0
     except* CatchmentError as group:
         raise group.exceptions[0] from None
+    finally:
+        end_without_threads(events, code)
 
 
 async def _run(dsn: str, options: WorkerOptions, commands: Commands | None, events: Events) -> int:
     """Serve until stopped; returns how many handlers never stopped."""
     dispatcher = Dispatcher(dsn, options, events, commands=commands)
-    stop_on_signals(dispatcher.stop, events, grace=options.shutdown_grace)
+    dispatcher.on_tick = stop_on_signals(dispatcher.stop, events, grace=options.shutdown_grace)
     return await run_again_if_cancelled(dispatcher, events)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -42,7 +42,8 @@ LAST_PAUSE = 5.0
 
 
 class Dispatcher:
-    """Runs the handlers of both kinds until ``stop`` is called."""
+    """Runs the handlers of both kinds until ``stop`` is called. ``on_tick`` is called at each heartbeat, and four times
+    a second while Python handlers run."""
 
     def __init__(
         self, dsn: str, options: WorkerOptions, events: Events | None = None, *, commands: Commands | None = None
@@ -50,6 +51,7 @@ class Dispatcher:
         self._dsn = dsn
         self._commands = commands or Commands()
         self.metrics = Metrics()
+        self.on_tick: Callable[[], None] = lambda: None
         self.python: PythonWorker | None = None
         self._options = options
         self._events = events or Events()
@@ -157,6 +159,7 @@ class Dispatcher:
             pulse,
             on_dead=self._declared_dead,
             on_hooks=hooks.ring,
+            on_tick=self.on_tick,
             report=self._capacity,
             interrupted=lambda: [] if self.python is None else self.python.interrupted,
         )
@@ -259,6 +262,7 @@ class Dispatcher:
             events=self._events,
             pulse=pulse,
             is_hearing=lambda: listener.is_hearing,
+            on_tick=self.on_tick,
         )
         self._python_queues = set(queues)
         group.create_task(self.python.run(halted, self._is_dead))

@@ -23,6 +23,8 @@ from catchment.runtime.signals import end_process
 # Seconds that tasks and threads of handlers get to end with the process.
 CLOSING = 1.0
 THREADS = "asyncio-handler"
+# Seconds that other threads and exit functions of the app get after that.
+THREADS_SECONDS = 3.0
 
 
 def keep_running(
@@ -120,6 +122,33 @@ def _are_left(threads: ThreadPoolExecutor) -> bool:
 
 def _end_soon() -> None:
     """End the process after a short time, in which the caller can report the error."""
-    timer = threading.Timer(CLOSING, end_process, [1])
+    _end_after(CLOSING, lambda: end_process(1))
+
+
+def end_without_threads(events: Events, code: int) -> None:
+    """End the process in a few seconds if it has not ended by then: threads that handlers started may prevent that.
+
+    Python waits for all threads that are not daemons, and for those of every ``ThreadPoolExecutor``.
+    """
+
+    def end() -> None:
+        known = (threading.current_thread(), threading.main_thread())
+        names = ", ".join(t.name for t in threading.enumerate() if t not in known and "catchment" not in t.name)
+
+        def tell() -> None:
+            events.emit(
+                "worker.threads_left",
+                f"the process ends although threads of the app are still running: {names}",
+                level=logging.WARNING,
+                threads=names,
+            )
+
+        end_process(code, tell)
+
+    _end_after(THREADS_SECONDS, end)
+
+
+def _end_after(seconds: float, end: Callable[[], None]) -> None:
+    timer = threading.Timer(seconds, end)
     timer.daemon = True
     timer.start()

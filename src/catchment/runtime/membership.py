@@ -29,7 +29,7 @@ class AlreadyRunning(CatchmentError):
 
 class Membership:
     """``on_dead`` is called in the event loop when the database has declared the worker dead, ``on_hooks`` when after
-    hooks are due. ``interrupted`` returns the tasks that were running when the worker failed."""
+    hooks are due, ``on_tick`` at each heartbeat. ``interrupted`` returns the tasks that ran when the worker failed."""
 
     def __init__(
         self,
@@ -40,6 +40,7 @@ class Membership:
         *,
         on_dead: Callable[[], None],
         on_hooks: Callable[[], None],
+        on_tick: Callable[[], None],
         report: Callable[[], store.Capacity],
         interrupted: Callable[[], list[int]],
     ) -> None:
@@ -49,6 +50,7 @@ class Membership:
         self._pulse = pulse
         self._on_dead = on_dead
         self._on_hooks = on_hooks
+        self._on_tick = on_tick
         self._report = report
         self._interrupted = interrupted
         self._ticked = time.monotonic()
@@ -137,3 +139,4 @@ class Membership:
 
     def _tick(self) -> None:
         self._ticked = time.monotonic()
+        self._on_tick()

@@ -58,8 +58,10 @@ class PythonWorker:
         events: Events,
         pulse: Pulse,
         is_hearing: Callable[[], bool],
+        on_tick: Callable[[], None] = lambda: None,
     ) -> None:
         self._options = options
+        self._on_tick = on_tick
         self._events = events
         self._metrics = metrics
         self.bell = Doorbell()
@@ -263,6 +265,7 @@ class PythonWorker:
                 await self._busy.wait()
             before = time.monotonic()
             await asyncio.sleep(SAMPLE)
+            self._on_tick()
             lag = time.monotonic() - before - SAMPLE
             self._signals = Signals(
                 memory=memory_usage(),

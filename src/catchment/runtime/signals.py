@@ -2,6 +2,9 @@
 
 The signal handlers are Python's own, which run even while a task handler blocks the event loop; a thread measures the
 time. The end waits for nothing, not even for a log that is not read.
+
+Code of the app may install another signal handler. The worker checks for that at intervals and restores its own: if
+it missed SIGTERM, it would be killed while its tasks run.
 """
 
 from __future__ import annotations
@@ -24,10 +27,13 @@ EXIT_CODE = 70
 LAST_WORDS = 1.0
 
 
-def stop_on_signals(stop: Callable[[], None], events: Events, *, grace: timedelta, margin: timedelta = MARGIN) -> None:
+def stop_on_signals(
+    stop: Callable[[], None], events: Events, *, grace: timedelta, margin: timedelta = MARGIN
+) -> Callable[[], None]:
     """Call ``stop`` in the running event loop at SIGTERM and SIGINT; end the process ``margin`` after the grace.
 
-    Processes that handlers fork get the former signal handlers back.
+    Processes that handlers fork get the former signal handlers back. Returns a function that restores the handlers of
+    the worker if the app has replaced them; call it at intervals, in the main thread.
     """
     loop = asyncio.get_running_loop()
     limit = (grace + margin).total_seconds()
@@ -43,6 +49,19 @@ def stop_on_signals(stop: Callable[[], None], events: Events, *, grace: timedelt
 
     before = {number: signal.signal(number, hear) for number in (signal.SIGTERM, signal.SIGINT)}
     _restore_in_children(hear, before)
+
+    def restore_handlers() -> None:
+        for number in before:
+            if signal.getsignal(number) is not hear:
+                signal.signal(number, hear)
+                events.emit(
+                    "worker.signal_taken",
+                    f"the app replaced the handler of {number.name}: the worker's own is restored",
+                    level=logging.WARNING,
+                    signal=number.name,
+                )
+
+    return restore_handlers
 
 
 def _restore_in_children(ours: object, before: Mapping[signal.Signals, Any]) -> None:
