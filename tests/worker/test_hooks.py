@@ -123,6 +123,44 @@ def test_a_deduplicated_task_has_its_hooks(hooked: Crew) -> None:
     assert claims == [("probe.before",)]
 
 
+SETS = """
+create table probe.seen (hook text, settings text);
+create procedure probe.note_and_set(hook text) language plpgsql as $$
+begin
+  insert into probe.seen select hook, string_agg(coalesce(current_setting(n, true), ''), '|' order by n)
+    from unnest('{{search_path,work_mem,my.own,DateStyle,TimeZone,lock_timeout}}'::text[]) as n;
+  set search_path = probe, public;
+  set datestyle = 'German';
+  set timezone = 'Asia/Tokyo';
+  set lock_timeout = '77s';
+  perform set_config('work_mem', '77MB', false), set_config('my.own', 'leaked', false);
+  set session characteristics as transaction read only;
+  set transaction read only;
+end $$;
+create procedure probe.before_setting(payload jsonb) language sql as $$ call probe.note_and_set('before') $$;
+create procedure probe.after_setting(payload jsonb) language sql as $$ call probe.note_and_set('after') $$;
+update worker.command_registry set {hook}_procedure = 'probe.{hook}_setting';
+"""
+
+
+@pytest.mark.parametrize("hook", ["before", "after"])
+def test_what_a_hook_sets_ends_with_it(crew: Crew, hook: str) -> None:
+    """Neither the hook of the next task sees it, in the same claim or a later one, nor do claims."""
+    crew.engine.conn.execute(SETS.format(hook=hook))
+    crew.engine.value("select worker.pause_queue('work')")
+    crew.enqueue_many(step, [{"key": "a", "seq": n} for n in range(5)], by_key=False)
+    crew.engine.value("select worker.resume_queue('work')")
+    crew.hire()
+    wait_until(lambda: _is_done(crew))
+    crew.result(crew.enqueue(step, key="a", seq=6))
+    wait_until(lambda: _is_done(crew))
+    assert _warnings(crew) == []
+    assert crew.engine.value("select count(*) from probe.seen") == 6
+    ((settings,),) = crew.engine.conn.execute("select distinct settings from probe.seen").fetchall()
+    assert "77" not in settings
+    assert "leaked" not in settings
+
+
 @pytest.mark.parametrize("hook", ["before", "after"])
 def test_a_hook_that_raises_is_a_recorded_warning(hooked: Crew, hook: str) -> None:
     hooked.hire()
