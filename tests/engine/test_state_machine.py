@@ -144,6 +144,7 @@ class Histories(RuleBasedStateMachine):
     @rule(worker=choices.worker)
     def crash(self, worker: int) -> None:
         self.execute("select worker.interrupt_abandoned(array[%s]::bigint[])", self.workers[worker])
+        self.execute("select worker.forget_workers(array[%s]::bigint[])", self.workers[worker])
         for task_id in [t for t, owner in self.owner.items() if owner == worker]:
             self.drop(task_id)
         self.workers[worker] = self.register()

@@ -327,6 +327,26 @@ def test_row_that_a_session_keeps_locked_does_not_stop_the_round(committed: Engi
     assert troubles(committed) == []
 
 
+def test_dead_worker_whose_row_a_session_keeps_locked_does_not_stop_the_round(
+    committed: Engine, connect: Connect
+) -> None:
+    locked, free = (Hand.hired(connect()).worker_id for _ in range(2))
+    committed.conn.execute("update worker.worker set lease_until = '-infinity'")
+    committed.conn.execute("update worker.schedule set next_at = now() - interval '1 second'")
+    with connect(autocommit=False) as other:
+        other.execute("select from worker.worker where worker_id = %s for update", [locked])
+        committed.conn.execute("set statement_timeout = '20s'")  # a round that waits for the row fails here
+        done = upkeep(committed)
+        assert [f["schedule"] for f in done["fired"]] == ["task_cleanup"]
+        assert troubles(committed) == [("forget", str(locked))]
+        assert committed.value("select array_agg(worker_id) from worker.worker") == [locked]
+        assert free != locked
+    committed.conn.execute("update worker.trouble set retry_at = now()")
+    upkeep(committed)
+    assert committed.value("select count(*) from worker.worker") == 0
+    assert troubles(committed) == []
+
+
 def test_round_with_nothing_to_do_writes_nothing(committed: Engine) -> None:
     committed.conn.execute("update worker.schedule set next_at = now() + interval '1 hour'")
     with committed.conn.transaction():

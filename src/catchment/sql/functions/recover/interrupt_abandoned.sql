@@ -3,7 +3,7 @@
 -- is dead.
 --
 --   processing -> interrupted, or failed at the fifth time
---   locks   running rows that are free; then see settle and forget_workers
+--   locks   running rows that are free; then see settle
 create or replace function worker.interrupt_abandoned(
   p_dead  bigint[],
   p_only  bigint default null
@@ -57,9 +57,6 @@ begin
     perform worker.settle(v_ids, v_fences, array_fill('interrupted'::text, array[cardinality(v_ids)]),
                           array_fill('{"kind": "interrupted", "message": "its worker died"}'::jsonb,
                                      array[cardinality(v_ids)]));
-  end if;
-  if p_only is null then
-    perform worker.forget_workers(p_dead);
   end if;
   return coalesce(cardinality(v_ids), 0);
 end;

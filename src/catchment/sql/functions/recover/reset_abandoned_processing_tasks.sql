@@ -11,7 +11,7 @@ declare
 begin
   perform worker.signal_backends('hanging', array(select worker.hanging_backends(v_dead)), worker.now());
   v_count := worker.keep_step('interrupt', v_dead);
-  perform worker.forget_workers(v_dead);
+  perform worker.keep_step('forget', v_dead);
   return v_count;
 end;
 $$;

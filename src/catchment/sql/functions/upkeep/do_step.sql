@@ -15,6 +15,12 @@ as $$
 begin
   case p_step
     when 'interrupt' then return worker.interrupt_abandoned(p_dead, p_item::bigint);
+    when 'forget'    then
+      perform worker.forget_workers(array(
+        select d
+          from unnest(p_dead) as d
+         where case when p_item is null then d::text <> all (worker.set_aside('forget')) else d::text = p_item end));
+      return null;
     when 'orphan'    then return worker.interrupt_orphans(p_item::bigint);
     when 'cancel'    then return worker.sweep_cancelled(p_item::bigint);
     when 'deadline'  then return worker.expire_deadlines(p_item::bigint);

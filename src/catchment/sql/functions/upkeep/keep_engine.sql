@@ -16,7 +16,7 @@ begin
   perform worker.retry_troubles(v_dead);
   perform worker.signal_backends('hanging', worker.backends_to_signal('hanging', v_dead), v_began);
   v_interrupted := worker.keep_step('interrupt', v_dead);
-  perform worker.forget_workers(v_dead);
+  perform worker.keep_step('forget', v_dead);
   perform worker.keep_step('cancel');
   perform worker.keep_step('deadline');
   v_promoted := worker.keep_step('due');

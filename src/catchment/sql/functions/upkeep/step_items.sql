@@ -16,6 +16,7 @@ begin
   v_items := case p_step
     when 'interrupt' then array(select r.id::text from worker.running as r
                                  where r.backend_key is not null or r.worker_id = any (p_dead) limit c_many)
+    when 'forget'    then array(select d::text from unnest(p_dead) as d)
     when 'orphan'    then array(select r.id::text from worker.running as r
                                  where r.backend_key is null
                                    and not exists (select from worker.worker as w where w.worker_id = r.worker_id)
