@@ -2,12 +2,12 @@
 gets a task of its own, because the next runner starts as soon as it does. So a thousand sleeping handlers cost a
 thousand tasks, and a thousand trivial ones cost one. What was claimed ahead waits until a handler returns.
 
-No handler feels another that ran before it: a runner goes on with the next attempt only if the last handler left all
-context variables as they were, was not cancelled, and kept no reference to the runner that could cancel it later, as
-``call_later(1, current_task().cancel)`` does. Else the runner ends, and another goes on.
+No handler is affected by one that ran before it. A runner takes the next attempt only if the last handler changed no
+context variable, was not cancelled, and kept no reference to the runner that could cancel it later, as
+``call_later(1, current_task().cancel)`` does. Else the runner ends, and another takes over.
 
-A handler that was stopped and goes on all the same is written off after a grace: its attempt is settled, and its
-runner is left behind. Its slot stays taken until it returns.
+A handler that was stopped but still runs is left behind after a grace: its attempt is settled, and its runner keeps its
+slot until it returns.
 """
 
 from __future__ import annotations
@@ -87,11 +87,11 @@ class Executor:
 
     @property
     def left_behind(self) -> int:
-        """How many handlers go on though their attempts are settled, or though all is over."""
+        """How many handlers still run although their attempts are settled, or although the executor has ended."""
         return len(self._runners if self._is_over else self._left)
 
     async def run(self, until: asyncio.Event) -> None:
-        """Run what is started until ``until`` is set and every handler has returned or was written off.
+        """Run attempts until ``until`` is set and every handler has returned or was left behind.
 
         Not a task group: that would wait for handlers that never return.
         """
@@ -106,7 +106,7 @@ class Executor:
             if self._fault is not None:
                 raise self._fault
         finally:
-            # From here on a cancelled runner was cancelled by us, and says nothing about its handler.
+            # A runner that is cancelled from here on was cancelled by the executor, not by its handler.
             self._is_over = True
             self.limits.close()
             for task in (stopping, *self._runners):
@@ -123,7 +123,8 @@ class Executor:
         self._start_runner()
 
     def take_unstarted(self, *, older_than: timedelta = timedelta()) -> list[Held]:
-        """Take back what has not started, or what has been waiting for so long."""
+        """Take back the attempts that have not started, or only those that have waited for longer than
+        ``older_than``."""
         until = time.monotonic() - older_than.total_seconds()
         unstarted: list[Held] = []
         while self._queue and self._queue[0].since <= until:
@@ -131,8 +132,11 @@ class Executor:
         return unstarted
 
     def stop(self, held: Held, stop: Stop, reason: str, *, grace: float | None = None) -> None:
-        """Tell a handler to stop: a coroutine is cancelled, a thread sees ``ctx.cancelled`` and is waited for. One that
-        was cancelled and goes on can still time out, or be left when the worker stops; after ``grace`` it is."""
+        """Ask a handler to stop: a coroutine is cancelled, a thread sees ``ctx.cancelled`` and is waited for.
+
+        A handler that was cancelled but still runs can also time out, or be stopped with the worker. After ``grace``,
+        by default the stop grace, it is left behind.
+        """
         if held.is_settled:
             return
         if held.stop in (None, Stop.CANCELLED) and held.stop is not stop:
@@ -235,7 +239,7 @@ class Executor:
             return False
 
     async def run_one(self, held: Held) -> Ending | None:
-        """Run one attempt to its end; None when somebody else records that. Whatever the handler raises is its end."""
+        """Run one attempt to its end, whatever its handler raises; None when its ending is recorded elsewhere."""
         command = self._commands.get(held.command)
         if command is None:
             return self._unknown(held)

@@ -42,7 +42,7 @@ class HandlerCalls:
         self.is_traced = tracing.is_on()  # asked once: the question costs as much as a trivial handler
 
     async def run(self, command: AnyCommand, held: Held, arguments: dict[str, Any]) -> Ending | None:
-        """Run an attempt with a context; None when its end is recorded already, or somebody else records it."""
+        """Run an attempt with a context; None when its ending is recorded already, or is recorded elsewhere."""
         if self._port.must_wait(held.command):
             await self._port.enter()
         join = command.join_part if held.phase == 1 else None
@@ -90,7 +90,7 @@ class HandlerCalls:
         try:
             return await self._port.commit(context, ending)
         except ClaimLost:
-            # Said by the database. The same error raised by a handler, for whatever it asked for, is a failure.
+            # Raised by the database. If a handler raises this error, the attempt fails.
             held.stop, held.stop_reason = Stop.LOST, "the claim was lost"
             raise
 

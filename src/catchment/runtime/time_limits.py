@@ -1,5 +1,5 @@
-"""The time limits of running attempts: each begins with its handler, and stands still while the handler waits for
-something that is not its fault."""
+"""The time limits of running attempts. Each begins with its handler and is paused while the handler waits for a
+connection."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ class TimeLimits:
         self._checks: set[asyncio.Task[None]] = set()
 
     def begin(self, held: Held) -> None:
-        """The handler starts now, and with it its time limit: waiting for a thread or process is not its fault."""
+        """Start the time limit: the handler starts now. Waiting for a thread or a process does not count."""
         held.has_started = True
         if held.timeout is not None and held.timer is None:
             held.timer = self._loop.call_later(held.timeout.total_seconds(), self._time_out, held)
 
     def pause(self, held: Held) -> None:
-        """Stop the clock of an attempt that waits for something that is not its fault."""
+        """Pause the time limit of an attempt that waits for a connection."""
         if held.timer is not None and held.time_left is None:
             held.time_left = max(0.0, held.timer.when() - self._loop.time())
             held.timer.cancel()
 
     def resume(self, held: Held) -> None:
-        """Let the clock go on."""
+        """Continue the time limit."""
         if held.time_left is not None and held.runner is not None and not held.is_settled:
             held.timer = self._loop.call_later(held.time_left, self._time_out, held)
         held.time_left = None
 
     def close(self) -> None:
-        """Look for hanging connections no more."""
+        """Stop the checks for hanging connections."""
         for check in self._checks:
             check.cancel()
 

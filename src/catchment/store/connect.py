@@ -31,7 +31,7 @@ _KEEPALIVE: dict[str, Any] = {
 }
 
 
-# What the text of a value depends on. Whatever the role, the database or the server says, a session of ours says this.
+# Settings that the text of a value depends on. Our sessions set them, whatever the role, database or server says.
 PARSED: Mapping[str, str] = {
     "DateStyle": "ISO",
     "IntervalStyle": "postgres",
