@@ -397,7 +397,9 @@ ALTER TABLE worker.gate OWNER TO catchment_owner;
 CREATE TABLE worker.gate_arrival (
     arrival_id bigint NOT NULL,
     gate text NOT NULL,
-    command text NOT NULL
+    command text NOT NULL,
+    freed integer DEFAULT 0 NOT NULL,
+    unused integer DEFAULT 0 NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
 ALTER TABLE worker.gate_arrival OWNER TO catchment_owner;
@@ -866,10 +868,10 @@ REVOKE ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_a
 GRANT ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_attempt integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.backends_to_signal(p_step text, p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.backends_to_signal(p_step text, p_dead bigint[]) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text, p_commits boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text, p_commits boolean) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer, p_sweeps boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer, p_sweeps boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.call_of(p_signature text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.call_of(p_signature text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.call_text(p_name text, p_args integer) FROM PUBLIC;
@@ -1007,11 +1009,12 @@ GRANT ALL ON FUNCTION worker.keep_step(p_step text, p_dead bigint[]) TO catchmen
 REVOKE ALL ON FUNCTION worker.known_position(p_name text, p_own text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.last_processed() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.last_processed() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.leave_gate(p_gate text, p_command text, p_freed integer, p_unused integer, p_queue_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.leave_task() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.leave_task() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.leave_top(p_worker_ids bigint[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.let_in() FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.let_in() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.let_in(p_queues text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.let_in(p_queues text[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_scope(p_scope_id bigint) FROM PUBLIC;

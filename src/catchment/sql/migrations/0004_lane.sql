@@ -55,9 +55,13 @@ create index if not exists gate_next on worker.gate (next_at) where next_at is n
 create table if not exists worker.gate_arrival (
   arrival_id  bigint generated always as identity primary key,
   gate        text not null,
-  command     text not null
+  command     text not null,
+  freed       integer not null default 0,
+  unused      integer not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
-comment on table worker.gate_arrival is 'Tasks that came to a gate since anybody looked: an enqueue only appends.';
+comment on table worker.gate_arrival is
+  'Tasks that came to a gate since anybody looked: an enqueue only appends. freed and unused: places and tokens that tasks gave '
+  'back while another transaction held the gate.';
 
 create table if not exists worker.queue_meter (
   queue_id     integer primary key,

@@ -88,7 +88,8 @@ as $$
    where s.state = 'waiting' and s.child_mode = 'serial' and s.open_children > 0
      and (c.active > 1 or c.active = 0 and s.cancel_reason is null and (c.in_line > 0 or c.scheduled = 0))
   union all
-  select 'limits', null, format('gate %s counts %s held, there are %s', g.gate, g.held, coalesce(h.n, 0))
+  select 'limits', null, format('gate %s counts %s held, there are %s and %s given back', g.gate, g.held, coalesce(h.n, 0),
+                                coalesce(a.n, 0))
     from worker.gate as g
     left join (select t.gate, count(*) as n
                  from worker.task as t
@@ -96,7 +97,8 @@ as $$
                  left join worker.blocked as b on b.id = t.id
                 where t.gate is not null and (p.at in ('ready', 'running', 'waiting') or b.reason = 'retry')
                 group by t.gate) as h on h.gate = g.gate
-   where g.held <> coalesce(h.n, 0)
+    left join (select a.gate, sum(a.freed) as n from worker.gate_arrival as a group by a.gate) as a on a.gate = g.gate
+   where g.held <> coalesce(h.n, 0) + coalesce(a.n, 0)
   union all
   select 'limits', b.id, format('waits at gate %s, which nobody opens', b.lane)
     from worker.blocked as b

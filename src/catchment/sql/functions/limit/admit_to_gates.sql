@@ -1,6 +1,7 @@
--- admit_to_gates: look at the gates that tasks have come to, and at those that open by time.
+-- admit_to_gates: look at the gates that tasks have come to, and at those that open by time. What has come to a gate that another
+-- transaction holds waits for the next look.
 --
---   locks   arrivals that are free; gate rows by key, new ones among them; then see open_gates
+--   locks   arrivals that are free; gate rows that are free, new ones among them; then see open_gates
 create or replace function worker.admit_to_gates(
   p_limit  integer default 5000,
   p_only   text default null
@@ -11,37 +12,54 @@ create or replace function worker.admit_to_gates(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_now   timestamptz := worker.now();
-  v_gates text[];
-  v_aside text[] := case when p_only is null then worker.set_aside('gate') else '{}' end;
+  v_now      timestamptz := worker.now();
+  v_rows     tid[];
+  v_arrived  text[];
+  v_commands text[];
+  v_due      text[];
+  v_gates    text[];
+  v_aside    text[] := case when p_only is null then worker.set_aside('gate') else '{}' end;
 begin
+  select coalesce(array_agg(a.row_id), '{}'), coalesce(array_agg(a.gate), '{}'), coalesce(array_agg(a.command), '{}')
+    into v_rows, v_arrived, v_commands
+    from (select x.ctid as row_id, x.gate, x.command
+            from worker.gate_arrival as x
+           where (p_only is null or x.gate = p_only) and x.gate <> all (v_aside)
+           order by x.arrival_id
+           limit p_limit
+             for update skip locked) as a;
+  v_due := array(
+    select g.gate
+      from worker.gate as g
+     where g.next_at <= v_now and (p_only is null or g.gate = p_only) and g.gate <> all (v_aside)
+     limit p_limit);
+
+  insert into worker.gate (gate, command, tokens, refilled_at)
+  select n.gate, n.command, coalesce(c.rate, 0), v_now
+    from (select distinct on (a.gate) a.gate, a.command from unnest(v_arrived, v_commands) as a (gate, command) order by a.gate) as n
+    left join worker.command_registry as c on c.command = n.command
+   where not exists (select from worker.gate as g where g.gate = n.gate)
+   order by n.gate
+  on conflict (gate) do nothing;
+  v_gates := array(
+    select g.gate from worker.gate as g where g.gate = any (v_arrived || v_due) order by g.gate for update skip locked);
+
   with gone as (
     delete from worker.gate_arrival as a
-     where a.ctid = any (array(select x.ctid
-                                from worker.gate_arrival as x
-                               where (p_only is null or x.gate = p_only) and x.gate <> all (v_aside)
-                               order by x.arrival_id
-                               limit p_limit
-                                 for update skip locked))
-    returning a.gate, a.command
+     where a.ctid = any (array(select r.row_id from unnest(v_rows, v_arrived) as r (row_id, gate) where r.gate = any (v_gates)))
+    returning a.gate, a.freed, a.unused
   ),
-  due as materialized (
-    select g.gate, g.command from gone as g
-     union
-    (select g.gate, g.command
-       from worker.gate as g
-      where g.next_at <= v_now and (p_only is null or g.gate = p_only) and g.gate <> all (v_aside)
-      limit p_limit)
-  ),
-  made as (
-    insert into worker.gate (gate, command, tokens, refilled_at)
-    select g.gate, g.command, coalesce(c.rate, 0), v_now
-      from (select distinct on (d.gate) d.gate, d.command from due as d order by d.gate) as g
-      left join worker.command_registry as c on c.command = g.command
-     order by g.gate
-    on conflict (gate) do update set command = excluded.command where false -- locks the row and leaves it as it is
+  given_back as (
+    select g.gate, sum(g.freed)::integer as freed, sum(g.unused)::integer as unused
+      from gone as g
+     group by g.gate
+    having sum(g.freed) > 0
   )
-  select array_agg(distinct d.gate) into v_gates from due as d;
+  update worker.gate as g
+     set held   = greatest(g.held - b.freed, 0),
+         tokens = g.tokens + b.unused
+    from given_back as b
+   where g.gate = b.gate;
   perform worker.open_gates(v_gates);
   return cardinality(v_gates);
 end;

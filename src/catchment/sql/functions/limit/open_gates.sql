@@ -1,7 +1,7 @@
 -- open_gates: let in what the limits of these gates allow now. A gate at which nobody waits and nothing is held goes away when
 -- its tokens are full again.
 --
---   locks   gate rows by key; then blocked and ready rows
+--   locks   nothing new of gates: the caller holds their rows; then blocked and ready rows that are free
 create or replace function worker.open_gates(p_gates text[])
   returns void
   language plpgsql

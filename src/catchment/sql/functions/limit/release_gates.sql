@@ -1,6 +1,6 @@
 -- release_gates: settled tasks leave their gates, and the next ones are let in.
 --
---   locks   gate rows by key; then see open_gates
+--   locks   gate rows that are free; then see open_gates
 create or replace function worker.release_gates(p_settled worker.settled[])
   returns void
   language plpgsql
@@ -12,7 +12,7 @@ declare
   v_gone  record;
 begin
   for v_gone in
-    select t.gate, count(*)::integer as n
+    select t.gate, min(i.command) as command, min(i.queue_id) as queue_id, count(*)::integer as n
       from unnest(p_settled) as i
      cross join lateral (select t.gate from worker.task as t where t.id = i.id limit 1) as t
      where t.gate is not null
@@ -20,8 +20,9 @@ begin
      group by t.gate
      order by t.gate
   loop
-    update worker.gate as g set held = greatest(g.held - v_gone.n, 0) where g.gate = v_gone.gate;
-    v_gates := v_gates || v_gone.gate;
+    if worker.leave_gate(v_gone.gate, v_gone.command, v_gone.n, 0, v_gone.queue_id) then
+      v_gates := v_gates || v_gone.gate;
+    end if;
   end loop;
   if v_gates <> '{}' then
     perform worker.open_gates(v_gates);

@@ -1,7 +1,6 @@
 -- take_allowance: how many attempts a limited queue may start now. The claims of one queue take turns here until they commit.
 --
--- Meters are the last rows that a claim waits for: who holds one takes no gate, lane or scope in the same transaction. Several
--- are taken by name of the queue.
+-- Meters are the first rows that a claim waits for: see let_in. Several are taken by name of the queue.
 --
 --   locks   the meter row of the queue
 create or replace function worker.take_allowance(

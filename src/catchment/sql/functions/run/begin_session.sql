@@ -1,11 +1,14 @@
 -- begin_session: prepare this backend for running tasks: prove its life by a lock, give back what a broken call of this very
 -- session left, count children inserted in this transaction. What it left is its last attempt, if that still runs: the number that
--- this session drew last from worker.fence tells which.
+-- this session drew last from worker.fence tells which. Inside a transaction of the caller (p_commits is false), locks stay from task to
+-- task, so the meters that its claims can need come before everything else.
 --
+--   locks   meter rows by name of the queue, unless it commits; then see settle
 --   raises  CM003 unknown queue, CM007 inside a handler or with an unknown mode
 create or replace function worker.begin_session(
-  p_queue  text,
-  p_mode   text
+  p_queue    text,
+  p_mode     text,
+  p_commits  boolean default true
 )
   returns void
   language plpgsql
@@ -33,6 +36,9 @@ begin
       errcode = 'CM003',
       message = format('unknown queue %L', p_queue),
       hint = 'Register it in worker.queue_registry; "catchment queue list" shows what there is.';
+  end if;
+  if not p_commits then
+    perform worker.hold_meters(case when p_queue is not null then array[p_queue] end);
   end if;
   v_key := worker.hold_backend_lock();
   begin

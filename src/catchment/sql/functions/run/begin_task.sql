@@ -1,13 +1,15 @@
--- begin_task: claim one task with a SQL handler for this backend. Cancel requests are carried out first, so that nothing
--- under a cancelled task is claimed here.
+-- begin_task: claim one task with a SQL handler for this backend. With p_sweeps, cancel requests are carried out first, so that
+-- nothing under a cancelled task is claimed here; if there are any, this is all that it does: what a sweep locks and what a claim
+-- locks do not fit into one order, so the caller commits between them.
 --
 --   pending | interrupted -> processing
---   locks   see sweep_cancelled, then let_in, then claim of one queue after another by name: a transaction that already holds the
---           meter of a queue must not call it
+--   returns the task; one with id 0 after a sweep, to be asked again without p_sweeps; null when there is none
+--   locks   see sweep_cancelled, or let_in and then claim of one queue after another by name
 create or replace function worker.begin_task(
   p_queue         text,
   p_tier          integer,
-  p_max_priority  integer
+  p_max_priority  integer,
+  p_sweeps        boolean default false
 )
   returns worker.sql_run
   language plpgsql
@@ -20,11 +22,14 @@ declare
   v_claimed  worker.claimed;
   v_command  worker.command_registry;
   v_before   text;
+  v_run      worker.sql_run;
 begin
-  if exists (select from worker.cancel_request) then
+  if p_sweeps and exists (select from worker.cancel_request) then
     perform worker.sweep_cancelled();
+    v_run.id := 0;
+    return v_run;
   end if;
-  perform worker.let_in();
+  perform worker.let_in(case when p_queue is not null then array[p_queue] end);
   if not pg_try_advisory_lock(v_key) then -- the last handler gave it up, and a stranger took it
     v_key := worker.hold_backend_lock();
   end if;

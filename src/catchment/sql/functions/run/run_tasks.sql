@@ -22,19 +22,29 @@ declare
   v_start  pg_catalog.timestamptz;
   v_hooks  boolean;
   v_hints  pg_catalog.text[];
+  v_sweeps boolean := true; -- cancel requests are still to be carried out before the next task
 begin
-  perform worker.begin_session(p_queue, p_mode);
+  perform worker.begin_session(p_queue, p_mode, p_commits);
   if p_commits then
     v_hints := worker.session_hints(p_queue);
   end if;
   loop
     exit when v_count operator(pg_catalog.>=) p_batch_size or pg_catalog.clock_timestamp() operator(pg_catalog.>=) v_until;
-    v_run := worker.begin_task(p_queue, v_tier, p_max_priority);
+    v_run := worker.begin_task(p_queue, v_tier, p_max_priority, v_sweeps);
+    if v_run.id operator(pg_catalog.=) 0 then
+      v_sweeps := false;
+      if p_commits then
+        perform pg_catalog.set_config('synchronous_commit', 'off', true);
+        commit;
+      end if;
+      continue;
+    end if;
+    v_sweeps := true;
     if v_run.id is null then
       exit when v_tier operator(pg_catalog.=) 1 or p_mode operator(pg_catalog.=) 'child';
       v_tier := 1;
       if p_commits then
-        -- The look for children may hold meters of queues, and the next one begins with gates: see take_allowance.
+        -- The look for children may hold lanes and gates, and the next one begins with meters and lanes: see let_in.
         perform pg_catalog.set_config('synchronous_commit', 'off', true);
         commit;
       end if;

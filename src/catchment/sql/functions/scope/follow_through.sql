@@ -1,7 +1,7 @@
 -- follow_through: what settled tasks set in motion: folded twins, parents (level by level, deepest first), follow-ups, lanes,
 -- hooks. Also counts the children this transaction spawned into open scopes. p_changes are what else scopes have to count.
 --
---   locks   scope rows deepest first, then id; then lane rows by key; then gate rows by key; then ready rows
+--   locks   scope rows deepest first, then id; then lane rows by key; then gate rows that are free; then ready rows
 --   raises  CM005 when a late spawn meets a scope that has closed or is being cancelled
 create or replace function worker.follow_through(
   p_settled  worker.settled[],

@@ -2,7 +2,7 @@
 -- serial line or its limit, which go on without it; it enters again when it is due. With a payload that comes under another
 -- limit it waits at that one.
 --
---   locks   the scope row of its parent or its lane row if it may leave them; its ready or blocked row; then its gate row
+--   locks   the scope row of its parent or its lane row if it may leave them; its ready or blocked row; then its gate row if it is free
 --   raises  CM004 bad payload, CM007 when the task has been tried or has started
 create or replace function worker.change_pending(
   p_task_id       bigint,

@@ -1,7 +1,7 @@
 -- put_off: a task that could start becomes a scheduled one, or waits at another gate; the next of its lane, of its serial scope
 -- and of its own gate takes its turn. A start that its rate had allowed is given back.
 --
---   locks   its ready or blocked row, then those of the next; its gate row; the caller holds the scope row or the lane row
+--   locks   its ready or blocked row, then those of the next; its gate row if it is free; the caller holds the scope row or the lane row
 create or replace function worker.put_off(
   p_task    worker.task,
   p_due_at  timestamptz,
@@ -38,8 +38,9 @@ begin
     insert into worker.gate_arrival (gate, command) values (p_gate, p_task.command);
   end if;
   if p_task.gate is not null then
-    update worker.gate as g set held = greatest(g.held - 1, 0), tokens = g.tokens + 1 where g.gate = p_task.gate;
-    perform worker.open_gates(array[p_task.gate]);
+    if worker.leave_gate(p_task.gate, p_task.command, 1, 1, p_task.queue_id) then
+      perform worker.open_gates(array[p_task.gate]);
+    end if;
   end if;
 end;
 $$;

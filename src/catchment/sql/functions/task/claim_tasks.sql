@@ -1,7 +1,7 @@
 -- claim_tasks: what a worker process of Python handlers takes, of all its queues in one call, in the order given; of each
 -- queue children and joins first, then the top level.
 --
---   locks   see let_in, once and first; then hold_meters and claim
+--   locks   the meters of its queues by name, if several are limited or something is let in; see let_in, once; then claim
 --   raises  CM001 unknown worker, CM003 unknown queue
 create or replace function worker.claim_tasks(
   p_worker_id  bigint,
@@ -58,8 +58,8 @@ begin
         message = format('worker %s is not registered', p_worker_id),
         hint = 'It was declared dead, or never registered. Register again.';
     end if;
-    if v_lets_in and v_is_first then -- not with the meter of a queue in hand
-      perform worker.let_in();
+    if v_lets_in and v_is_first then
+      perform worker.let_in(p_queues);
     end if;
     v_is_first := false;
 

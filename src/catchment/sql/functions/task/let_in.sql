@@ -1,8 +1,11 @@
 -- let_in: what has become ready without anybody doing anything: due tasks, arrivals to lanes, arrivals to gates and gates that
 -- open by time. Called before a claim.
 --
---   locks   see promote_due, admit_arrivals and admit_to_gates
-create or replace function worker.let_in()
+-- p_queues are the queues of that claim, all of them if null. Where there is something to let in, the meters of those that are
+-- limited come first: so nobody waits for a meter with lanes or gates in hand.
+--
+--   locks   see hold_meters, promote_due, admit_arrivals and admit_to_gates
+create or replace function worker.let_in(p_queues text[] default null)
   returns void
   language plpgsql
   security definer
@@ -21,6 +24,13 @@ begin
          exists (select from worker.arrival),
          exists (select from worker.gate_arrival) or exists (select from worker.gate as g where g.next_at <= worker.now())
     into v_is_due, v_has_arrived, v_gates;
+  if not (v_is_due or v_has_arrived or v_gates) then
+    return;
+  end if;
+  if exists (select from worker.queue_registry as q
+              where (q.max_running is not null or q.rate is not null) and (p_queues is null or q.queue = any (p_queues))) then
+    perform worker.hold_meters(p_queues);
+  end if;
   if v_is_due then
     perform worker.promote_due();
   end if;

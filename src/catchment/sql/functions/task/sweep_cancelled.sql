@@ -21,6 +21,7 @@ declare
   v_ids     bigint[];
   v_request record;
   v_tree    bigint[];
+  v_scopes  bigint[];
   v_done    integer := 0;
   v_aside   bigint[] := case when p_only is null then worker.set_aside('cancel') else '{}' end;
 begin
@@ -41,15 +42,15 @@ begin
                                   for update skip locked));
     perform worker.tell_cancelled(v_tree);
     -- The marks come first: a scope that closes because its children are cancelled below must know why.
-    perform s.id
-       from worker.scope as s
-      where s.id = any (v_tree) and s.state = 'waiting'
-      order by s.depth desc, s.id
-        for no key update;
+    -- One that opens from here on is left to the next sweep: taken now, it would come after those above it.
+    v_scopes := array(select s.id
+                        from worker.scope as s
+                       where s.id = any (v_tree) and s.state = 'waiting'
+                       order by s.depth desc, s.id
+                         for no key update);
     update worker.scope as s
        set cancel_reason = v_request.reason
-     where s.id = any (v_tree)
-       and s.state = 'waiting'
+     where s.id = any (v_scopes)
        and s.cancel_reason is null;
     perform worker.settle_unstarted(v_tree, v_request.reason);
     perform worker.cancel_joins(v_tree, v_request.reason);
