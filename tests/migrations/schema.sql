@@ -303,6 +303,7 @@ CREATE TABLE worker.queue_registry (
     CONSTRAINT queue_mode_is_known CHECK ((mode = ANY (ARRAY['serial'::text, 'concurrent'::text]))),
     CONSTRAINT queue_name_is_short CHECK (((queue <> ''::text) AND (length(queue) <= 200))),
     CONSTRAINT queue_on_failure_is_known CHECK ((on_failure = ANY (ARRAY['continue'::text, 'halt'::text, 'cancel_rest'::text]))),
+    CONSTRAINT queue_pause_is_readable CHECK (((paused_until >= '0001-01-03 00:00:00+00'::timestamp with time zone) AND (paused_until <= '9999-12-29 00:00:00+00'::timestamp with time zone))),
     CONSTRAINT queue_rate_is_positive CHECK (((rate >= 1) AND (rate_per > '00:00:00'::interval)))
 );
 ALTER TABLE worker.queue_registry OWNER TO catchment_owner;
@@ -839,6 +840,7 @@ CREATE INDEX task_parent ON worker.task USING btree (parent_id, id) WHERE (paren
 CREATE INDEX warning_task ON worker.warning USING btree (task_id);
 CREATE TRIGGER announce_command AFTER INSERT OR UPDATE OF queue, handler_kind ON worker.command_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();
 CREATE TRIGGER announce_queue AFTER INSERT OR UPDATE ON worker.queue_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();
+CREATE TRIGGER check_next_at BEFORE UPDATE OF next_at ON worker.schedule FOR EACH ROW WHEN (((new.next_at < '0001-01-03 00:00:00+00'::timestamp with time zone) OR (new.next_at > '9999-12-29 00:00:00+00'::timestamp with time zone))) EXECUTE FUNCTION worker.check_schedule();
 CREATE TRIGGER check_schedule BEFORE INSERT OR UPDATE OF every, cron, timezone ON worker.schedule FOR EACH ROW EXECUTE FUNCTION worker.check_schedule();
 CREATE CONSTRAINT TRIGGER count_late_children AFTER INSERT ON worker.late_child DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION worker.count_late_children();
 CREATE TRIGGER enforce_no_grandchildren BEFORE INSERT ON worker.task FOR EACH ROW WHEN ((new.depth > 1)) EXECUTE FUNCTION worker.enforce_no_grandchildren();
@@ -889,7 +891,7 @@ GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_read;
 GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.check_payload(p_command text, p_payload jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.check_schedule() FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.check_time(p_at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.check_time(p_at timestamp with time zone, p_column text, p_hint text, p_code text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_info(p_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_of(p_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.children_of(p_id bigint) TO catchment_worker;

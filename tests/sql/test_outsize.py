@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fixtures.engine import Engine
+from tests.fixtures.server import Connect
 from tests.sql.support import message, refused
 
 BIG = "(select p from probe.big)"
@@ -68,6 +69,39 @@ def test_a_time_that_nobody_can_read_is_refused(engine: Engine, way: str, at: st
     with refused(engine, "CM004"):
         engine.conn.execute(way, [at])  # type: ignore[arg-type]
     engine.check()
+
+
+@pytest.mark.parametrize("at", TIMES)
+@pytest.mark.parametrize(
+    ("sqlstate", "way"),
+    [
+        ("CM004", "select worker.pause_queue('work', %s)"),
+        ("23514", "update worker.queue_registry set paused_at = worker.now(), paused_until = %s"),
+        ("CM016", "insert into worker.schedule (name, command, every, next_at) values ('b', 'act', '1 hour', %s)"),
+        ("CM016", "update worker.schedule set next_at = %s where name = 'a'"),
+    ],
+)
+def test_queues_and_schedules_take_no_time_that_nobody_can_read(
+    engine: Engine, way: str, sqlstate: str, at: str
+) -> None:
+    engine.conn.execute("insert into worker.schedule (name, command, every) values ('a', 'act', '1 hour')")
+    with refused(engine, sqlstate):
+        engine.conn.execute(way, [at])  # type: ignore[arg-type]
+
+
+def test_a_twin_that_would_make_a_payload_too_large_runs_by_itself(committed: Engine, connect: Connect) -> None:
+    committed.command("gather", dedup=[], merge={"items": "union"})
+    enqueue = "select worker.enqueue('gather', jsonb_build_object('items', jsonb_build_array(repeat(%s, 6000000))))"
+    others = [connect(autocommit=False) for _ in range(3)]
+    for letter, conn in zip("abc", others, strict=True):
+        conn.execute(enqueue, [letter])
+    for conn in others:
+        conn.commit()
+    committed.drain()
+    sizes = "select octet_length(payload::text) from worker.tasks where merged_into is null order by id"
+    assert committed.conn.execute(sizes).fetchall() == [(12_000_019,), (6_000_015,)]
+    assert set(committed.states().values()) == {"completed"}
+    committed.check()
 
 
 def test_the_clock_of_a_test_is_never_infinite(engine: Engine) -> None:

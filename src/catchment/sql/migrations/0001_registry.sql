@@ -24,7 +24,9 @@ create table if not exists worker.queue_registry (
   constraint queue_on_failure_is_known  check (on_failure in ('continue', 'halt', 'cancel_rest')),
   constraint queue_age_step_is_natural  check (age_step >= 0),
   constraint queue_max_running_positive check (max_running >= 1),
-  constraint queue_rate_is_positive     check (rate >= 1 and rate_per > interval '0')
+  constraint queue_rate_is_positive     check (rate >= 1 and rate_per > interval '0'),
+  constraint queue_pause_is_readable    check (paused_until between timestamptz '0001-01-03 00:00:00+00'
+                                                                and timestamptz '9999-12-29 00:00:00+00')
 );
 comment on table worker.queue_registry is
   'One row per queue. concurrency counts fibers of one worker process and includes the top fiber; on_failure is what a lane '

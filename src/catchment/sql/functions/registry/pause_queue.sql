@@ -1,6 +1,6 @@
 -- pause_queue: stop claiming on a queue, until a time or until resumed. Running tasks go on.
 --
---   raises  CM003 unknown queue
+--   raises  CM003 unknown queue, CM004 when the time is out of range
 create or replace function worker.pause_queue(
   p_queue  text,
   p_until  timestamptz default null
@@ -11,6 +11,7 @@ create or replace function worker.pause_queue(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform worker.check_time(p_until, 'paused_until', 'Leave it out to pause the queue until it is resumed.');
   update worker.queue_registry as q set paused_at = worker.now(), paused_until = p_until where q.queue = p_queue;
   if not found then
     raise exception using errcode = 'CM003', message = format('unknown queue %L', p_queue);

@@ -23,6 +23,8 @@ begin
       format('schedule %L: time zone %L is unknown', new.name, new.timezone),
       'Use a name such as Europe/Oslo: select name from pg_timezone_names.');
   end if;
+  perform worker.check_time(new.next_at, format('schedule %L: next_at', new.name),
+                            'Leave it out to count from now; set enabled to false to stop the schedule.', 'CM016');
   if new.cron is not null then
     perform worker.next_cron(new.cron, new.timezone, worker.now());
   end if;

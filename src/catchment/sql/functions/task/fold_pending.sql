@@ -1,5 +1,6 @@
 -- fold_pending: a claimed task takes in the committed pending tasks of its key, wherever they wait, and those of the same claim;
--- they settle with it. One whose payload does not fit the merge rules is left to run by itself. Twins that stand in a line, a
+-- they settle with it. One whose payload does not fit the merge rules, or would make this one larger than a payload may be, is
+-- left to run by itself. Twins that stand in a line, a
 -- lane or a serial scope, stand behind this task, which holds that line: nobody else moves them.
 --
 --   locks   ready and blocked rows of the twins that are free, and nothing else
@@ -52,7 +53,8 @@ begin
      order by t.id
   loop
     begin
-      v_task.payload := worker.merge_payload(v_rules, v_task.payload, v_twin.payload);
+      v_task.payload := worker.check_payload(v_task.command,
+                                             worker.merge_payload(v_rules, v_task.payload, v_twin.payload));
       v_twins := v_twins || v_twin.id;
     exception
       when sqlstate 'CM004' then

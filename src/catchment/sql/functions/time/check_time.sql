@@ -1,8 +1,14 @@
--- check_time: when a task may be due. Beyond these years programs cannot read the time, and infinity cannot be counted with.
+-- check_time: when a task may be due, a queue go on, a schedule fire. Beyond these years programs cannot read the time, and infinity
+-- cannot be counted with.
 --
 --   returns false, so that it can stand in a condition
---   raises  CM004
-create or replace function worker.check_time(p_at timestamptz)
+--   raises  CM004, or what is asked for
+create or replace function worker.check_time(
+  p_at      timestamptz,
+  p_column  text default 'scheduled_at',
+  p_hint    text default 'Leave it out for a task that is due at once; pause the queue to hold tasks back without a date.',
+  p_code    text default 'CM004'
+)
   returns boolean
   language plpgsql
   immutable
@@ -11,9 +17,9 @@ as $$
 begin
   if p_at < timestamptz '0001-01-03 00:00:00+00' or p_at > timestamptz '9999-12-29 00:00:00+00' then
     raise exception using
-      errcode = 'CM004',
-      message = format('scheduled_at is %s, expected a time of the years 1 to 9999', p_at),
-      hint = 'Leave it out for a task that is due at once; pause the queue to hold tasks back without a date.';
+      errcode = p_code,
+      message = format('%s is %s, expected a time of the years 1 to 9999', p_column, p_at),
+      hint = p_hint;
   end if;
   return false;
 end;
