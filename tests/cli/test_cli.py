@@ -206,3 +206,29 @@ def test_doctor_names_a_command_that_workers_do_not_know(committed: Engine, cli:
     committed.value("select worker.record_warning(%s, 'worker', 'a worker of its queue has no command act')", task)
     findings = _json(cli("doctor", "--json"))
     assert "a worker of queue work does not know it and gives its tasks back" in [f["finding"] for f in findings]
+
+
+def test_times_that_were_written_by_hand_stop_no_reader(committed: Engine, cli: Run) -> None:
+    tasks = [committed.enqueue() for _ in range(4)]
+    committed.process(p_batch_size=2)
+    committed.conn.execute(
+        "update worker.task set scheduled_at = 'infinity', created_at = '20000-01-01 12:00+00' where id <> %s",
+        [tasks[3]],
+    )
+    committed.conn.execute(
+        "update worker.outcome set started_at = '-infinity', completed_at = '0044-03-15 00:00+00 BC'"
+    )
+    committed.conn.execute("update worker.ready set since = '-infinity'")
+    shown = _json(cli("task", "show", str(tasks[0]), "--json"))
+    assert shown["scheduled_at"] == "infinity"
+    assert shown["created_at"] == "20000-01-01 12:00:00+00:00"
+    assert shown["process_start_at"] == "-infinity"
+    assert shown["completed_at"] == "0044-03-15 00:00:00+00:00 BC"
+    assert shown["process_duration_ms"] is None
+    assert len(_json(cli("task", "list", "--json"))) == 4
+    for arguments in (["task", "list"], ["task", "show", str(tasks[2])], ["task", "tree", str(tasks[0])]):
+        cli(*arguments)
+    cli("queue", "list")
+    cli("doctor")
+    committed.conn.execute("update worker.ready set since = '20000-01-01'")
+    cli("queue", "list")

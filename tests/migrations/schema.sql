@@ -581,8 +581,14 @@ CREATE VIEW worker.tasks AS
     p.started_at AS process_start_at,
     p.stopped_at AS process_stop_at,
     p.completed_at,
-    round((EXTRACT(epoch FROM (p.stopped_at - p.started_at)) * (1000)::numeric), 3) AS process_duration_ms,
-    round((EXTRACT(epoch FROM (p.completed_at - p.started_at)) * (1000)::numeric), 3) AS completion_duration_ms,
+        CASE
+            WHEN (isfinite(p.stopped_at) AND isfinite(p.started_at)) THEN round((EXTRACT(epoch FROM (p.stopped_at - p.started_at)) * (1000)::numeric), 3)
+            ELSE NULL::numeric
+        END AS process_duration_ms,
+        CASE
+            WHEN (isfinite(p.completed_at) AND isfinite(p.started_at)) THEN round((EXTRACT(epoch FROM (p.completed_at - p.started_at)) * (1000)::numeric), 3)
+            ELSE NULL::numeric
+        END AS completion_duration_ms,
     p.worker_pid,
     (p.error ->> 'message'::text) AS error,
     p.info,

@@ -9,7 +9,8 @@ from catchment.store.connect import connect_ours
 PLACES = ("ready", "blocked", "processing", "waiting")
 _DEPTHS = """
 select q.queue, q.ready, q.blocked, q.processing, q.waiting,
-       coalesce(greatest(extract(epoch from worker.now() - q.oldest_ready_since), 0), 0)::float8
+       case when isfinite(q.oldest_ready_since)
+         then greatest(extract(epoch from worker.now() - q.oldest_ready_since), 0)::float8 else 0 end
   from worker.queues as q
  order by q.queue
 """

@@ -13,6 +13,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 
 from catchment.store.errors import translated
+from catchment.store.times import AnyTimeLoader
 
 
 def fetch_value(conn: Connection[Any], sql: LiteralString, *parameters: Any) -> Any:
@@ -30,7 +31,7 @@ async def fetch_value_async(conn: AsyncConnection[Any], sql: LiteralString, *par
 
 
 def fetch_rows(conn: Connection[Any], sql: LiteralString, **parameters: Any) -> list[dict[str, Any]]:
-    """Rows as dictionaries, for people and screens.
+    """Rows as dictionaries, for people and screens. A time that Python cannot hold is text.
 
     Outside a transaction they are read under a path of ours: an operator in a schema of others runs with our rights.
     """
@@ -39,4 +40,5 @@ def fetch_rows(conn: Connection[Any], sql: LiteralString, **parameters: Any) -> 
             stack.enter_context(conn.transaction())
             conn.execute("set local search_path = pg_catalog, pg_temp")
         cursor = stack.enter_context(conn.cursor(row_factory=dict_row))
+        cursor.adapters.register_loader("timestamptz", AnyTimeLoader)
         return cursor.execute(sql, parameters or None, binary=True).fetchall()

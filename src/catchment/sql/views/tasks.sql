@@ -3,8 +3,10 @@
 create or replace view worker.tasks as
 select t.id, t.command, t.payload, p.state, t.priority, t.parent_id, t.depth, p.child_mode, t.lane, t.scheduled_at, p.attempt,
        t.max_attempts, t.created_at, p.started_at as process_start_at, p.stopped_at as process_stop_at, p.completed_at,
-       round(extract(epoch from p.stopped_at - p.started_at) * 1000, 3) as process_duration_ms,
-       round(extract(epoch from p.completed_at - p.started_at) * 1000, 3) as completion_duration_ms,
+       case when isfinite(p.stopped_at) and isfinite(p.started_at)
+         then round(extract(epoch from p.stopped_at - p.started_at) * 1000, 3) end as process_duration_ms,
+       case when isfinite(p.completed_at) and isfinite(p.started_at)
+         then round(extract(epoch from p.completed_at - p.started_at) * 1000, 3) end as completion_duration_ms,
        p.worker_pid, p.error ->> 'message' as error, p.info,
        q.queue, case t.kind when 's' then 'sql' else 'python' end as handler_kind, t.root_id, t.follows_id, p.merged_into,
        p.fence, p.waits_for, p.due_at, p.progress, p.result, p.error as error_detail
