@@ -156,6 +156,9 @@ def test_a_statement_prepared_in_sql_is_refused(engine: Engine, clause: str) -> 
         "insert into worker.tasks as t (command) select 'act' on conflict do nothing",
         "set local search_path = worker; insert into tasks (command) values ('act') on conflict do nothing",
         "insert into worker.tasks (command) values ('act'), ('act') on  conflict do nothing",
+        r"""insert into worker.U&"\0074asks" (command) values ('act') on conflict do nothing""",
+        r"""insert into worker.tasks (command, payload) values ('act', E'{"a": "\'"}') on conflict do nothing""",
+        """insert into/* here */worker.tasks as "a (b" (command) values ('act') on conflict do nothing""",
     ],
 )
 def test_spelling_makes_no_difference(engine: Engine, statement: str) -> None:
@@ -173,10 +176,44 @@ def test_spelling_makes_no_difference(engine: Engine, statement: str) -> None:
            insert into probe.effect (task_id) select id from made on conflict do nothing""",
         "insert into worker.tasks (command) values ('act') -- on conflict do nothing",
         "insert into worker.tasks (command) /* on conflict (id) */ values ('act')",
+        r"""insert into worker.tasks (command, payload)
+           values ('act', jsonb_build_object('note', E'\' on conflict do nothing'))""",
+        """insert into worker.tasks as "on conflict do nothing" (command) values ('act')""",
+        """insert into worker.tasks (command) select "on conflict do" from (values ('act')) as x ("on conflict do")""",
     ],
 )
 def test_on_conflict_elsewhere_in_the_text_is_no_offence(engine: Engine, statement: str) -> None:
     engine.conn.execute(statement)
+    assert len(engine.states()) == 1
+
+
+OVER = {
+    "view": "create view probe.jobs as select id, command, payload from worker.tasks",
+    "quoted view": 'create view probe."the jobs" as select * from worker.tasks',
+    "view of a view": "create view probe.all_jobs as select * from worker.tasks;"
+    " create view probe.jobs as select id, command, payload from probe.all_jobs",
+}
+
+
+@pytest.mark.parametrize("run", WAYS)
+@pytest.mark.parametrize("view", OVER.values(), ids=OVER)
+def test_a_view_over_the_tasks_makes_no_difference(engine: Engine, view: str, run: Run) -> None:
+    engine.conn.execute(view)
+    name = 'probe."the jobs"' if '"' in view else "probe.jobs"
+    insert = INSERT.replace("worker.tasks", name)
+    _points_to_dedup(engine, run, insert.format(NOTHING))
+    if run is not _at_top_level:
+        return
+    run(engine, insert.format(""))
+    assert list(engine.states().values()) == ["pending"]
+
+
+def test_another_insert_beside_one_into_a_view_is_no_offence(engine: Engine) -> None:
+    engine.conn.execute(OVER["view"])
+    engine.conn.execute(
+        "with kept as (insert into probe.effect (note) values ('x') on conflict do nothing returning note)"
+        " insert into probe.jobs (command) select 'act' from kept"
+    )
     assert len(engine.states()) == 1
 
 

@@ -11,6 +11,11 @@ create or replace function worker.tasks_on_conflict()
   set search_path = pg_catalog, pg_temp
 as $$
 declare
+  c_quoted constant text := -- each alternative at its shortest: dollar quotes, escape strings, strings, names, comments
+    '(?:\$(\w*)\$.*?\$\1\$|\me''(?:[^''\\]|\\.|'''')*''|('')[^'']*''|(")[^"]*"|--[^\n]*(?=\n|$)|/\*.*?\*/){1,1}?';
+  c_tasks  constant text := '(?:worker\s*\.\s*)?tasks\y';
+  c_name   constant text := '(?:(?:u&)?""|[\w$]+)';
+  c_clause constant text := '(?:(?!insert\s+into)[^;])*\son\s+conflict\s*(\w+|\()';
   v_caller text;
   v_text   text := current_query();
   v_clause text;
@@ -28,7 +33,7 @@ begin
                and p.prolang = (select l.oid from pg_language as l where l.lanname = 'sql')
                and (p.pronamespace = pg_my_temp_schema() or not pg_is_other_temp_schema(p.pronamespace))) as x
     having count(*) > 0;
-    v_text := coalesce(v_text, regexp_replace(v_caller, '"\n(PL/|SQL ).*', ''));
+    v_text := coalesce(v_text, regexp_replace(regexp_replace(v_caller, '"\n(PL/|SQL ).*', ''), '^[^\n"«»„“”]*["«»„“”]', ''));
   end if;
   if v_text collate "C" !~* 'conflict|execute' then
     return null;
@@ -43,12 +48,18 @@ begin
   end if;
 
   -- What is quoted or a comment does not count, nor what belongs to another INSERT of the same text.
-  v_text := regexp_replace(v_text, '\$(\w*)\$.*?\$\1\$', '''''', 'g');
-  v_text := regexp_replace(v_text, '''([^'']|'''')*''', '''''', 'g');
-  v_text := regexp_replace(v_text, '--[^\n]*', ' ', 'g');
-  v_text := regexp_replace(v_text, '/\*.*?\*/', ' ', 'g');
-  v_clause := (regexp_match(
-    v_text, 'insert\s+into\s+(?:"?worker"?\s*\.\s*)?"?tasks"?\y(?:(?!insert\s+into)[^;])*\son\s+conflict\s*(\w+|\()', 'i'))[1];
+  v_text := regexp_replace(v_text, '"(worker|tasks)"', '\1', 'g');
+  v_text := regexp_replace(v_text, c_quoted, '\2\3\2\3 ', 'gi');
+  if v_text ~* ('insert\s+into\s+' || c_tasks) then
+    v_clause := (regexp_match(v_text, 'insert\s+into\s+' || c_tasks || c_clause, 'i'))[1];
+  else
+    -- It goes by another name: that of a view over it, or one in quotes.
+    select m.found[2] into v_clause
+      from regexp_matches(v_text, 'insert\s+into\s+(?:' || c_name || '\s*\.\s*)?(' || c_name || ')' || c_clause, 'gi') as m (found)
+     where m.found[1] like '%"'
+        or exists (select from pg_class as c where c.relkind = 'v' and c.relname = lower(m.found[1]))
+     limit 1;
+  end if;
   if lower(v_clause) = 'do' then
     return -1;
   elsif v_clause is not null then
