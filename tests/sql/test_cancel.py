@@ -245,6 +245,28 @@ def test_cancel_waits_for_a_claim_that_has_not_committed(committed: Engine, conn
     committed.check()
 
 
+def test_cancel_waits_for_a_spawn_below_that_has_not_committed_as_long_as_its_caller_allows(
+    committed: Engine, connect: Connect
+) -> None:
+    hand = python_work(committed)
+    committed.conn.execute("update worker.queue_registry set max_depth = 3 where queue = 'work'")
+    root = committed.enqueue()
+    hand.complete(hand.claim_one(), p_spawns=_spawns())
+    child = hand.claim_one()
+    hand.complete(child, p_spawns=_spawns())
+    other = connect()
+    with other.transaction():
+        other.execute("select worker.spawn_child('act', '{}', %s)", [child.id])
+        committed.conn.execute("set lock_timeout = '100ms'")
+        with refused(committed, "55P03"):
+            committed.value(CANCEL, root)
+        assert committed.value("select count(*) from worker.cancel_request") == 0
+    assert committed.value(CANCEL, root) == "cancelling"
+    _sweep(committed)
+    assert set(committed.states().values()) == {"cancelled"}
+    committed.check()
+
+
 @pytest.mark.parametrize("spawn", [[], [{"note": "child"}]], ids=["plain", "that has spawned"])
 def test_running_sql_handler_is_stopped_through_its_backend(
     committed: Engine, connect: Connect, spawn: list[object]
