@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
@@ -109,5 +110,25 @@ def test_operators_of_others_do_not_run_in_reads_of_the_command_line(stranger: E
     for arguments in (["doctor"], ["task", "list"], ["task", "show", str(task)], ["queue", "list"], ["migrate"]):
         done = spare.run(*arguments, environment={**os.environ, "CATCHMENT_DSN": db}, timeout=60)
         assert done.returncode == 0, done.stderr
+    stranger.conn.execute("set search_path = pg_catalog")
+    assert stranger.value(LOOT) == []
+
+
+def test_operators_of_others_do_not_run_in_the_register_and_the_lake(stranger: Engine, db: str, tmp_path: Path) -> None:
+    user = conninfo_to_dict(db)["dbname"]
+    stranger.conn.execute(f'alter database "{user}" set search_path = public, pg_catalog')  # type: ignore[arg-type]
+    environment = {**os.environ, "CATCHMENT_DSN": db, "CATCHMENT_LAKE": str(tmp_path / "lake")}
+    file = tmp_path / "tables.sql"
+    file.write_text("CREATE DYNAMIC TABLE t TARGET_LAG = '1 hour' AS SELECT 1 AS a;")
+    for arguments in (
+        ["register", "init", "--country", "NO"],
+        ["register", "status"],
+        ["table", "list"],
+        ["table", "create", str(file), "--no-wait"],
+        ["table", "describe", "t"],
+        ["table", "drop", "t"],
+    ):
+        done = spare.run(*arguments, environment=environment, timeout=60)
+        assert done.returncode == 0, (arguments, done.stderr)
     stranger.conn.execute("set search_path = pg_catalog")
     assert stranger.value(LOOT) == []

@@ -27,6 +27,7 @@ from catchment.lake.types import (
     TableRef,
 )
 from catchment.lake.wire import publication_json, read_order, table_json
+from catchment.store.connect import OURS
 from catchment.store.errors import translated
 from catchment.store.fetch import fetch_value
 from catchment.store.pool import Pool
@@ -61,7 +62,7 @@ class Control:
 
     def __init__(self, dsn: str) -> None:
         self.dsn = dsn
-        self._pool = Pool(dsn, POOL_SIZE, name="catchment lake")
+        self._pool = Pool(dsn, POOL_SIZE, name="catchment lake", settings=OURS)
 
     @contextmanager
     def connection(self) -> Generator[Conn]:

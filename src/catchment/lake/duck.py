@@ -27,7 +27,7 @@ from catchment.lake.duck_errors import is_broken, translate
 from catchment.lake.names import ALIAS, literal, quoted
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Column
-from catchment.store.connect import READ, connect, start_up_options
+from catchment.store.connect import OURS, connect_ours, start_up_options
 
 _log = logging.getLogger("catchment.lake")
 
@@ -256,7 +256,7 @@ class Duck:
 
 
 def _known_address(dsn: str) -> LakeAddress:
-    with connect(dsn, name="catchment lake") as conn:
+    with connect_ours(dsn, name="catchment lake") as conn:
         return read_address(conn)
 
 
@@ -293,7 +293,7 @@ def _attached(kind: type[Duck], dsn: str, address: LakeAddress, settings: LakeSe
 def _in_english(dsn: str) -> str:
     """The DSN with messages in English, if this user may ask for them: DuckLake decides by their text whether a commit
     can be tried again. ``catchment doctor`` says where it has to do without."""
-    with connect(dsn, name="catchment lake") as conn:
+    with connect_ours(dsn, name="catchment lake") as conn:
         (may_set,) = conn.execute("select has_parameter_privilege('lc_messages', 'set')").fetchall()
     if may_set != (True,):
         return dsn
@@ -312,7 +312,7 @@ def attach_statement(dsn: str, address: LakeAddress, *, alias: str = ALIAS) -> s
 def _conninfo(dsn: str) -> str:
     """As key/value pairs, which DuckDB wants. The catalog's session lies idle in its transaction while data are
     written, so a limit on that must not apply to it."""
-    options = start_up_options(dsn, {**READ, "idle_in_transaction_session_timeout": "0"})
+    options = start_up_options(dsn, {**OURS, "idle_in_transaction_session_timeout": "0"})
     return make_conninfo(
         dsn, options=options, application_name="catchment lake", connect_timeout=10, client_encoding="utf8"
     )

@@ -24,7 +24,7 @@ from catchment.lake.rounds import OnProgress, RefreshInfo
 from catchment.lake.settings import LakeSettings, read_settings
 from catchment.lake.types import TableRef
 from catchment.model.duration import Duration, as_timedelta
-from catchment.store.connect import DSN_VARIABLE, connect, find_dsn
+from catchment.store.connect import DSN_VARIABLE, connect_ours, find_dsn
 from catchment.store.migrate import migrate
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Lake:
         self.dsn = find_dsn(dsn)
         self._settings = settings or read_settings()
         if is_embedded:
-            with connect(self.dsn) as conn:
+            with connect_ours(self.dsn) as conn:
                 migrate(conn)
         self.address = install(self.dsn, find_address(address, is_embedded=is_embedded), self._settings)
         self._control = Control(self.dsn)

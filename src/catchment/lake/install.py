@@ -25,7 +25,7 @@ from catchment.lake.verify import GUARD, has_lake, verify
 from catchment.sql.loader import Folder
 from catchment.store import registry
 from catchment.store.alone import alone
-from catchment.store.connect import connect
+from catchment.store.connect import connect_ours
 from catchment.store.migrate import Schema, apply_migrations, check_version, newer_than, recreate_routines
 
 LAKE = Schema("lake", Folder("catchment.lake.sql"), compatible_from=1, version_table="installed")
@@ -64,7 +64,7 @@ def install(
     Raises ``LakeUnavailable`` when there is none and no address says where to put it, ``RequestRefused`` when the
     address names another place than the lake has, and what attaching raises.
     """
-    with connect(dsn, name="catchment lake") as conn:
+    with connect_ours(dsn, name="catchment lake") as conn:
         check_version(conn)
         if address is not None and address.catalog is not None:
             _check_catalog(conn, address.catalog)
@@ -211,7 +211,7 @@ def _check_place(found: LakeAddress, asked: LakeAddress | None) -> None:
 
 def _check_catalog(conn: Connection[Any], catalog: str) -> None:
     """The catalog must be in the engine's database: only then are a commit and its frontier one transaction."""
-    with connect(catalog, name="catchment lake") as other:
+    with connect_ours(catalog, name="catchment lake") as other:
         if other.execute(_IDENTITY).fetchone() != conn.execute(_IDENTITY).fetchone():
             raise RequestRefused(
                 f"the lake's catalog is in database {other.info.dbname}, and the engine is in {conn.info.dbname}",

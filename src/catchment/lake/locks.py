@@ -15,7 +15,7 @@ import psycopg
 from psycopg import Connection
 
 from catchment.errors import CommitRefused
-from catchment.store.connect import connect
+from catchment.store.connect import connect_ours
 from catchment.store.errors import translated
 
 NAME = "catchment commit lock"
@@ -32,7 +32,7 @@ def commit_lock(dsn: str, *, seconds: float = 60, holder: tuple[int, int] | None
     Not through a pooler that gives a connection to others between transactions.
     """
     name = NAME if holder is None else f"{NAME} {holder[0]}/{holder[1]}"
-    with connect(dsn, name=name) as conn, translated():
+    with connect_ours(dsn, name=name) as conn, translated():
         _wait(conn, seconds)
         yield
 

@@ -11,14 +11,14 @@ import asyncio
 import os
 import select
 import threading
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from psycopg import AsyncConnection, Connection
 from psycopg.pq import TransactionStatus
 
-from catchment.store.connect import connect, connect_async
+from catchment.store.connect import READ, connect_as, connect_async
 
 
 def is_idle(conn: Connection[Any] | AsyncConnection[Any]) -> bool:
@@ -82,9 +82,10 @@ class AsyncPool:
 class Pool:
     """Connections for threads, at most ``size`` of them at a time."""
 
-    def __init__(self, dsn: str, size: int, *, name: str) -> None:
+    def __init__(self, dsn: str, size: int, *, name: str, settings: Mapping[str, str] = READ) -> None:
         self._dsn = dsn
         self._name = name
+        self._settings = settings
         self._size = size
         self._begin()
 
@@ -114,7 +115,7 @@ class Pool:
             try:
                 conn = self._idle.pop()
             except IndexError:
-                return connect(self._dsn, name=self._name)
+                return connect_as(Connection[Any], self._dsn, name=self._name, settings=self._settings)
             if is_usable(conn):
                 return conn
             conn.close()

@@ -25,13 +25,20 @@ Dsn = Annotated[
 ]
 
 
+def connect_register(dsn: str | None = None, *, name: str = "catchment register") -> Connection[Any]:
+    """A connection for statements of the register alone: nothing in a schema of others can be meant by them."""
+    conn = catchment.connect(dsn, name=name)
+    conn.execute("set search_path = pg_catalog, pg_temp")
+    return conn
+
+
 @contextmanager
 def open_register(dsn: str | None) -> Generator[Connection[Any]]:
     """Connect, and check that the register fits. On the embedded server it is kept up to date by itself.
 
     Errors of the register's functions are raised as its classes; an open end is read as ``date.max``.
     """
-    with catchment.connect(dsn, name="catchment register") as conn, translated():
+    with connect_register(dsn) as conn, translated():
         if dsn is None:
             migrate(conn)
         check_version(conn)

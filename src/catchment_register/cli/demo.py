@@ -16,8 +16,7 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-import catchment
-from catchment_register.cli.database import Dsn
+from catchment_register.cli.database import Dsn, connect_register
 from catchment_register.cli.output import console, print_rows
 from catchment_register.cli.waiting import show
 from catchment_register.codes.edition import find_standard
@@ -70,14 +69,14 @@ def _open(dsn: str | None, folder: Path) -> Connection[Any]:
         before = os.environ.get(_DATA)
         os.environ[_DATA] = str(folder / "data")
         try:
-            conn = catchment.connect(name="catchment register demo")
+            conn = connect_register(name="catchment register demo")
         finally:
             if before is None:
                 del os.environ[_DATA]
             else:
                 os.environ[_DATA] = before
     else:
-        conn = catchment.connect(dsn, name="catchment register demo")
+        conn = connect_register(dsn, name="catchment register demo")
     read_open_ends(conn)
     return conn
 

@@ -10,8 +10,7 @@ import typer
 from psycopg import Connection
 from psycopg.sql import SQL, Identifier
 
-import catchment
-from catchment_register.cli.database import Dsn
+from catchment_register.cli.database import Dsn, connect_register
 from catchment_register.cli.output import Json, console, print_json
 from catchment_register.codes.edition import find_standard, use_region_version
 from catchment_register.codes.load import load_countries
@@ -35,7 +34,7 @@ def init(
     as_json: Json = False,
 ) -> None:
     """Install or upgrade the register, and change its settings. Safe to run again, and while workers run."""
-    with catchment.connect(dsn, name="catchment register") as conn, translated():
+    with connect_register(dsn) as conn, translated():
         upgrade = migrate(conn, on_step=lambda step: None if as_json else console.print(f"  {step}"))
         countries = load_countries(conn)
         before = read_settings(conn)
