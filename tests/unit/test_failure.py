@@ -149,3 +149,9 @@ def test_a_fixed_limit_names_no_setting() -> None:
         encode("abc", "progress", limit=2, setting=None)
     with pytest.raises(GiveUp, match="MAX_RESULT_BYTES"):
         encode("abc", "the result", limit=2)
+
+
+def test_a_number_that_python_cannot_read_again_is_refused() -> None:
+    with pytest.raises(GiveUp, match="the result contains a number"):
+        encode({"number": 10**5_000}, "the result")
+    assert encode("1" * 5_000, "the result") == f'"{"1" * 5_000}"'

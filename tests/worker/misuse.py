@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from typing import Any
 
@@ -291,3 +292,23 @@ def read_only_plainly(ctx: Context, then: str) -> None:
             except Exception:
                 if then == "write":
                     raise
+
+
+RAISE = "do $$ begin raise notice 'look'; end $$"
+
+
+@app.command
+async def notice(ctx: Context) -> str:
+    """A notice handler that raises SystemExit, in a callback of libpq."""
+    async with ctx.transaction() as conn:
+        conn.add_notice_handler(lambda _: sys.exit(3))
+        await conn.execute(RAISE)
+    return "noticed"
+
+
+@app.command
+def notice_plainly(ctx: Context) -> str:
+    with ctx.transaction() as conn:
+        conn.add_notice_handler(lambda _: sys.exit(3))
+        conn.execute(RAISE)
+    return "noticed"

@@ -6,7 +6,9 @@ import asyncio
 import os
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pydantic import BaseModel, field_serializer
@@ -197,6 +199,13 @@ async def stray(how: str) -> str:
     async def raise_base() -> None:
         raise OwnBase
 
+    def cancel_all_now() -> None:
+        for task_there in asyncio.all_tasks():
+            task_there.cancel()
+
+    async def cancel_all() -> None:
+        cancel_all_now()
+
     if how in ("exit_task", "interrupt_task", "base_task"):
         task = {"exit_task": leave, "interrupt_task": interrupt, "base_task": raise_base}[how]
         probe_task = asyncio.create_task(task())
@@ -207,8 +216,20 @@ async def stray(how: str) -> str:
     elif how == "stop_loop":
         loop.stop()
     elif how == "cancel_all":
-        for task_there in asyncio.all_tasks():
-            task_there.cancel()
+        cancel_all_now()
+    elif how == "cancel_all_in_task":
+        await asyncio.create_task(cancel_all())
+    elif how == "cancel_all_in_thread":
+        threading.Thread(target=loop.call_soon_threadsafe, args=[cancel_all_now]).start()
+        await asyncio.sleep(30)
+    elif how == "close_generators":
+        await loop.shutdown_asyncgens()
+    elif how == "close_executor":
+        await loop.shutdown_default_executor()
+    elif how == "change_executor":
+        loop.set_default_executor(ThreadPoolExecutor(1))
+    elif how == "change_tasks":
+        loop.set_task_factory(lambda *_, **__: sys.exit(3))
     elif how == "cancel_runner":
         task_here = asyncio.current_task()
         assert task_here is not None

@@ -92,7 +92,7 @@ def test_progress_that_cannot_be_stored_is_refused_and_the_task_goes_on(victim: 
     assert victim.result(victim.enqueue(nap)) == "rested"
 
 
-@pytest.mark.parametrize("how", ["exit_task", "interrupt_task", "base_task", "exit_callback", "stop_loop"])
+@pytest.mark.parametrize("how", ["exit_task", "interrupt_task", "base_task", "exit_callback"])
 def test_what_a_handler_starts_on_the_event_loop_cannot_end_it(victim: Crew, how: str) -> None:
     beside = victim.enqueue(nap, seconds=0.2)
     assert victim.result(victim.enqueue("stray", how=how)) == how
@@ -100,10 +100,24 @@ def test_what_a_handler_starts_on_the_event_loop_cannot_end_it(victim: Crew, how
     assert victim.engine.task(beside)["attempt"] == 1
 
 
-def test_a_handler_that_cancels_everything_is_interrupted_each_time_and_fails_in_the_end(crew: Crew) -> None:
+@pytest.mark.parametrize(
+    "how",
+    [
+        *("stop_loop", "cancel_all", "cancel_all_in_task", "close_generators", "close_executor"),
+        *("change_executor", "change_tasks"),
+    ],
+)
+def test_the_event_loop_and_its_tasks_are_kept_from_handlers(victim: Crew, how: str) -> None:
+    beside = victim.enqueue(nap, seconds=0.3)
+    assert "belong to the worker" in _fails_alone(victim, "stray", how=how)["message"]
+    assert victim.result(beside) == "rested"
+    assert victim.engine.task(beside)["attempt"] == 1
+
+
+def test_a_thread_that_cancels_everything_interrupts_its_task_and_fails_it_in_the_end(crew: Crew) -> None:
     _teach(crew)
     (worker,) = crew.hire(app=APP)
-    task = crew.enqueue("stray", how="cancel_all")
+    task = crew.enqueue("stray", how="cancel_all_in_thread")
     with pytest.raises(TaskFailed, match="interrupted 5 times"):
         crew.result(task, timeout=60)
     assert crew.result(crew.enqueue(nap)) == "rested"

@@ -244,6 +244,13 @@ def test_an_error_of_the_statement_itself_stays_a_failure(staffed_misuse: Crew, 
     crew.engine.conn.execute("delete from probe.fault")
 
 
+@KINDS
+def test_a_notice_handler_that_exits_does_not_end_the_process(staffed_misuse: Crew, kind: str) -> None:
+    crew = staffed_misuse
+    assert crew.result(crew.enqueue(f"notice{kind}")) == "noticed"
+    assert crew.engine.value("select max(attempt) from worker.tasks where command = %s", f"notice{kind}") == 1
+
+
 @pytest.fixture(scope="module")
 def staffed_misuse(server: str, template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
     """One worker for all tests of a server in trouble."""

@@ -23,6 +23,7 @@ from datetime import timedelta
 from typing import cast
 
 from catchment.runtime.events import Events
+from catchment.runtime.guarded import IN_HANDLER, RunnerTask
 from catchment.runtime.handler_call import HandlerCalls
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.metrics import Metrics
@@ -84,6 +85,7 @@ class Executor:
         self._is_over = False
         self._loop = asyncio.get_running_loop()
         self._context = contextvars.copy_context()  # what every attempt begins with
+        self._context.run(IN_HANDLER.set, True)
 
     @property
     def left_behind(self) -> int:
@@ -187,7 +189,7 @@ class Executor:
         if self._spare is None and self._is_serving and self._queue and self._running < self._most():
             self._running += 1
             context = self._context.copy()
-            task = self._spare = self._loop.create_task(self._run_queue(context), context=context)
+            task = self._spare = RunnerTask(self._run_queue(context), loop=self._loop, context=context)
             self._runners.add(task)
             task.add_done_callback(self._runner_ended)
 

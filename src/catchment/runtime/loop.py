@@ -14,10 +14,9 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import uvloop
-
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import Events
+from catchment.runtime.guarded import WorkerLoop
 from catchment.runtime.signals import end_process
 
 # Seconds that tasks and threads of handlers get to end with the process.
@@ -27,9 +26,7 @@ THREADS = "asyncio-handler"
 THREADS_SECONDS = 3.0
 
 
-def keep_running(
-    main: Coroutine[Any, Any, int], events: Events, *, new_loop: Callable[[], Any] = uvloop.new_event_loop
-) -> None:
+def keep_running(main: Coroutine[Any, Any, int], events: Events, *, new_loop: Callable[[], Any] = WorkerLoop) -> None:
     """Run ``main`` to its end. It returns the number of handlers that never stopped; if there are any, or tasks or
     threads that they started, the process ends here."""
     runner = asyncio.Runner(loop_factory=new_loop)
@@ -53,8 +50,8 @@ def keep_running(
 async def run_again_if_cancelled(dispatcher: Dispatcher, events: Events) -> int:
     """Serve until stopped; returns how many handlers never stopped.
 
-    Only a handler that cancels all tasks of the loop can have cancelled the task that this runs in. The running
-    attempts were then interrupted, and the worker starts again.
+    Only a thread that a handler started can have cancelled the task that this runs in. The running attempts were then
+    interrupted, and the worker starts again.
     """
     while True:
         try:
@@ -66,7 +63,7 @@ async def run_again_if_cancelled(dispatcher: Dispatcher, events: Events) -> int:
                 task.uncancel()
             events.emit(
                 "worker.exit_refused",
-                "a handler cancelled everything on the event loop: the worker starts again",
+                "a thread of the app cancelled everything on the event loop: the worker starts again",
                 level=logging.ERROR,
             )
 
@@ -78,8 +75,8 @@ def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[int], ev
         except BaseException as error:
             if task.done():
                 raise
-            # RuntimeError: a handler called loop.stop(). Other errors: a logging handler of the app raised while
-            # asyncio logged a failed callback.
+            # RuntimeError: a thread of the app called loop.stop(). Other errors: a logging handler of the app raised
+            # while asyncio logged a failed callback.
             events.emit(
                 "worker.exit_refused",
                 f"a handler's task or callback raised {type(error).__name__} on the event loop: the worker goes on",

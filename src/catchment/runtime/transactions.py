@@ -24,6 +24,7 @@ from psycopg.pq import TransactionStatus
 
 from catchment.errors import ClaimLost, RequestRefused, ServerUnavailable, TaskCancelled
 from catchment.runtime.connection import Call
+from catchment.runtime.guarded import OwnTask
 from catchment.runtime.outcome import Interrupted, PutOff
 from catchment.runtime.pulse import Pulse
 from catchment.runtime.sessions import CALL_SECONDS, Session, Sessions
@@ -215,7 +216,7 @@ class Transactions:
         if place.cleaning is None:
             place.loss = place.meaning(error)
             is_free = place.conn.let_go(at_once=True)
-            place.cleaning = self._loop.create_task(self._clean(place.session, is_free))
+            place.cleaning = OwnTask(self._clean(place.session, is_free), loop=self._loop)
             self._cleaning.add(place.cleaning)
             place.cleaning.add_done_callback(self._cleaned)
         return place.cleaning

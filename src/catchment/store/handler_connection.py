@@ -10,13 +10,14 @@ reach the session of the next attempt.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection, Connection, pq
 from psycopg.pq import PipelineStatus, TransactionStatus
-from psycopg.pq.abc import PGconn
+from psycopg.pq.abc import PGconn, PGresult
 
 from catchment.errors import RequestRefused
 from catchment.store.errors import is_of_read_only_transaction, is_of_server
@@ -70,6 +71,7 @@ class HandlerConnection(Connection[Any]):
 
     def __init__(self, pgconn: PGconn, prepare_threshold: int | None = None) -> None:
         super().__init__(pgconn)
+        pgconn.notice_handler = partial(_pass_notice, pgconn.notice_handler)
         self.prepare_threshold = prepare_threshold
         self.met = Met()
 
@@ -117,6 +119,7 @@ class AsyncHandlerConnection(AsyncConnection[Any]):
 
     def __init__(self, pgconn: PGconn, prepare_threshold: int | None = None) -> None:
         super().__init__(pgconn)
+        pgconn.notice_handler = partial(_pass_notice, pgconn.notice_handler)
         self.prepare_threshold = prepare_threshold
         self.met = Met()
 
@@ -152,6 +155,18 @@ class AsyncHandlerConnection(AsyncConnection[Any]):
 
     async def set_autocommit(self, value: bool) -> None:
         raise _refused(f"set_autocommit({value})", True)
+
+
+def _pass_notice(handler: Callable[[PGresult], None] | None, notice: PGresult) -> None:
+    """Call the notice handlers of a connection. libpq is the caller, and a ``SystemExit`` would end the process there;
+    an ``Exception`` is logged by psycopg."""
+    try:
+        if handler is not None:
+            handler(notice)
+    except Exception:
+        raise
+    except BaseException as error:
+        raise RuntimeError(f"a notice handler raised {type(error).__name__}") from error
 
 
 def _is_at_work(pgconn: PGconn) -> bool:

@@ -6,6 +6,7 @@ wrong again at the next attempt.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -15,6 +16,8 @@ from catchment.errors import GiveUp
 
 # The escape of a NUL, which jsonb has no way to store, and not a backslash that is followed by "u0000".
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+# More digits than Python reads as one number.
+_DIGITS = re.compile(rb"\d{4301}")
 DEFAULT_LIMIT = 16 * 1024 * 1024
 
 
@@ -32,7 +35,17 @@ def encode(value: Any, what: str, *, limit: int = DEFAULT_LIMIT, setting: str | 
         raise GiveUp(f"{what} takes {len(data):,} bytes as JSON, the limit is {limit:,}{advice}")
     if b"\\u0000" in data and _NUL.search(data):
         raise GiveUp(f"{what} contains a NUL character (\\u0000), which PostgreSQL cannot store in JSON")
+    if len(data) > 4300 and _DIGITS.search(data):
+        _check_numbers(data, what)
     return data.decode()
+
+
+def _check_numbers(data: bytes, what: str) -> None:
+    """A number with too many digits could be stored, and nobody could read it."""
+    try:
+        json.loads(data)
+    except ValueError as error:
+        raise GiveUp(f"{what} contains a number that Python cannot read from JSON: {error}") from error
 
 
 def _text_of(error: BaseException) -> str:
