@@ -14,7 +14,6 @@ from psycopg import AsyncConnection
 from psycopg.pq import ConnStatus
 
 TASKS = "worker_tasks"
-CANCELS = "worker_cancels"
 
 
 @dataclass(frozen=True, slots=True)
