@@ -312,3 +312,23 @@ def notice_plainly(ctx: Context) -> str:
         conn.add_notice_handler(lambda _: sys.exit(3))
         conn.execute(RAISE)
     return "noticed"
+
+
+@app.command
+async def settle_itself(ctx: Context, verb: str) -> None:
+    """Settle its own task in the transaction in which the worker completes it."""
+    async with ctx.transaction() as conn:
+        await conn.execute(
+            f"select worker.{verb}(%s, (select fence from worker.running where id = %s))", [ctx.task_id] * 2
+        )
+
+
+@app.command(timeout=0.1)
+async def outlive(ctx: Context) -> str:
+    """Swallow the cancellation of its timeout, write, and return."""
+    try:
+        await asyncio.sleep(30)
+    except asyncio.CancelledError:
+        async with ctx.transaction() as conn:
+            await conn.execute(WRITE, [ctx.task_id, "late"])
+    return "late"

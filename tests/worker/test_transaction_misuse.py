@@ -244,6 +244,26 @@ def test_an_error_of_the_statement_itself_stays_a_failure(staffed_misuse: Crew, 
     crew.engine.conn.execute("delete from probe.fault")
 
 
+@pytest.mark.parametrize("verb", ["complete_task", "release_task"])
+def test_a_handler_that_settles_its_own_task_in_its_transaction_fails(staffed_misuse: Crew, verb: str) -> None:
+    with pytest.raises(TaskFailed, match="ClaimLost"):
+        staffed_misuse.result(staffed_misuse.enqueue("settle_itself", verb=verb))
+
+
+def test_a_handler_that_swallows_its_timeout_and_returns_fails_and_writes_nothing(staffed_misuse: Crew) -> None:
+    with pytest.raises(TaskFailed, match="TimeoutError"):
+        staffed_misuse.result(staffed_misuse.enqueue("outlive"))
+    assert "late" not in _notes(staffed_misuse)
+
+
+def test_a_limit_that_is_set_for_each_statement_is_a_failure(staffed_misuse: Crew) -> None:
+    crew = staffed_misuse
+    crew.engine.conn.execute("insert into probe.fault values ('53400')")
+    with pytest.raises(TaskFailed, match="in trouble"):
+        crew.result(crew.enqueue("write_or", then="own"))
+    crew.engine.conn.execute("delete from probe.fault")
+
+
 @KINDS
 def test_a_notice_handler_that_exits_does_not_end_the_process(staffed_misuse: Crew, kind: str) -> None:
     crew = staffed_misuse

@@ -153,13 +153,19 @@ def test_a_handler_cannot_end_its_transaction_by_itself(crew: Crew, command: str
     assert _notes(crew, task) == []
 
 
-@pytest.mark.parametrize(("verb", "stays"), [("commit", ["ended"]), ("rollback", [])])
+@pytest.mark.parametrize(
+    ("verb", "stays"),
+    [
+        *(("commit work", ["ended"]), ("rollback work", [])),
+        *(("commit and chain", ["ended"]), ("rollback and chain", [])),
+    ],
+)
 @pytest.mark.parametrize("command", ["end_it", "end_it_plainly"], ids=["async", "plain"])
 def test_a_handler_that_ends_its_transaction_in_sql_fails(
     crew: Crew, command: str, verb: str, stays: list[str]
 ) -> None:
     crew.hire(app=APP)
-    task = crew.enqueue(command, note="ended", verb=f"{verb} work")
+    task = crew.enqueue(command, note="ended", verb=verb)
     with pytest.raises(TaskFailed, match="ended its transaction itself"):
         crew.result(task)
     assert _notes(crew, task) == stays

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from catchment.errors import ClaimLost, GiveUp
+from catchment.errors import GiveUp
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.outcome import Outcomes
 from catchment.runtime.pools import Pools
@@ -77,7 +77,9 @@ class HandlerCalls:
             if held.is_left:
                 return None
             held.seconds = time.monotonic() - held.since
-            return ending if await self._commit(held, context, ending) is None else None
+            # If the claim was lost, the attempt fails: its handler may have settled the task in the transaction that is
+            # now undone. If another worker has the claim, the database refuses that failure.
+            return ending if await self._port.commit(context, ending) is None else None
         except BaseException as error:
             loss = self._port.loss(context, error)
             if loss is None or held.stop is not None or loss is error:
@@ -85,14 +87,6 @@ class HandlerCalls:
             raise loss from error  # whatever the handler made of it
         finally:
             await self._port.leave(context)
-
-    async def _commit(self, held: Held, context: Context, ending: Ending) -> str | None:
-        try:
-            return await self._port.commit(context, ending)
-        except ClaimLost:
-            # Raised by the database. If a handler raises this error, the attempt fails.
-            held.stop, held.stop_reason = Stop.LOST, "the claim was lost"
-            raise
 
     def span(self, command: AnyCommand, held: Held) -> AbstractContextManager[object]:
         """The span of an attempt, in the trace of its enqueue."""

@@ -48,7 +48,10 @@ class Outcomes:
         self._drop = drop
 
     def completed(self, held: Held, value: Any, context: Context | None = None) -> Ending:
-        """The ending of a handler that returned; raises ``GiveUp`` when its result or its info cannot be stored."""
+        """The ending of a handler that returned; raises ``GiveUp`` when its result or its info cannot be stored, and
+        ``TimeoutError`` when it returned after its timeout."""
+        if held.stop is Stop.TIMED_OUT:
+            raise TimeoutError(held.stop_reason)
         if isinstance(value, Json):
             result = value.text
         else:

@@ -28,9 +28,11 @@ class Session(AsyncConnection[Any]):
 
     This object prepares no statements, because a handler may drop or use any name; ``handler_prepare_threshold`` is the
     threshold for the objects of handlers. ``is_read_only``: its transaction began on a server that takes no writes.
+    ``began_at`` says which transaction was begun for the attempt.
     """
 
     handler_prepare_threshold: int | None = None
+    began_at = ""
     is_read_only = False
 
 

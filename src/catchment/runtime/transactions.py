@@ -151,7 +151,7 @@ class Transactions:
         session = place.session
         try:
             is_open = session.pgconn.transaction_status != TransactionStatus.IDLE
-            state = await store.complete_own(session, ending) if is_open else None
+            state = await store.complete_own(session, ending, session.began_at) if is_open else None
         except psycopg.Error as error:
             place.conn.met.note(error, is_broken=session.broken)
             if place.conn.met.is_made_read_only(error):
@@ -260,8 +260,8 @@ class Transactions:
                 try:
                     with Call(session, CALL_SECONDS):
                         await session.execute("begin")
-                        cursor = await session.execute(_BEGIN, [self._limit, str(context.fence)])
-                        session.is_read_only = (await cursor.fetchall())[0][0] == "on"
+                        cursor = await session.execute(_BEGIN, [self._limit])
+                        ((session.began_at, session.is_read_only, *_),) = await cursor.fetchall()
                     return session
                 except BaseException:
                     await self._sessions.drop(session)
@@ -329,9 +329,8 @@ def _jittered(pause: float) -> float:
 
 
 # Of the time limits that PostgreSQL 15 to 18 share, these two together end a transaction that hangs, active or idle.
-# The mark worker.own_transaction ends with the transaction: if it is missing at completion, the handler has ended it.
 _BEGIN = (
-    "select current_setting('transaction_read_only'), set_config('idle_in_transaction_session_timeout', l.ms, true),"
-    " set_config('statement_timeout', l.ms, true), set_config('worker.own_transaction', l.fence, true)"
-    " from (select %s::text as ms, %s::text as fence) as l"
+    f"select {store.BEGAN_AT}, current_setting('transaction_read_only')::boolean,"  # noqa: S608 - a constant
+    " set_config('idle_in_transaction_session_timeout', l.ms, true), set_config('statement_timeout', l.ms, true)"
+    " from (select %s::text as ms) as l"
 )

@@ -42,9 +42,9 @@ _COMPLETE_ONE = (
     "select worker.complete_task(%s, %s, %s::pg_catalog.jsonb, %s::pg_catalog.jsonb, %s::pg_catalog.jsonb, %s, %s,"
     " %s::pg_catalog.jsonb)"
 )
-_COMPLETE_OWN = (
-    f"{_COMPLETE_ONE} where pg_catalog.current_setting('worker.own_transaction', true) operator(pg_catalog.=) %s"
-)
+# The time at which a transaction began tells it from those after it in the same session, and nobody can set it.
+BEGAN_AT = "pg_catalog.extract('epoch', pg_catalog.transaction_timestamp())::pg_catalog.text"
+_COMPLETE_OWN = f"{_COMPLETE_ONE} where {BEGAN_AT} operator(pg_catalog.=) %s"
 
 
 # Endings with more text than this, or with more spawns than one statement takes, are recorded apart from the others.
@@ -227,12 +227,12 @@ async def complete_one(
     return state
 
 
-async def complete_own(conn: AsyncConnection[Any], ending: Ending) -> str | None:
-    """As ``complete_one``, in the transaction that was begun for this attempt; None when that has ended meanwhile."""
+async def complete_own(conn: AsyncConnection[Any], ending: Ending, began_at: str) -> str | None:
+    """As ``complete_one``, in the transaction that began then; None when that has ended meanwhile."""
     with translated():
         for spawns in ending.spawns[:-1]:
             await conn.execute(_SPAWN, _slice(ending, spawns))
-        cursor = await conn.execute(_COMPLETE_OWN, [*_one(ending), str(ending.attempt.fence)], prepare=True)
+        cursor = await conn.execute(_COMPLETE_OWN, [*_one(ending), began_at], prepare=True)
         return next((state for (state,) in await cursor.fetchall()), None)
 
 

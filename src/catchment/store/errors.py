@@ -94,9 +94,10 @@ def fault_of(error: BaseException) -> Fault:
 
 def is_of_server(error: psycopg.Error) -> bool:
     """Does the error say that the server cannot work now, so that the statement may succeed later? No memory, disk or
-    connections left, read-only, shutting down."""
+    connections left, read-only, shutting down. A limit that is set for each statement (53400, such as
+    ``temp_file_limit``) would be met again."""
     state = error.sqlstate or ""
-    return state[:2] == "53" or state[:4] == "57P0" or state == "25006"
+    return (state[:2] == "53" and state != "53400") or state[:4] == "57P0" or state == "25006"
 
 
 def is_of_read_only_transaction(error: psycopg.Error) -> bool:
