@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+# One more than cores, because many tests wait.
+PROCESSES = (os.cpu_count() or 1) + 1
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin/postgres")
 # What depends on the version of the server: SQL of every kind once. What surrounds it is not run again.
 VERSIONED = [
@@ -68,14 +70,14 @@ def main() -> int:
     marks = "long" if "--long" in arguments else "not long"
     arguments = [a for a in arguments if a != "--long"]
     if arguments:
-        return subprocess.call(_pytest(2, marks, *arguments), cwd=ROOT)
+        return subprocess.call(_pytest(PROCESSES, marks, *arguments), cwd=ROOT)
     beside: list[Beside] = []
     if marks != "long":
         beside.append(Beside("pyright", [str(Path(sys.executable).parent / "pyright")]))
     if DEBIAN_15.exists():
         beside.append(Beside("Once more on PostgreSQL 15", _pytest(1, marks, *VERSIONED), CATCHMENT_TEST_PG="15"))
     try:
-        ended = [subprocess.call(_pytest(2, marks), cwd=ROOT) == 0]
+        ended = [subprocess.call(_pytest(PROCESSES, marks), cwd=ROOT) == 0]
     except BaseException:
         for each in beside:
             each.stop()
