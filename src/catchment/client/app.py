@@ -14,6 +14,7 @@ from catchment.client.register import Registrar
 from catchment.client.result import as_timeout
 from catchment.client.sync import SyncClient
 from catchment.errors import UnknownCommand
+from catchment.model.check import check_task_id, check_text
 from catchment.model.duration import Duration, as_timedelta
 from catchment.model.task import TaskId, TaskInfo
 from catchment.store import enqueue as store
@@ -247,14 +248,15 @@ class App:
         ``workflow`` is one for all, one for each, or a function of the payload. Raises what ``enqueue`` raises.
         """
         when = prepare_when(priority, at, delay)
+        name = command_name(command)
         batches = prepare_batches(command, payloads, workflow, batch_size)
         async with self._connections.use_async(conn) as used:
             await self._registrar.ensure_async(used, command)
             try:
                 # Nothing is sent in somebody else's transaction before everything has been checked.
                 checked = batches if conn is None else list(batches)
-                with tracing.enqueuing(command_name(command)) as trace:
-                    return await store.enqueue_many_async(used, command_name(command), checked, when, trace)
+                with tracing.enqueuing(name) as trace:
+                    return await store.enqueue_many_async(used, name, checked, when, trace)
             except UnknownCommand as error:
                 raise self._registrar.explain(error, command) from error
 
@@ -264,24 +266,29 @@ class App:
         Raises ``TaskFailed``, ``TaskWasCancelled``, ``ResultTimeout`` (the task goes on) or ``TaskNotFound``.
         Cancelling the wait does not touch the task.
         """
+        task, limit = check_task_id(task_id), as_timeout(timeout)
         side = await self._connections.side()
-        return await side.results.wait(task_id, as_timeout(timeout))
+        return await side.results.wait(task, limit)
 
     async def cancel(self, task_id: int, reason: str | None = None) -> str:
         """Ask a task and everything under it to stop; returns ``cancelled``, ``cancelling``, or the state in which it
         had settled before."""
+        task = check_task_id(task_id)
+        why = (reason is not None and check_text(reason, name="reason")) or task_store.DEFAULT_REASON
         async with self._connections.use_async(None) as conn:
-            return await task_store.cancel_async(conn, task_id, reason or task_store.DEFAULT_REASON)
+            return await task_store.cancel_async(conn, task, why)
 
     async def retry(self, task_id: int) -> str:
         """Run a failed or cancelled task again; returns its new state. Raises ``NotRetryable`` or ``TaskNotFound``."""
+        task = check_task_id(task_id)
         async with self._connections.use_async(None) as conn:
-            return await task_store.retry_async(conn, task_id)
+            return await task_store.retry_async(conn, task)
 
     async def task(self, task_id: int) -> TaskInfo:
         """One task as it stands now; raises ``TaskNotFound``."""
+        task = check_task_id(task_id)
         async with self._connections.use_async(None) as conn:
-            return await read_task_async(conn, task_id)
+            return await read_task_async(conn, task)
 
     async def register(self) -> int:
         """Register all commands and their queues, and change commands that differ; returns the number of rows written.

@@ -12,6 +12,7 @@ from psycopg import AsyncConnection, Connection
 
 from catchment.client.result import Results
 from catchment.errors import RequestRefused
+from catchment.model.check import check_count
 from catchment.store.connect import find_dsn
 from catchment.store.pool import AsyncPool, Pool
 
@@ -30,8 +31,7 @@ class Connections:
     """Finds the database at first use and hands out connections."""
 
     def __init__(self, dsn: str | None, size: int) -> None:
-        if size < 1:
-            raise RequestRefused(f"pool_size is {size}, expected 1 or more")
+        check_count(size, name="pool_size")
         self._dsn = dsn
         self._size = size
         self._lock = threading.Lock()

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from catchment.errors import RequestRefused
+from catchment.model.check import check_count, shown
 from catchment.model.duration import Duration, check_due
 from catchment.store.enqueue import Batch, When
 from catchment.task.command import Command
@@ -37,8 +38,9 @@ def prepare_one(
     when: When,
 ) -> One:
     """Check everything that can be checked without the server."""
+    name = command_name(command)
     text = payload_json(command, whole_payload(payload, arguments))
-    return One(command_name(command), text, check_workflow(workflow), when)
+    return One(name, text, check_workflow(workflow), when)
 
 
 def prepare_when(priority: int | None, at: datetime | None, delay: Duration | None) -> When:
@@ -50,10 +52,11 @@ def prepare_batches(
     command: AnyCommand, payloads: Iterable[Mapping[str, Any]], workflow: Workflows, batch_size: int
 ) -> Iterator[Batch]:
     """Payloads as JSON text; each batch is made when it is asked for, while the server works on the one before."""
-    if batch_size < 1:
-        raise RequestRefused(f"batch_size is {batch_size}, expected 1 or more")
+    check_count(batch_size, name="batch_size")
     if isinstance(payloads, Mapping):
         raise RequestRefused("payloads is a mapping, expected a sequence of them", hint="Wrap it: [payload].")
+    if not isinstance(payloads, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+        raise RequestRefused(f"payloads is {shown(payloads)}, expected a sequence of mappings")
     source = iter(payloads)
     sent = 0
     while part := list(islice(source, batch_size)):
@@ -74,6 +77,8 @@ def _workflows(workflow: Workflows, part: Sequence[Mapping[str, Any]], sent: int
         return [check_workflow(workflow)] * len(part)
     if callable(workflow):
         return [check_workflow(workflow(payload)) for payload in part]
+    if not isinstance(workflow, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+        raise RequestRefused(f"workflow is {shown(workflow)}, expected one text, a sequence of them, or a function")
     given = [check_workflow(one) for one in workflow[sent : sent + len(part)]]
     if len(given) != len(part):
         raise _uneven(len(workflow), sent + len(part))

@@ -14,6 +14,7 @@ from catchment.client.enqueue import AnyCommand, Workflows, prepare_batches, pre
 from catchment.client.register import Registrar
 from catchment.client.result import SHORTEST_INTERVAL, as_timeout, jittered, last_look, next_interval, value_of
 from catchment.errors import UnknownCommand
+from catchment.model.check import check_task_id, check_text
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId, TaskInfo
 from catchment.store import enqueue as store
@@ -72,51 +73,56 @@ class SyncClient:
     ) -> list[TaskId]:
         """Make many tasks, all or none, and return their ids in order."""
         when = prepare_when(priority, at, delay)
+        name = command_name(command)
         batches = prepare_batches(command, payloads, workflow, batch_size)
         with self._connections.use(conn) as used:
             self._registrar.ensure(used, command)
             try:
                 # Nothing is sent in somebody else's transaction before everything has been checked.
                 checked = batches if conn is None else list(batches)
-                with tracing.enqueuing(command_name(command)) as trace:
-                    return store.enqueue_many(used, command_name(command), checked, when, trace)
+                with tracing.enqueuing(name) as trace:
+                    return store.enqueue_many(used, name, checked, when, trace)
             except UnknownCommand as error:
                 raise self._registrar.explain(error, command) from error
 
     def result(self, task_id: int, *, timeout: Duration | None = None) -> Any:
         """Wait until a task has settled and return its result; raises what the app's does."""
-        limit = as_timeout(timeout)
+        task, limit = check_task_id(task_id), as_timeout(timeout)
         began = time.monotonic()
         interval = SHORTEST_INTERVAL
         is_first = True
         while limit is None or timedelta(seconds=time.monotonic() - began) < limit:
             with self._connections.use(None) as conn:
-                found = (look if is_first else settled)(conn, [task_id])
+                found = (look if is_first else settled)(conn, [task])
             if found and found[0].is_settled:
                 return value_of(found[0])
             if is_first and not found:
-                raise task_not_found(task_id)
+                raise task_not_found(task)
             is_first = False
             left = interval if limit is None else limit.total_seconds() - (time.monotonic() - began)
             time.sleep(max(0.0, min(jittered(interval), left)))
             interval = next_interval(interval)
         with self._connections.use(None) as conn:
-            return last_look(task_id, look(conn, [task_id]), limit)
+            return last_look(task, look(conn, [task]), limit)
 
     def cancel(self, task_id: int, reason: str | None = None) -> str:
         """Ask a task and everything under it to stop."""
+        task = check_task_id(task_id)
+        why = (reason is not None and check_text(reason, name="reason")) or task_store.DEFAULT_REASON
         with self._connections.use(None) as conn:
-            return task_store.cancel(conn, task_id, reason or task_store.DEFAULT_REASON)
+            return task_store.cancel(conn, task, why)
 
     def retry(self, task_id: int) -> str:
         """Run a failed or cancelled task again."""
+        task = check_task_id(task_id)
         with self._connections.use(None) as conn:
-            return task_store.retry(conn, task_id)
+            return task_store.retry(conn, task)
 
     def task(self, task_id: int) -> TaskInfo:
         """One task as it stands now; raises ``TaskNotFound``."""
+        task = check_task_id(task_id)
         with self._connections.use(None) as conn:
-            return read_task(conn, task_id)
+            return read_task(conn, task)
 
     def register(self) -> int:
         """Register all commands of the app, changing those that differ."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from catchment.errors import RequestRefused
+from catchment.model.check import shown
 
 Duration = timedelta | float
 # Longer ones leave the range of PostgreSQL's intervals, or of a timer; nobody means them.
 LONGEST = timedelta(days=36_525)
+_AWARE = "Use an aware time, such as datetime.now(timezone.utc) + timedelta(hours=1)."
 
 
 def as_timedelta(value: Duration, *, name: str) -> timedelta:
@@ -16,12 +18,12 @@ def as_timedelta(value: Duration, *, name: str) -> timedelta:
     if isinstance(value, timedelta):
         span = value
     elif isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
-        raise RequestRefused(f"{name} is {value!r}, expected a number of seconds or a timedelta")
+        raise RequestRefused(f"{name} is {shown(value)}, expected a number of seconds or a timedelta")
     else:
         try:
             span = timedelta(seconds=value)
         except OverflowError as error:
-            raise RequestRefused(f"{name} is {value!r} seconds, expected at most 100 years") from error
+            raise RequestRefused(f"{name} is {shown(value)} seconds, expected at most 100 years") from error
     if span < timedelta():
         raise RequestRefused(f"{name} is {span}, expected zero or more")
     if span > LONGEST:
@@ -34,9 +36,11 @@ def check_due(at: datetime | None, delay: Duration | None) -> timedelta | None:
     if at is not None:
         if delay is not None:
             raise RequestRefused("both at and delay are given", hint="Pass the time or the delay, not both.")
-        if at.tzinfo is None:
+        if not isinstance(at, datetime):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+            raise RequestRefused(f"at is {shown(at)}, expected an aware datetime", hint=_AWARE)
+        if at.utcoffset() is None:
             raise RequestRefused(
                 f"at is {at.isoformat()}, a time without a zone",
-                hint="Use an aware time, such as datetime.now(timezone.utc) + timedelta(hours=1).",
+                hint=_AWARE,
             )
     return None if delay is None else as_timedelta(delay, name="delay")

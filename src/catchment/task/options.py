@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any, Literal, get_args
 
 from catchment.errors import DefinitionRefused
+from catchment.model.check import is_text, shown
 from catchment.model.duration import LONGEST
 from catchment.task.limit import LARGEST_INTEGER, Limit
 
@@ -22,7 +23,7 @@ LARGEST_FACTOR = 1_000_000
 
 def _refuse_unless(holds: bool, name: str, value: object, expected: str) -> None:
     if not holds:
-        raise DefinitionRefused(f"{name} is {value!r}, expected {expected}")
+        raise DefinitionRefused(f"{name} is {shown(value)}, expected {expected}")
 
 
 def _is_integer(value: object) -> bool:
@@ -83,6 +84,8 @@ class CommandOptions:
         known = (None, *get_args(OnFailure))
         _refuse_unless(self.on_failure in known, "on_failure", self.on_failure, f"one of {known}")
         _refuse_unless(self.executor in get_args(Executor), "executor", self.executor, f"one of {get_args(Executor)}")
+        fits = self.description is None or is_text(self.description)
+        _refuse_unless(fits, "description", self.description, "a text without NUL and lone surrogates")
         self._check_merge()
         if self.limit is not None and self.dedup is not None:
             raise DefinitionRefused(
@@ -115,8 +118,8 @@ class CommandOptions:
 
 def check_name(what: str, name: Any) -> None:
     """A queue or command name as the registries take it."""
-    fits = isinstance(name, str) and 0 < len(name) <= 200 and "\0" not in name
-    _refuse_unless(fits, what, name, "a name of 1 to 200 characters")
+    fits = is_text(name) and 0 < len(name) <= 200
+    _refuse_unless(fits, what, name, "a name of 1 to 200 characters without NUL and lone surrogates")
 
 
 def as_dedup(dedup: str | Iterable[str] | None) -> tuple[str, ...] | None:

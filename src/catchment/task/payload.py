@@ -54,7 +54,7 @@ class Payload:
     def dump(self, arguments: Mapping[str, Any]) -> str:
         """JSON text of these keyword arguments, defaults filled in; raises ``PayloadInvalid``."""
         try:
-            values = self._validator.validate_python(arguments if type(arguments) is dict else dict(arguments))
+            values = self._validator.validate_python(arguments if type(arguments) is dict else self._as_dict(arguments))
             return self._serializer.to_json(values, by_alias=True, round_trip=True).decode()
         except ValidationError as error:
             raise self._invalid(error) from error
@@ -71,6 +71,10 @@ class Payload:
         except ValidationError as error:
             raise self._invalid(error) from error
 
+    def _as_dict(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        _check_mapping(self._command, arguments)
+        return dict(arguments)
+
     def _invalid(self, error: ValidationError) -> PayloadInvalid:
         problems = error.errors(include_url=False, include_context=False)
         shown = [_describe(problem) for problem in problems[:_SHOWN_PROBLEMS]]
@@ -84,14 +88,18 @@ class Payload:
 
 def dump_any(command: str, arguments: Mapping[str, Any]) -> str:
     """JSON text of the payload of a command that is known by name alone; any object will do."""
-    if not isinstance(arguments, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
-        raise PayloadInvalid(
-            f"the payload of {command} is a JSON {json_type(arguments)}, expected an object", hint="Pass a mapping."
-        )
+    _check_mapping(command, arguments)
     try:
         return to_json(dict(arguments), inf_nan_mode="strings", bytes_mode="base64").decode()
     except PydanticSerializationError as error:
         raise PayloadInvalid(f"the payload of {command} cannot be written as JSON: {error}") from error
+
+
+def _check_mapping(command: str, arguments: object) -> None:
+    if not isinstance(arguments, Mapping):
+        raise PayloadInvalid(
+            f"the payload of {command} is a JSON {json_type(arguments)}, expected an object", hint="Pass a mapping."
+        )
 
 
 def json_type(value: object) -> str:

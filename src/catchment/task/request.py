@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_json
 
 from catchment.errors import RequestRefused
+from catchment.model.check import LARGEST_INTEGER, SMALLEST_INTEGER, check_text, is_text, shown
 from catchment.model.duration import Duration, check_due
 from catchment.task.payload import dump_any
 
@@ -17,17 +18,23 @@ if TYPE_CHECKING:
 
     AnyCommand = Command[..., Any] | str
 
-_INTEGER_LIMIT = 2**31
-
 
 def command_name(command: AnyCommand) -> str:
-    """The name of a command, whichever way it is given."""
-    return command if isinstance(command, str) else command.name
+    """The name of a command, whichever way it is given, checked."""
+    if isinstance(command, str):
+        return check_text(command, name="command")
+    if hasattr(command, "name_json"):
+        return command.name
+    raise RequestRefused(
+        f"command is {shown(command)}, expected a command or its name",
+        hint="A function becomes a command by @app.command.",
+    )
 
 
 def command_json(command: AnyCommand) -> str:
     """That name as JSON text."""
-    return to_json(command).decode() if isinstance(command, str) else command.name_json
+    name = command_name(command)
+    return to_json(name).decode() if isinstance(command, str) else command.name_json
 
 
 def payload_json(command: AnyCommand, payload: Mapping[str, Any]) -> str:
@@ -48,17 +55,20 @@ def whole_payload(payload: Mapping[str, Any] | None, arguments: Mapping[str, Any
 
 def check_priority(priority: int | None) -> int | None:
     """A priority that the engine can store; smaller runs first."""
-    if priority is None or (type(priority) is int and -_INTEGER_LIMIT <= priority < _INTEGER_LIMIT):
+    if priority is None or (type(priority) is int and SMALLEST_INTEGER <= priority <= LARGEST_INTEGER):
         return priority
-    raise RequestRefused(f"priority is {priority!r}, expected an integer; smaller runs first")
+    raise RequestRefused(
+        f"priority is {shown(priority)}, expected an integer from {SMALLEST_INTEGER} to {LARGEST_INTEGER};"
+        " smaller runs first"
+    )
 
 
 def check_workflow(workflow: str | None) -> str | None:
     """A key that the engine can store."""
-    if workflow is None or (isinstance(workflow, str) and 0 < len(workflow) <= 500 and "\0" not in workflow):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+    if workflow is None or (is_text(workflow) and 0 < len(workflow) <= 500):
         return workflow
     raise RequestRefused(
-        f"workflow is {workflow!r:.100}, expected a text of 1 to 500 characters",
+        f"workflow is {shown(workflow)}, expected a text of 1 to 500 characters without NUL and lone surrogates",
         hint="Tasks of one workflow run one after another; leave it out for a task that needs no order.",
     )
 
