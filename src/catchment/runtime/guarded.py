@@ -38,11 +38,12 @@ class OwnTask(asyncio.Task[Any]):
 
 
 class RunnerTask(asyncio.Task[Any]):
-    """A task in which handlers run. The handler in it may cancel it, and so may its own tasks; other handlers may
-    not."""
+    """A task in which handlers run. The handler in it may cancel it, and so may its own tasks and every callback, such
+    as that of ``asyncio.timeout``; other handlers may not."""
 
     def cancel(self, msg: Any | None = None) -> bool:
-        if IN_HANDLER.get() and _runner_of(asyncio.current_task()) not in (self, None):
+        caller = asyncio.current_task() if IN_HANDLER.get() else None
+        if caller is not None and _runner_of(caller) is not self:
             raise _refuse("Task.cancel() on the task of another handler")
         return super().cancel(msg)
 
