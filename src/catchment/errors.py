@@ -37,7 +37,7 @@ CatchmentError
 │   ├── CommitRefused     another commit came first
 │   ├── PublishVetoed     the attempt is no longer the one that may publish
 │   └── RoundTimeout      a refresh is not over yet; also a TimeoutError
-└── ServerUnavailable     no PostgreSQL could be reached or started
+└── ServerUnavailable     no PostgreSQL could be reached or started, or it gave no answer
 """
 
 from __future__ import annotations
@@ -154,14 +154,24 @@ class TaskWasCancelled(ResultMissing):
 
 
 class ResultTimeout(ResultMissing, TimeoutError):
-    """The task did not settle in time; ``state`` is where it stood. It goes on. Also a ``TimeoutError``."""
+    """The task did not settle in time; ``state`` is where it stood. It goes on. Also a ``TimeoutError``.
 
-    def __init__(self, task_id: int, command: str, state: str, waited: timedelta) -> None:
+    If the server has stopped answering, ``state`` is the last one that was seen. Without any answer it is ``unknown``,
+    and ``command`` is empty.
+    """
+
+    def __init__(self, task_id: int, command: str, state: str, waited: timedelta, *, is_answered: bool = True) -> None:
+        task = f"task {task_id} ({command})" if command else f"task {task_id}"
+        time = f"{waited.total_seconds():g} s"
         super().__init__(
-            f"task {task_id} ({command}) is still {state} after {waited.total_seconds():g} s",
+            f"{task} is still {state} after {time}"
+            if is_answered
+            else f"no answer from the server about {task} after {time}, its last known state is {state}",
             task_id=task_id,
             command=command,
-            hint="Wait longer, or see that a worker of its queue is running: 'catchment doctor'.",
+            hint="Wait longer, or see that a worker of its queue is running: 'catchment doctor'."
+            if is_answered
+            else "Check the network between here and the server. The task itself goes on.",
         )
         self.state = state
 
@@ -283,4 +293,7 @@ class RoundTimeout(LakeError, TimeoutError):
 
 
 class ServerUnavailable(CatchmentError):
-    """No PostgreSQL server could be reached or started."""
+    """No PostgreSQL server could be reached or started, or it gave no answer to a call for a minute.
+
+    Without an answer, the call may or may not have taken effect.
+    """

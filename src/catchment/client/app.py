@@ -219,6 +219,10 @@ class App:
         there is one; one that exists is not changed. If this is cancelled or the connection breaks, the task may or
         may not exist. Raises ``PayloadInvalid`` when the arguments do not fit the command, ``UnknownCommand`` when it
         is not registered and this user may not register it.
+
+        When the server gives no answer for a minute, and its session does not work on the call either, this and every
+        other verb raises ``ServerUnavailable``: the call may or may not have taken effect. A call that waits for a lock
+        on the server goes on, except behind a transaction pooler. ``conn`` has no such limit.
         """
         when = prepare_when(priority, at, delay)
         one = prepare_one(command, payload, arguments, workflow=workflow, when=when)
@@ -264,7 +268,9 @@ class App:
         """Wait until a task has settled and return its result, a JSON value. A merged task has its survivor's.
 
         Raises ``TaskFailed``, ``TaskWasCancelled``, ``ResultTimeout`` (the task goes on) or ``TaskNotFound``.
-        Cancelling the wait does not touch the task.
+        Cancelling the wait does not touch the task. A connection that gives no answer for 15 seconds is replaced, and
+        the wait goes on; ``ResultTimeout`` comes within a second after ``timeout``, with or without an answer. A server
+        that refuses connections raises ``ServerUnavailable``.
         """
         task, limit = check_task_id(task_id), as_timeout(timeout)
         side = await self._connections.side()

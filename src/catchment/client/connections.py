@@ -72,14 +72,18 @@ class Connections:
     def use(self, conn: Connection[Any] | None) -> Generator[Connection[Any]]:
         """As ``use_async``, for threads."""
         if conn is None:
-            if self._threads is None:
-                self._threads = Pool(self.dsn(), self._size, name=NAME)
-            with self._threads.connection() as own:
+            with self.threads().connection() as own:
                 yield own
         else:
             if not isinstance(conn, Connection):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
                 raise _wrong_kind(conn, "Connection", "The app itself takes an AsyncConnection: await app.enqueue(…).")
             yield conn
+
+    def threads(self) -> Pool:
+        """The connections for threads."""
+        if self._threads is None:
+            self._threads = Pool(self.dsn(), self._size, name=NAME)
+        return self._threads
 
     def _drop_ended(self) -> None:
         for loop, side in list(self._sides.items()):

@@ -14,12 +14,15 @@ from typing import Any
 from catchment.errors import ResultMissing, ResultTimeout, TaskFailed, TaskWasCancelled
 from catchment.model.duration import Duration, as_timedelta
 from catchment.model.state import TaskState
+from catchment.store.answer import NoAnswer
 from catchment.store.pool import AsyncPool
 from catchment.store.result import Standing, look_async, settled_async, task_not_found
 
 SHORTEST_INTERVAL = 0.005
 LONGEST_INTERVAL = 0.25
 _GROWTH = 1.5
+# Seconds for the look that names the state when the time is over.
+LAST_LOOK = 0.7
 
 
 def next_interval(interval: float) -> float:
@@ -51,8 +54,14 @@ def _missing(standing: Standing) -> ResultMissing:
     return TaskFailed(standing.id, standing.command, error)
 
 
-def last_look(task_id: int, standings: list[Standing], waited: timedelta) -> Any:
-    """The result if the task has settled at the last moment; else ``ResultTimeout`` with the state it is in."""
+def last_look(task_id: int, standings: list[Standing] | None, seen: Standing | None, waited: timedelta) -> Any:
+    """The result if the task has settled at the last moment; else ``ResultTimeout`` with the state it is in.
+
+    Without an answer there are no standings; ``seen`` is the one that was read before, if any.
+    """
+    if standings is None:
+        command, state = ("", "unknown") if seen is None else (seen.command, seen.state)
+        raise ResultTimeout(task_id, command, state, waited, is_answered=False)
     if not standings:
         raise task_not_found(task_id)
     (standing,) = standings
@@ -64,11 +73,12 @@ def last_look(task_id: int, standings: list[Standing], waited: timedelta) -> Any
 class _Waiter:
     """One caller that waits. ``signal`` means: you have an answer, or you lead now, or look again at once."""
 
-    __slots__ = ("answer", "is_new", "signal", "task_id")
+    __slots__ = ("answer", "is_new", "seen", "signal", "task_id")
 
     def __init__(self, task_id: int) -> None:
         self.task_id = task_id
         self.is_new = True
+        self.seen: Standing | None = None
         self.answer: Standing | Exception | None = None
         self.signal = asyncio.Event()
 
@@ -85,17 +95,29 @@ class Results:
     async def wait(self, task_id: int, timeout: timedelta | None) -> Any:  # noqa: ASYNC109 - names the state on expiry
         """The result of a task once it has settled; raises what ``App.result`` says."""
         limit = asyncio.timeout(None if timeout is None else timeout.total_seconds())
+        waiter = _Waiter(task_id)
         try:
             async with limit:
-                answer = await self._answer(_Waiter(task_id))
+                answer = await self._answer(waiter)
         except TimeoutError:
             if timeout is None or not limit.expired():
                 raise
-            async with self._pool.connection() as conn:
-                return last_look(task_id, await look_async(conn, [task_id]), timeout)
+            return last_look(task_id, await self._last_look(task_id), waiter.seen, timeout)
         if isinstance(answer, Exception):
             raise answer
         return value_of(answer)
+
+    async def _last_look(self, task_id: int) -> list[Standing] | None:
+        limit = asyncio.timeout(LAST_LOOK)
+        try:
+            async with limit, self._pool.connection(is_look=True) as conn:
+                return await look_async(conn, [task_id])
+        except NoAnswer:
+            return None
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return None
 
     async def _answer(self, waiter: _Waiter) -> Standing | Exception:
         self._waiters.append(waiter)
@@ -131,11 +153,15 @@ class Results:
             self._interval = next_interval(self._interval)
 
     async def _look(self) -> None:
+        """Look for all. Without an answer nothing is known; the next look uses a new connection."""
         waiting = [waiter for waiter in self._waiters if waiter.answer is None]
         ids = list({waiter.task_id for waiter in waiting})
         has_new = any(waiter.is_new for waiter in waiting)
-        async with self._pool.connection() as conn:
-            found = await (look_async if has_new else settled_async)(conn, ids)
+        try:
+            async with self._pool.connection(is_look=True) as conn:
+                found = await (look_async if has_new else settled_async)(conn, ids)
+        except NoAnswer:
+            return
         standings = {standing.id: standing for standing in found}
         for waiter in waiting:
             standing = standings.get(waiter.task_id)  # pyright: ignore[reportArgumentType] - ids of callers are plain
@@ -143,6 +169,7 @@ class Results:
                 waiter.answer = standing
             elif standing is None and waiter.is_new:
                 waiter.answer = task_not_found(waiter.task_id)
+            waiter.seen = standing or waiter.seen
             waiter.is_new = False
             if waiter.answer is not None:
                 waiter.signal.set()

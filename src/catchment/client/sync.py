@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,14 +12,23 @@ from psycopg import Connection
 from catchment.client.connections import Connections
 from catchment.client.enqueue import AnyCommand, Workflows, prepare_batches, prepare_one, prepare_when
 from catchment.client.register import Registrar
-from catchment.client.result import SHORTEST_INTERVAL, as_timeout, jittered, last_look, next_interval, value_of
+from catchment.client.result import (
+    LAST_LOOK,
+    SHORTEST_INTERVAL,
+    as_timeout,
+    jittered,
+    last_look,
+    next_interval,
+    value_of,
+)
 from catchment.errors import UnknownCommand
 from catchment.model.check import check_task_id, check_text
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId, TaskInfo
 from catchment.store import enqueue as store
 from catchment.store import task as task_store
-from catchment.store.result import look, read_task, settled, task_not_found
+from catchment.store.answer import NoAnswer
+from catchment.store.result import Standing, look, read_task, settled, task_not_found
 from catchment.task import tracing
 from catchment.task.request import command_name
 
@@ -90,20 +99,30 @@ class SyncClient:
         task, limit = check_task_id(task_id), as_timeout(timeout)
         began = time.monotonic()
         interval = SHORTEST_INTERVAL
-        is_first = True
+        until = None if limit is None else began + limit.total_seconds() + LAST_LOOK
+        seen: Standing | None = None
         while limit is None or timedelta(seconds=time.monotonic() - began) < limit:
-            with self._connections.use(None) as conn:
-                found = (look if is_first else settled)(conn, [task])
+            found = self._look(look if seen is None else settled, task, until)
             if found and found[0].is_settled:
                 return value_of(found[0])
-            if is_first and not found:
-                raise task_not_found(task)
-            is_first = False
+            if seen is None and found is not None:
+                if not found:
+                    raise task_not_found(task)
+                seen = found[0]
             left = interval if limit is None else limit.total_seconds() - (time.monotonic() - began)
             time.sleep(max(0.0, min(jittered(interval), left)))
             interval = next_interval(interval)
-        with self._connections.use(None) as conn:
-            return last_look(task, look(conn, [task]), limit)
+        return last_look(task, self._look(look, task, until), seen, limit)
+
+    def _look(
+        self, read: Callable[[Connection[Any], list[int]], list[Standing]], task_id: int, until: float | None
+    ) -> list[Standing] | None:
+        """None without an answer; the next look uses a new connection."""
+        try:
+            with self._connections.threads().connection(is_look=True, until=until) as conn:
+                return read(conn, [task_id])
+        except NoAnswer:
+            return None
 
     def cancel(self, task_id: int, reason: str | None = None) -> str:
         """Ask a task and everything under it to stop."""

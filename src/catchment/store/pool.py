@@ -1,8 +1,9 @@
 """Small pools of autocommit connections, the one used last first.
 
-They start no task and no thread, so a script or a web process that enqueues now and then has nothing to shut down. A
-connection that the server has closed meanwhile is noticed before it is used, without asking the server. Measured with
-"select 1" in asyncio: 64 us on a bare connection, 84 us through this pool, 99 us through psycopg_pool.
+They keep no task and no thread running, so a script or a web process that enqueues now and then has nothing to shut
+down. A connection that the server has closed meanwhile is noticed before it is used, without asking the server. When
+one gives no answer, it is dropped together with those that are idle: they use the same link. Measured with "select 1"
+in asyncio: 64 us on a bare connection, 84 us through this pool, 99 us through psycopg_pool.
 """
 
 from __future__ import annotations
@@ -12,13 +13,18 @@ import os
 import select
 import threading
 from collections.abc import AsyncGenerator, Generator, Mapping
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
+from time import monotonic
 from typing import Any
 
+import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.pq import TransactionStatus
 
-from catchment.store.connect import READ, connect_as, connect_async
+from catchment.errors import ServerUnavailable
+from catchment.store.answer import AsyncClientConnection, ClientConnection, NoAnswer
+from catchment.store.connect import READ, connect_as, connect_async_as
 
 
 def is_idle(conn: Connection[Any] | AsyncConnection[Any]) -> bool:
@@ -35,6 +41,11 @@ def is_usable(conn: Connection[Any] | AsyncConnection[Any]) -> bool:
     return not poll.poll(0)
 
 
+def _is_silence(error: ServerUnavailable) -> bool:
+    """Has the server not answered, rather than refused?"""
+    return isinstance(error.__cause__, psycopg.errors.ConnectionTimeout)
+
+
 class AsyncPool:
     """Connections of one event loop, at most ``size`` of them at a time."""
 
@@ -42,29 +53,42 @@ class AsyncPool:
         self._dsn = dsn
         self._name = name
         self._places = asyncio.Semaphore(size)
-        self._idle: list[AsyncConnection[Any]] = []
+        self._idle: list[AsyncClientConnection] = []
         self._is_closed = False
 
     @asynccontextmanager
-    async def connection(self) -> AsyncGenerator[AsyncConnection[Any]]:
-        """A connection in autocommit mode; it waits for one while all are in use."""
+    async def connection(self, *, is_look: bool = False) -> AsyncGenerator[AsyncConnection[Any]]:
+        """A connection in autocommit mode; it waits for one while all are in use.
+
+        Without an answer a call raises ``ServerUnavailable`` and a look ``NoAnswer``. A cancelled look ends at once.
+        """
         async with self._places:
-            conn = await self._take()
+            conn = await self._take(is_look)
+            conn.is_look = is_look
             try:
                 yield conn
             finally:
                 if is_idle(conn) and not self._is_closed:
                     self._idle.append(conn)
                 else:
+                    if conn.is_silent:
+                        self.abandon()
                     await conn.close()
 
-    async def _take(self) -> AsyncConnection[Any]:
+    async def _take(self, is_look: bool) -> AsyncClientConnection:
         while self._idle:
             conn = self._idle.pop()
             if is_usable(conn):
                 return conn
             await conn.close()
-        return await connect_async(self._dsn, name=self._name)
+        try:
+            conn = await connect_async_as(AsyncClientConnection, self._dsn, name=self._name, settings=READ)
+        except ServerUnavailable as error:
+            if is_look and _is_silence(error):
+                raise NoAnswer(str(error)) from error
+            raise
+        conn.dsn = self._dsn
+        return conn
 
     async def close(self) -> None:
         """Close the idle connections; those in use are closed when they are given back."""
@@ -73,7 +97,7 @@ class AsyncPool:
             await self._idle.pop().close()
 
     def abandon(self) -> None:
-        """Drop the connections of an event loop that has ended."""
+        """Drop the idle connections: their event loop has ended, or one like them gave no answer."""
         idle, self._idle = self._idle, []
         for conn in idle:
             conn.pgconn.finish()
@@ -92,36 +116,81 @@ class Pool:
     def _begin(self) -> None:
         self._pid = os.getpid()
         self._places = threading.Semaphore(self._size)
-        self._idle: list[Connection[Any]] = []
+        self._idle: list[ClientConnection] = []
 
     @contextmanager
-    def connection(self) -> Generator[Connection[Any]]:
-        """A connection in autocommit mode; it waits for one while all are in use."""
+    def connection(self, *, is_look: bool = False, until: float | None = None) -> Generator[Connection[Any]]:
+        """A connection in autocommit mode; it waits for one while all are in use.
+
+        Without an answer a call raises ``ServerUnavailable`` and a look ``NoAnswer``. ``until`` is when a look has to
+        end, by ``time.monotonic()``, with all that it waits for.
+        """
         if self._pid != os.getpid():
             # After a fork the sockets belong to the parent; psycopg does not close what another process opened.
             self._begin()
-        with self._places:
-            conn = self._take()
+        places = self._places
+        if not places.acquire(timeout=None if until is None else max(0.0, until - monotonic())):
+            raise NoAnswer("all connections are in use")
+        try:
+            conn = self._take(is_look, until)
+            conn.is_look, conn.until = is_look, until
             try:
                 yield conn
             finally:
                 if is_idle(conn):
                     self._idle.append(conn)
                 else:
+                    if conn.is_silent:
+                        self.close()
                     conn.close()
+        finally:
+            places.release()
 
-    def _take(self) -> Connection[Any]:
+    def _take(self, is_look: bool, until: float | None) -> ClientConnection:
         while True:
             try:
                 conn = self._idle.pop()
             except IndexError:
-                return connect_as(Connection[Any], self._dsn, name=self._name, settings=self._settings)
+                break
             if is_usable(conn):
                 return conn
             conn.close()
+        try:
+            return self._connect() if until is None else self._connect_until(until)
+        except ServerUnavailable as error:
+            if is_look and _is_silence(error):
+                raise NoAnswer(str(error)) from error
+            raise
+
+    def _connect(self) -> ClientConnection:
+        conn = connect_as(ClientConnection, self._dsn, name=self._name, settings=self._settings)
+        conn.dsn = self._dsn
+        return conn
+
+    def _connect_until(self, until: float) -> ClientConnection:
+        """Connect in a thread: libpq waits for two seconds or more, for each host, and for names without a limit."""
+        making: Future[ClientConnection] = Future()
+
+        def make() -> None:
+            try:
+                making.set_result(self._connect())
+            except BaseException as error:
+                making.set_exception(error)
+
+        threading.Thread(target=make, name="catchment connect", daemon=True).start()
+        try:
+            return making.result(max(0.0, until - monotonic()))
+        except TimeoutError as error:
+            making.add_done_callback(_close_late)
+            raise NoAnswer("no connection in time") from error
 
     def close(self) -> None:
         """Close the idle connections. The pool can still be used, and opens new ones then."""
         idle, self._idle = self._idle, []
         for conn in idle:
             conn.close()
+
+
+def _close_late(making: Future[ClientConnection]) -> None:
+    if making.exception() is None:
+        making.result().close()
