@@ -82,6 +82,24 @@ def test_a_part_whose_connection_hangs_is_back_at_work_soon_after_the_lease(
     _hang(crew, proxy, [part], BACK_AT_WORK)
 
 
+def test_an_ending_whose_answer_never_comes_counts_once(crew: Crew, proxy: Proxy) -> None:
+    crew.engine.conn.execute(
+        "create function probe.wait() returns trigger language plpgsql as"
+        " $$ begin perform pg_sleep(1); return new; end $$;"
+        "create trigger wait before insert on worker.outcome for each row execute function probe.wait()"
+    )
+    _hire(crew, proxy, metrics_port=0)
+    task = crew.enqueue(step, seconds=0)
+    recording = "select count(*) from pg_stat_activity where application_name = 'catchment completer'"
+    wait_until(lambda: crew.engine.value(f"{recording} and wait_event = 'PgSleep'") == 1)
+    assert proxy.freeze("catchment completer") == 1
+    wait_until(lambda: crew.scrape("worker_tasks_completed_total") == 1)
+    assert crew.scrape("worker_fenced_writes_total") == 0
+    assert crew.engine.task(task)["attempt"] == 1
+    assert crew.result(crew.enqueue(step, seconds=0)) == 0
+    assert crew.logged("connection.refused") == []
+
+
 def test_a_sql_queue_goes_on_when_its_connection_hangs_in_a_call(crew: Crew, proxy: Proxy) -> None:
     _add_sql_queue(crew)
     worker = _hire(crew, proxy)

@@ -256,7 +256,8 @@ async def fates(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> dict[i
     """As ``fate``, of many attempts."""
     cursor = await conn.execute(
         "select u.id, worker.attempt_fate(u.id, u.fence, u.attempt)"
-        " from pg_catalog.unnest(%s::bigint[], %s::bigint[], %s::int[]) as u (id, fence, attempt)",
+        " from rows from (pg_catalog.unnest(%s::bigint[]), pg_catalog.unnest(%s::bigint[]),"
+        " pg_catalog.unnest(%s::int[])) as u (id, fence, attempt)",
         [
             numbers(e.attempt.id for e in endings),
             numbers(e.attempt.fence for e in endings),
