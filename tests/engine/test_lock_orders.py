@@ -43,6 +43,33 @@ def test_a_call_that_sweeps_cancelled_tasks_keeps_no_lane_while_it_admits_to_oth
     committed.check()
 
 
+@pytest.mark.parametrize("verb", ["complete_tasks", "settle"])
+def test_running_rows_are_locked_by_their_place_by_all_who_wait_for_them(
+    committed: Engine, connect: Connect, verb: str
+) -> None:
+    committed.queue("flow", mode="concurrent")
+    committed.command("step", "flow", handler_kind="python")
+    worker_id = committed.value("select worker_id from worker.register_worker('probe')")
+    second = committed.enqueue("step")
+    first = committed.enqueue("step", priority=1)
+    claims: dict[int, int] = {}
+    for _ in range(2):  # the later task is claimed first, so its row comes first
+        claims |= dict(committed.conn.execute("select id, fence from worker.claim_tasks(%s, '{flow}', 1)", [worker_id]))
+    assert list(claims) == [first, second]
+    given = [sorted(claims), [claims[task] for task in sorted(claims)]]
+    call = f"select worker.{verb}(%s::bigint[], %s::bigint[]" + (", '{failed,failed}')" if verb == "settle" else ")")
+    holder, runner = connect(), connect()
+    with ThreadPoolExecutor(1) as pool:
+        with holder.transaction():
+            holder.execute("select from worker.running where id = %s for update", [first])
+            done = pool.submit(runner.execute, call, given)
+            wait_until(lambda: _waits(committed, runner))
+            free = committed.conn.execute("select id from worker.running for update skip locked").fetchall()
+            assert free == [(second,)]
+        done.result(timeout=60)
+    committed.check()
+
+
 @pytest.fixture
 def limited(committed: Engine) -> Engine:
     """A limited queue whose command has a gate for each key; those of keys 1 and 2 are there."""

@@ -2,7 +2,7 @@
 -- says is_plain) and that made no children nor follow-ups. The others are left alone: complete_task and settle take those.
 --
 --   processing -> completed
---   locks   running rows; then scope rows deepest first, then id; then see follow_through
+--   locks   running rows by place; then scope rows deepest first, then id; then see follow_through
 --   returns the tasks completed; of the others nothing has changed
 create or replace function worker.complete_tasks(
   p_ids      bigint[],

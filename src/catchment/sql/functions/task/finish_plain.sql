@@ -2,7 +2,7 @@
 -- statement. One that a cancel or a progress report changed at the same moment is looked for once more.
 --
 --   processing -> completed
---   locks   running rows
+--   locks   running rows by their place in the table: that is the order in which a list of places is read
 create or replace function worker.finish_plain(
   p_ids         bigint[],
   p_fences      bigint[],

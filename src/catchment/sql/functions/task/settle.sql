@@ -2,7 +2,7 @@
 -- retries, open scopes, parents, lanes, follow-ups, hooks.
 --
 --   processing -> completed | failed | cancelled | waiting | pending | interrupted
---   locks   running rows by id; then scope rows deepest first, then id; then lane rows by key; then ready rows
+--   locks   running rows by place; then scope rows deepest first, then id; then lane rows by key; then ready rows
 --   returns the state of each task whose fence still held; the others are left out, and nothing of them has changed
 --   raises  CM007 when something else is asked for
 create or replace function worker.settle(

@@ -1,6 +1,6 @@
 -- take_attempts: attempts whose fence still holds leave running, each with its fate and its error as it will be kept.
 --
---   locks   running rows by id
+--   locks   running rows by their place in the table, as finish_plain
 create or replace function worker.take_attempts(
   p_ids      bigint[],
   p_fences   bigint[],
@@ -22,7 +22,9 @@ begin
   -- Subqueries and lateral limits fix the order of the joins: a planner that takes running for empty would turn them round and
   -- read its dead rows once for each input.
   v_rows := array(select (select r.ctid from worker.running as r where r.id = u.id and r.fence = u.fence for update)
-                    from (select * from unnest(p_ids, p_fences) as u (id, fence) order by u.id) as u);
+                    from (select u.id, u.fence
+                            from unnest(p_ids, p_fences) as u (id, fence)
+                           order by (select x.ctid from worker.running as x where x.id = u.id and x.fence = u.fence)) as u);
 
   select array_agg((row(t.id, t.command, t.queue_id, t.kind, r.tier, r.band, t.place, t.parent_id, t.depth,
                         coalesce(t.lane, case when q.mode = 'serial' and r.tier = 1 then '' end), r.phase, r.attempt, r.failures,
