@@ -169,12 +169,12 @@ def test_follow_ups_run_too(app: App, engine: Engine) -> None:
 
 def test_an_end_that_the_engine_refuses_is_a_failure(app: App, engine: Engine) -> None:
     @app.command
-    async def long_number() -> int:
-        return 10**200_000
+    async def spawn_unknown(ctx: Context) -> None:
+        ctx.spawn("unknown")
 
-    task = enqueue_python(app, engine, "long_number")
+    task = enqueue_python(app, engine, "spawn_unknown")
     assert drain(app, engine.conn) == {"failed": 1}
-    assert engine.task(task)["error_detail"]["kind"] == "NumericValueOutOfRange"
+    assert engine.task(task)["error_detail"]["kind"] == "UnknownCommand"
 
 
 def test_tasks_of_another_app_are_left(app: App, engine: Engine) -> None:
