@@ -19,11 +19,11 @@ from catchment.store.errors import translated
 
 # A delay counts from the server's clock, as everything else does.
 _ENQUEUE = (
-    "select worker.enqueue(%s, %s::pg_catalog.jsonb, %s::integer, %s::pg_catalog.text,"
+    "select worker.enqueue(%s::pg_catalog.text, %s::pg_catalog.jsonb, %s::integer, %s::pg_catalog.text,"
     " coalesce(%s::pg_catalog.timestamptz, worker.now() operator(pg_catalog.+) %s::interval), %s::pg_catalog.text)"
 )
 _ENQUEUE_MANY = (
-    "select worker.enqueue_many(%s, %s::pg_catalog.jsonb[], %s::integer, %s::pg_catalog.text[],"
+    "select worker.enqueue_many(%s::pg_catalog.text, %s::pg_catalog.jsonb[], %s::integer, %s::pg_catalog.text[],"
     " coalesce(%s::pg_catalog.timestamptz, worker.now() operator(pg_catalog.+) %s::interval), %s::pg_catalog.text)"
 )
 

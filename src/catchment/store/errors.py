@@ -10,6 +10,7 @@ from enum import Enum
 import psycopg
 
 from catchment import errors
+from catchment.model.check import shown
 
 _BY_SQLSTATE: dict[str, type[errors.CatchmentError]] = {
     "CM001": errors.ClaimLost,
@@ -31,10 +32,15 @@ _BY_SQLSTATE: dict[str, type[errors.CatchmentError]] = {
     # JSON text that jsonb cannot hold, a NUL above all.
     "22P05": errors.PayloadRefused,
     "22P02": errors.PayloadRefused,
+    # A number, a time or a text that its type cannot hold.
+    "22003": errors.RequestRefused,
+    "22008": errors.RequestRefused,
+    "22021": errors.RequestRefused,
 }
 
 
-# What PostgreSQL says of a schema, a relation or a function that does not exist.
+# What PostgreSQL says of a schema, a relation or a function that does not exist. The last one is also the answer to
+# arguments of other types, so statements cast the values of callers.
 _MISSING = ("3F000", "42P01", "42883")
 
 
@@ -43,22 +49,32 @@ def translate(error: psycopg.Error) -> Exception:
     diag = error.diag
     kind = _BY_SQLSTATE.get(error.sqlstate or "")
     if kind is None:
-        if error.sqlstate in _MISSING and re.search(r'"worker"|\bworker\.', diag.message_primary or ""):
+        if _is_missing(error, "worker"):
             return errors.SchemaMismatch(
                 f"the database has no Catchment schema, or an older one: {diag.message_primary}",
                 hint="Run: catchment migrate",
             )
-        if error.sqlstate in _MISSING and re.search(r'"lake"|\blake\.', diag.message_primary or ""):
+        if _is_missing(error, "lake"):
             return errors.LakeUnavailable(
                 f"the database has no lake, or an older one: {diag.message_primary}",
                 code="NO_LAKE",
                 hint="Say where its data are to be kept: --lake or CATCHMENT_LAKE.",
             )
+        if error.sqlstate is None and isinstance(error, psycopg.DataError) and "NUL" in str(error):
+            return errors.RequestRefused("a text contains a NUL character, which PostgreSQL cannot store")
         return error
     message = diag.message_primary or str(error)
     if diag.message_detail:
         message = f"{message} ({diag.message_detail})"
     return kind(message, hint=diag.message_hint)
+
+
+def _is_missing(error: psycopg.Error, schema: str) -> bool:
+    """Does the statement itself name something in the schema that does not exist? What a function, a trigger or a hook
+    that it runs does not find says nothing about the schema."""
+    if error.sqlstate not in _MISSING or error.diag.context is not None:
+        return False
+    return re.search(rf'"{schema}"|\b{schema}\.', error.diag.message_primary or "") is not None
 
 
 class Fault(Enum):
@@ -116,3 +132,5 @@ def translated() -> Generator[None]:
         if raised is error:
             raise
         raise raised from error
+    except UnicodeEncodeError as error:
+        raise errors.RequestRefused(f"{shown(error.object)} cannot be stored: it is not valid Unicode text") from error
