@@ -45,6 +45,7 @@ from catchment.errors import (
     TooDeep,
     UnknownCommand,
     UnknownQueue,
+    ValueUnreadable,
 )
 from catchment.model.release import VERSION
 from catchment.model.state import TaskState
@@ -94,6 +95,7 @@ __all__ = [
     "TooDeep",
     "UnknownCommand",
     "UnknownQueue",
+    "ValueUnreadable",
     "__version__",
     "connect",
     "migrate",

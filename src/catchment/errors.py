@@ -18,6 +18,7 @@ CatchmentError
 │   ├── TaskFailed
 │   ├── TaskWasCancelled
 │   └── ResultTimeout     also a TimeoutError
+├── ValueUnreadable       a value of a task that Python cannot read
 ├── Steering              raised by a handler to say what happens next
 │   ├── RetryLater
 │   └── GiveUp
@@ -174,6 +175,16 @@ class ResultTimeout(ResultMissing, TimeoutError):
             else "Check the network between here and the server. The task itself goes on.",
         )
         self.state = state
+
+
+class ValueUnreadable(CatchmentError):
+    """A payload or result is JSON that PostgreSQL holds and Python cannot read: a number with more digits than Python
+    reads, or deep nesting. Has ``task_id`` and ``command``."""
+
+    def __init__(self, message: str, *, task_id: int, command: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.task_id = task_id
+        self.command = command
 
 
 class Steering(CatchmentError):

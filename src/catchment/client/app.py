@@ -267,10 +267,10 @@ class App:
     async def result(self, task_id: int, *, timeout: Duration | None = None) -> Any:  # noqa: ASYNC109 - names the state
         """Wait until a task has settled and return its result, a JSON value. A merged task has its survivor's.
 
-        Raises ``TaskFailed``, ``TaskWasCancelled``, ``ResultTimeout`` (the task goes on) or ``TaskNotFound``.
-        Cancelling the wait does not touch the task. A connection that gives no answer for 15 seconds is replaced, and
-        the wait goes on; ``ResultTimeout`` comes within a second after ``timeout``, with or without an answer. A server
-        that refuses connections raises ``ServerUnavailable``.
+        Raises ``TaskFailed``, ``TaskWasCancelled``, ``ResultTimeout`` (the task goes on), ``TaskNotFound`` or
+        ``ValueUnreadable``. Cancelling the wait does not touch the task. A connection that gives no answer for 15
+        seconds is replaced, and the wait goes on; ``ResultTimeout`` comes within a second after ``timeout``, with or
+        without an answer. A server that refuses connections raises ``ServerUnavailable``.
         """
         task, limit = check_task_id(task_id), as_timeout(timeout)
         side = await self._connections.side()
@@ -291,7 +291,7 @@ class App:
             return await task_store.retry_async(conn, task)
 
     async def task(self, task_id: int) -> TaskInfo:
-        """One task as it stands now; raises ``TaskNotFound``."""
+        """One task as it stands now; raises ``TaskNotFound`` or ``ValueUnreadable``."""
         task = check_task_id(task_id)
         async with self._connections.use_async(None) as conn:
             return await read_task_async(conn, task)

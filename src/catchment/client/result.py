@@ -15,8 +15,9 @@ from catchment.errors import ResultMissing, ResultTimeout, TaskFailed, TaskWasCa
 from catchment.model.duration import Duration, as_timedelta
 from catchment.model.state import TaskState
 from catchment.store.answer import NoAnswer
+from catchment.store.json_text import JsonText
 from catchment.store.pool import AsyncPool
-from catchment.store.result import Standing, look_async, settled_async, task_not_found
+from catchment.store.result import Standing, look_async, settled_async, task_not_found, unreadable
 
 SHORTEST_INTERVAL = 0.005
 LONGEST_INTERVAL = 0.25
@@ -42,13 +43,16 @@ def as_timeout(timeout: Duration | None) -> timedelta | None:
 
 def value_of(standing: Standing) -> Any:
     """The result of a settled task, or the error that says why there is none."""
+    for name, value in (("result", standing.result), ("error", standing.error)):
+        if isinstance(value, JsonText):
+            raise unreadable(standing.id, standing.command, name, value)
     if standing.state == TaskState.COMPLETED:
         return standing.result
     raise _missing(standing)
 
 
 def _missing(standing: Standing) -> ResultMissing:
-    error = standing.error or {}
+    error = standing.error if isinstance(standing.error, dict) else {}
     if standing.state == TaskState.CANCELLED:
         return TaskWasCancelled(standing.id, standing.command, str(error.get("message", "cancelled")))
     return TaskFailed(standing.id, standing.command, error)

@@ -11,8 +11,10 @@ from typing import Any, LiteralString
 from psycopg import AsyncConnection, Connection
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
+from psycopg.types.json import set_json_loads
 
 from catchment.store.errors import translated
+from catchment.store.json_text import loads_for_people
 from catchment.store.times import AnyTimeLoader
 
 
@@ -31,7 +33,7 @@ async def fetch_value_async(conn: AsyncConnection[Any], sql: LiteralString, *par
 
 
 def fetch_rows(conn: Connection[Any], sql: LiteralString, **parameters: Any) -> list[dict[str, Any]]:
-    """Rows as dictionaries, for people and screens. A time that Python cannot hold is text.
+    """Rows as dictionaries, for people and screens. A time or a JSON value that Python cannot hold is text.
 
     Outside a transaction they are read under a path of ours: an operator in a schema of others runs with our rights.
     """
@@ -41,4 +43,5 @@ def fetch_rows(conn: Connection[Any], sql: LiteralString, **parameters: Any) -> 
             conn.execute("set local search_path = pg_catalog, pg_temp")
         cursor = stack.enter_context(conn.cursor(row_factory=dict_row))
         cursor.adapters.register_loader("timestamptz", AnyTimeLoader)
+        set_json_loads(loads_for_people, cursor)
         return cursor.execute(sql, parameters or None, binary=True).fetchall()

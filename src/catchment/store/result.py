@@ -9,23 +9,28 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
 from psycopg.rows import class_row, dict_row
+from psycopg.types.json import set_json_loads
 
-from catchment.errors import RequestRefused, TaskNotFound
+from catchment.errors import RequestRefused, TaskNotFound, ValueUnreadable
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId, TaskInfo
 from catchment.sql import loader
 from catchment.store.errors import translated
+from catchment.store.json_text import JsonText, loads
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A task's state and, once it has settled, its outcome: that of its survivor if it was merged."""
+    """A task's state and, once it has settled, its outcome: that of its survivor if it was merged.
+
+    An outcome that Python cannot read is a ``JsonText``.
+    """
 
     id: TaskId
     command: str
     state: str
     result: Any
-    error: dict[str, Any] | None
+    error: dict[str, Any] | JsonText | None
 
     @property
     def is_settled(self) -> bool:
@@ -56,6 +61,7 @@ def settled(conn: Connection[Any], ids: Sequence[int]) -> list[Standing]:
 async def read_task_async(conn: AsyncConnection[Any], task_id: int) -> TaskInfo:
     """One task; raises ``TaskNotFound``."""
     cursor = AsyncCursor(conn, row_factory=dict_row)
+    set_json_loads(loads, cursor)
     try:
         with translated():
             await cursor.execute(loader.query("task_info"), {"id": task_id}, binary=True)
@@ -67,6 +73,7 @@ async def read_task_async(conn: AsyncConnection[Any], task_id: int) -> TaskInfo:
 def read_task(conn: Connection[Any], task_id: int) -> TaskInfo:
     """As ``read_task_async``, without asyncio."""
     cursor = Cursor(conn, row_factory=dict_row)
+    set_json_loads(loads, cursor)
     try:
         with translated():
             return _task_info(
@@ -78,6 +85,7 @@ def read_task(conn: Connection[Any], task_id: int) -> TaskInfo:
 
 async def _standings_async(conn: AsyncConnection[Any], query: str, ids: Sequence[int]) -> list[Standing]:
     cursor = AsyncCursor(conn, row_factory=class_row(Standing))
+    set_json_loads(loads, cursor)
     try:
         with translated():
             await cursor.execute(loader.query(query), {"ids": list(ids)}, prepare=True)
@@ -88,6 +96,7 @@ async def _standings_async(conn: AsyncConnection[Any], query: str, ids: Sequence
 
 def _standings(conn: Connection[Any], query: str, ids: Sequence[int]) -> list[Standing]:
     cursor = Cursor(conn, row_factory=class_row(Standing))
+    set_json_loads(loads, cursor)
     try:
         with translated():
             return cursor.execute(loader.query(query), {"ids": list(ids)}, prepare=True).fetchall()
@@ -99,7 +108,20 @@ def _task_info(task_id: int, rows: list[dict[str, Any]]) -> TaskInfo:
     if not rows:
         raise task_not_found(task_id)
     (row,) = rows
+    for name, value in row.items():
+        if isinstance(value, JsonText):
+            raise unreadable(task_id, row["command"], name, value)
     return TaskInfo(state=TaskState(row.pop("state")), **row)
+
+
+def unreadable(task_id: int, command: str, name: str, value: JsonText) -> ValueUnreadable:
+    """The answer about a value that PostgreSQL holds and Python cannot read."""
+    return ValueUnreadable(
+        f"the {name} of task {task_id} ({command}) cannot be read: {value.reason}",
+        task_id=task_id,
+        command=command,
+        hint=f"'catchment task show {task_id}' prints it as text.",
+    )
 
 
 def task_not_found(task_id: int) -> TaskNotFound:
