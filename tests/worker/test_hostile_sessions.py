@@ -102,7 +102,9 @@ def test_reads_of_the_engine_are_right(hostile: str, prepares: str, monkeypatch:
     monkeypatch.setenv("CATCHMENT_PREPARE", prepares)
     with catchment.connect(hostile) as conn:
         engine = _prepared(conn)
-        task = store.enqueue(conn, "act", {"note": TEXT}, scheduled_at=datetime(2030, 5, 4, 3, 2, 1, tzinfo=UTC))
+        task = store.enqueue(
+            conn, "act", json.dumps({"note": TEXT}), scheduled_at=datetime(2030, 5, 4, 3, 2, 1, tzinfo=UTC)
+        )
         shown = store.show_task(conn, task)
         assert shown["scheduled_at"] == datetime(2030, 5, 4, 3, 2, 1, tzinfo=UTC)
         assert shown["payload"] == {"note": TEXT}

@@ -21,13 +21,26 @@ def load_app(name: str) -> App:
     module_name, _, attribute = name.partition(":")
     if not module_name or not attribute:
         raise typer.BadParameter(f"{name!r} is not MODULE:APP, such as shop.tasks:app", param_hint="--app")
-    found = getattr(_load_module(module_name), attribute, None)
+    if "" in module_name.split(".") or "/" in name or "\\" in name:
+        raise typer.BadParameter(
+            f"{name!r} is not MODULE:APP: write a module as in an import, such as shop.tasks:app for shop/tasks.py",
+            param_hint="--app",
+        )
+    found = _load_attribute(module_name, attribute)
     if not isinstance(found, App):
         kind = "nothing" if found is None else f"a {type(found).__name__}"
         raise typer.BadParameter(
             f"{attribute} in {module_name} is {kind}, expected a catchment.App", param_hint="--app"
         )
     return found
+
+
+def _load_attribute(module_name: str, attribute: str) -> object:
+    module = _load_module(module_name)
+    try:
+        return getattr(module, attribute, None)
+    except Exception as error:  # of a function __getattr__ of the module
+        raise RequestRefused(f"{attribute} of {module_name} cannot be read: {_said(error)}") from error
 
 
 def _load_module(name: str) -> ModuleType:

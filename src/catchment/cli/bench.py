@@ -18,9 +18,11 @@ from psycopg.conninfo import make_conninfo
 
 from catchment.cli.bench_app import QUEUE, bench_no_op
 from catchment.cli.database import Dsn
+from catchment.cli.numbers import MOST_PROCESSES
 from catchment.cli.output import Json, errors, print_rows
 from catchment.client.app import App
 from catchment.errors import RequestRefused
+from catchment.model.check import LARGEST_INTEGER
 from catchment.store import bench as store
 from catchment.store.connect import DSN_VARIABLE, connect, find_dsn
 from catchment.store.migrate import migrate
@@ -31,8 +33,8 @@ PATIENCE = 300.0
 
 
 def bench(
-    tasks: Annotated[int, typer.Option(min=100, help="Tasks to drain.")] = 20_000,
-    processes: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
+    tasks: Annotated[int, typer.Option(min=100, max=LARGEST_INTEGER, help="Tasks to drain.")] = 20_000,
+    processes: Annotated[int, typer.Option(min=1, max=MOST_PROCESSES, help="Worker processes.")] = 1,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:

@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no server, 130 interru
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 import psycopg
 import typer
@@ -15,7 +16,8 @@ from catchment.cli import bench, command, demo, doctor, queue, schema, table, ta
 from catchment.cli.database import hint_for
 from catchment.cli.output import errors
 from catchment.cli.plugins import PluginGroup
-from catchment.errors import CatchmentError, ServerUnavailable
+from catchment.errors import CatchmentError, RequestRefused, ServerUnavailable
+from catchment.model.check import shown
 
 app = typer.Typer(
     name="catchment",
@@ -39,6 +41,10 @@ app.command("demo")(demo.demo)
 
 def run() -> None:
     """Run the command line; never shows a traceback for something a user can act on."""
+    for stream in (sys.stdout, sys.stderr):
+        # What the terminal or the pipe cannot show is shown as an escape.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(standalone_mode=True)
     except ServerUnavailable as error:
@@ -47,6 +53,9 @@ def run() -> None:
         _fail(error, 1)
     except psycopg.Error as error:
         _fail(CatchmentError(f"the database refused: {str(error).strip()}", hint=hint_for(error)), 1)
+    except UnicodeEncodeError as error:
+        # Bytes of the command line or the environment that are not UTF-8 come as halves of surrogate pairs.
+        _fail(RequestRefused(f"{shown(error.object)} is not valid UTF-8"), 1)
     except KeyboardInterrupt:
         sys.exit(130)
 

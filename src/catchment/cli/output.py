@@ -6,17 +6,24 @@ Rich reads square brackets as markup, so whatever is not written here goes throu
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
+from uuid import uuid4
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from catchment.store.json_text import JsonText
+
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
+
+_BEYOND_ASCII = re.compile("[^\\x00-\\x7f]")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -41,8 +48,28 @@ STATE_STYLES = {
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    print(json.dumps(value, default=_plain, ensure_ascii=False, indent=2))
+    """One JSON document on standard output; in a terminal or a pipe that is not UTF-8, with escapes."""
+    raw: dict[str, str] = {}
+    mark = uuid4().hex
+
+    def plain(item: Any) -> Any:
+        if isinstance(item, JsonText):
+            raw[f'"{mark}.{len(raw)}"'] = item.text
+            return f"{mark}.{len(raw) - 1}"
+        return _plain(item)
+
+    text = json.dumps(value, default=plain, ensure_ascii=False, indent=2)
+    for place, item in raw.items():
+        text = text.replace(place, item)
+    print(text if _can_print(text) else _BEYOND_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text))
+
+
+def _can_print(text: str) -> bool:
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, as_json: bool, empty: str) -> None:

@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from catchment.cli.database import Dsn, open_database
+from catchment.cli.numbers import MOST_SECONDS
 from catchment.cli.output import Json, console, print_rows
 from catchment.store import task as store
 
@@ -40,7 +41,9 @@ def list_queues(as_json: Json = False, dsn: Dsn = None) -> None:
 @app.command("pause")
 def pause(
     queue: QueueName,
-    seconds: Annotated[float | None, typer.Option("--for", min=0, help="Seconds; else until resumed.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option("--for", min=0, max=MOST_SECONDS, help="Seconds; else until resumed.")
+    ] = None,
     dsn: Dsn = None,
 ) -> None:
     """Claim nothing more on a queue. Running tasks go on; a restart does not end the pause."""

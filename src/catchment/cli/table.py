@@ -9,6 +9,7 @@ import typer
 
 from catchment.cli import table_reads
 from catchment.cli.database import Dsn
+from catchment.cli.numbers import MOST_DAYS, MOST_PROCESSES
 from catchment.cli.output import Json, console, print_json
 from catchment.cli.table_lake import (
     All,
@@ -25,6 +26,7 @@ from catchment.cli.table_lake import (
 )
 from catchment.cli.table_show import outcome_line, plain, progress, show_one, show_rows
 from catchment.errors import RequestRefused
+from catchment.model.check import LARGEST_INTEGER
 
 if TYPE_CHECKING:
     from catchment.lake.rounds import RefreshInfo
@@ -188,7 +190,8 @@ def maintain(
     names: SomeNames = None,
     is_all: All = False,
     expire_days: Annotated[
-        float | None, typer.Option(min=1, help="Also expire snapshots older than so many days that nothing needs.")
+        float | None,
+        typer.Option(min=1, max=MOST_DAYS, help="Also expire snapshots older than this many days that nothing needs."),
     ] = None,
     as_json: Json = False,
     lake: LakeOption = None,
@@ -208,11 +211,15 @@ def maintain(
 
 @app.command("worker")
 def worker(
-    processes: Annotated[int, typer.Option(min=1, help="So many processes, one refresh or bucket each.")] = 1,
+    processes: Annotated[
+        int, typer.Option(min=1, max=MOST_PROCESSES, help="This many processes, one refresh or bucket each.")
+    ] = 1,
     memory: Annotated[
         str | None, typer.Option(help="Memory of each, such as 2GB; else the machine is divided.")
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads of each; else the cores are divided.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, max=LARGEST_INTEGER, help="Threads of each; else the cores are divided.")
+    ] = None,
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:

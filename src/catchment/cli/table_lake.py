@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from catchment.cli.numbers import MOST_SECONDS
 from catchment.cli.output import errors
 from catchment.errors import CatchmentError, RequestRefused
 
@@ -32,7 +33,9 @@ Name = Annotated[str, typer.Argument(metavar="TABLE", help="A dynamic table: nam
 Names = Annotated[list[str], typer.Argument(metavar="TABLE…", help="Dynamic tables.")]
 SomeNames = Annotated[list[str] | None, typer.Argument(metavar="[TABLE…]", help="Dynamic tables.")]
 All = Annotated[bool, typer.Option("--all", help="All dynamic tables.")]
-Timeout = Annotated[float | None, typer.Option(min=0, help="Wait so many seconds at most; the refresh goes on.")]
+Timeout = Annotated[
+    float | None, typer.Option(min=0, max=MOST_SECONDS, help="Wait at most this many seconds; the refresh goes on.")
+]
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Ask for the refresh and leave it to the workers.")]
 
 

@@ -8,10 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from catchment.cli.database import Dsn
+from catchment.cli.numbers import MOST_HOURS
 from catchment.cli.output import Json, console, print_json
 from catchment.cli.table_lake import All, LakeOption, Name, SomeNames, choose, open_lake, read_text
 from catchment.cli.table_show import plain, show_one, show_rows
 from catchment.errors import RequestRefused
+from catchment.model.check import LARGEST_ID
 
 LIST_COLUMNS = ["name", "state", "target_lag", "lag", "mode", "strategy", "rows", "bytes", "last_state", "last_action"]
 HISTORY_COLUMNS = [
@@ -78,7 +80,9 @@ def history(
     name: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="Only this table.")] = None,
     state: Annotated[str | None, typer.Option(help="Only refreshes in this state, such as FAILED.")] = None,
     with_idle: Annotated[bool, typer.Option("--with-idle", help="Also those that had nothing to do.")] = False,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest first.")] = 50,
+    limit: Annotated[
+        int, typer.Option(min=1, max=LARGEST_ID, help="Show at most this many refreshes, newest first.")
+    ] = 50,
     as_json: Json = False,
     lake: LakeOption = None,
     dsn: Dsn = None,
@@ -91,7 +95,7 @@ def history(
 
 def lag(
     name: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="Only this table.")] = None,
-    hours: Annotated[float, typer.Option(min=0, help="Look back so many hours.")] = 24,
+    hours: Annotated[float, typer.Option(min=0, max=MOST_HOURS, help="Look back this many hours.")] = 24,
     as_json: Json = False,
     lake: LakeOption = None,
     dsn: Dsn = None,

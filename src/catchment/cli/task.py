@@ -13,13 +13,18 @@ from rich.tree import Tree
 from catchment.cli.database import Dsn, open_database
 from catchment.cli.output import Json, console, print_json, print_rows, styled_state
 from catchment.errors import PayloadRefused, RequestRefused
+from catchment.model.check import LARGEST_ID, LARGEST_INTEGER, SMALLEST_ID, SMALLEST_INTEGER, is_text
 from catchment.model.state import TaskState
 from catchment.store import task as store
+from catchment.store.json_text import reason_for
+from catchment.task.payload import json_type
 
 app = typer.Typer(help="Look at tasks, stop them, run them again.", no_args_is_help=True)
 
-TaskIds = Annotated[list[int], typer.Argument(help="One or more task ids.")]
-TaskIdArgument = Annotated[int, typer.Argument(metavar="ID", help="A task id.")]
+TaskIds = Annotated[
+    list[int], typer.Argument(metavar="ID...", min=SMALLEST_ID, max=LARGEST_ID, help="One or more task ids.")
+]
+TaskIdArgument = Annotated[int, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="A task id.")]
 
 LIST_COLUMNS = ["id", "command", "queue", "state", "priority", "parent_id", "lane", "attempt", "created_at", "error"]
 
@@ -27,33 +32,49 @@ LIST_COLUMNS = ["id", "command", "queue", "state", "priority", "parent_id", "lan
 def enqueue(
     command: Annotated[str, typer.Argument(help="A registered command.")],
     payload: Annotated[str, typer.Argument(help="A JSON object.")] = "{}",
-    priority: Annotated[int | None, typer.Option(help="Smaller runs first.")] = None,
+    priority: Annotated[
+        int | None, typer.Option(min=SMALLEST_INTEGER, max=LARGEST_INTEGER, help="Smaller runs first.")
+    ] = None,
     lane: Annotated[str | None, typer.Option(help="Tasks of one lane run one after another.")] = None,
     at: Annotated[datetime | None, typer.Option(help="Not before this time.")] = None,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
     """Make a task and print its id."""
-    value = _read_payload(payload)
+    check_payload(payload)
+    when = None if at is None else _local(at)
     with open_database(dsn, "catchment_enqueue") as conn:
-        when = at.astimezone() if at is not None else None
-        task_id = store.enqueue(conn, command, value, priority=priority, lane=lane, scheduled_at=when)
+        task_id = store.enqueue(conn, command, payload, priority=priority, lane=lane, scheduled_at=when)
     if as_json:
         print_json({"id": task_id})
     else:
         console.print(task_id)
 
 
-def _read_payload(text: str) -> dict[str, Any]:
+def _local(at: datetime) -> datetime:
+    try:
+        return at.astimezone()
+    except (OverflowError, ValueError) as error:
+        raise RequestRefused(f"--at is {at}, expected a time of the years 1 to 9999") from error
+
+
+def check_payload(text: str) -> None:
+    """Refuse what is not the text of a JSON object. It is sent as it is: numbers keep all their digits."""
+    if not is_text(text):
+        raise PayloadRefused("the payload is not valid UTF-8")
     try:
         value: Any = json.loads(text)
     except json.JSONDecodeError as error:
         raise PayloadRefused(
             f"the payload is not JSON: {error}", hint="Quote it for the shell: '{\"key\": 1}'"
         ) from error
+    except (ValueError, RecursionError) as error:
+        raise PayloadRefused(
+            f"the payload cannot be read: {reason_for(error)}",
+            hint="A SQL handler can read it: enqueue it with select worker.enqueue(…).",
+        ) from error
     if not isinstance(value, dict):
-        raise PayloadRefused(f"the payload is a JSON {type(value).__name__}, expected an object")
-    return value  # pyright: ignore[reportUnknownVariableType] - JSON objects have text keys
+        raise PayloadRefused(f"the payload is a JSON {json_type(value)}, expected an object")
 
 
 @app.command("list")
@@ -61,7 +82,7 @@ def list_tasks(
     state: Annotated[TaskState | None, typer.Option(help="Only tasks in this state.")] = None,
     command: Annotated[str | None, typer.Option(help="Only this command.")] = None,
     queue: Annotated[str | None, typer.Option(help="Only this queue.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest first.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_ID, help="Show at most this many tasks, newest first.")] = 50,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
@@ -94,7 +115,7 @@ def _brief(value: Any) -> str:
 @app.command("tree")
 def tree(
     task_id: TaskIdArgument,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many tasks.")] = 500,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_ID, help="Show at most this many tasks.")] = 500,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from psycopg import AsyncConnection, Connection
-from psycopg.types.json import Jsonb
 
 from catchment.errors import TaskNotFound
 from catchment.sql import loader
@@ -16,22 +15,27 @@ Row = dict[str, Any]
 
 DEFAULT_REASON = "cancelled on request"
 
+# Each value is cast: one of another type is refused as what it is, and not as a function that does not exist.
+_CANCEL = "select worker.cancel(%s::bigint, %s::pg_catalog.text)"
+_RETRY = "select worker.retry(%s::bigint)"
+
 
 def enqueue(
     conn: Connection[Any],
     command: str,
-    payload: dict[str, Any],
+    payload: str,
     *,
     priority: int | None = None,
     lane: str | None = None,
     scheduled_at: datetime | None = None,
 ) -> int:
-    """Make a task; it commits with the caller's transaction."""
+    """Make a task with a payload of JSON text; it commits with the caller's transaction."""
     return fetch_value(
         conn,
-        "select worker.enqueue(%s, %s, %s, %s, %s)",
+        "select worker.enqueue(%s::pg_catalog.text, %s::pg_catalog.jsonb, %s::integer, %s::pg_catalog.text,"
+        " %s::pg_catalog.timestamptz)",
         command,
-        Jsonb(payload),
+        payload,
         priority,
         lane,
         scheduled_at,
@@ -63,22 +67,22 @@ def task_tree(conn: Connection[Any], task_id: int, *, limit: int) -> list[Row]:
 
 def cancel(conn: Connection[Any], task_id: int, reason: str) -> str:
     """Ask for a task and everything under it to stop; returns what became of it."""
-    return fetch_value(conn, "select worker.cancel(%s, %s)", task_id, reason)
+    return fetch_value(conn, _CANCEL, task_id, reason)
 
 
 def retry(conn: Connection[Any], task_id: int) -> str:
     """Run a failed or cancelled task again; returns its new state."""
-    return fetch_value(conn, "select worker.retry(%s)", task_id)
+    return fetch_value(conn, _RETRY, task_id)
 
 
 async def cancel_async(conn: AsyncConnection[Any], task_id: int, reason: str) -> str:
     """As ``cancel``, in asyncio."""
-    return await fetch_value_async(conn, "select worker.cancel(%s, %s)", task_id, reason)
+    return await fetch_value_async(conn, _CANCEL, task_id, reason)
 
 
 async def retry_async(conn: AsyncConnection[Any], task_id: int) -> str:
     """As ``retry``, in asyncio."""
-    return await fetch_value_async(conn, "select worker.retry(%s)", task_id)
+    return await fetch_value_async(conn, _RETRY, task_id)
 
 
 def list_queues(conn: Connection[Any]) -> list[Row]:
@@ -86,11 +90,11 @@ def list_queues(conn: Connection[Any]) -> list[Row]:
 
 
 def pause_queue(conn: Connection[Any], queue: str, until: datetime | None) -> None:
-    fetch_value(conn, "select worker.pause_queue(%s, %s)", queue, until)
+    fetch_value(conn, "select worker.pause_queue(%s::pg_catalog.text, %s::pg_catalog.timestamptz)", queue, until)
 
 
 def resume_queue(conn: Connection[Any], queue: str) -> None:
-    fetch_value(conn, "select worker.resume_queue(%s)", queue)
+    fetch_value(conn, "select worker.resume_queue(%s::pg_catalog.text)", queue)
 
 
 def list_commands(conn: Connection[Any]) -> list[Row]:

@@ -6,4 +6,4 @@ select t.id, t.command, t.queue, t.state, t.priority, t.parent_id, t.lane, t.att
    and (%(command)s::text is null or t.command = %(command)s)
    and (%(queue)s::text is null or t.queue = %(queue)s)
  order by t.id desc
- limit %(limit)s
+ limit %(limit)s::bigint

@@ -6,4 +6,4 @@ select t.*,
        (select coalesce(jsonb_agg(jsonb_build_object('at', w.at, 'source', w.source, 'message', w.message) order by w.at), '[]')
           from worker.warning as w where w.task_id = t.id) as warnings
   from worker.tasks as t
- where t.id = %(id)s
+ where t.id = %(id)s::bigint

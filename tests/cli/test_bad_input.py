@@ -1,0 +1,161 @@
+"""What a person or a script may pass by mistake, and values in the database that Python cannot read: no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.fixtures import spare
+from tests.fixtures.engine import Engine
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+LONG = "1" + "0" * 5000
+DEEP = "[" * 3000 + "]" * 3000
+
+
+@pytest.fixture
+def cli(db: str) -> Run:
+    def run(*arguments: str, code: int = 0, **variables: str) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"CATCHMENT_DSN": db, "COLUMNS": "300"} | variables
+        done = spare.run(*arguments, environment=environment, timeout=60)
+        assert "Traceback" not in done.stderr, done.stderr
+        assert done.returncode == code, done.stderr
+        return done
+
+    return run
+
+
+def _said(done: subprocess.CompletedProcess[str]) -> str:
+    return " ".join(done.stderr.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("value", [LONG, DEEP])
+def test_a_payload_that_python_cannot_read_is_shown_as_its_text(committed: Engine, cli: Run, value: str) -> None:
+    query = "select worker.enqueue('act', pg_catalog.format('{\"v\": %%s}', %s::text)::jsonb)"
+    ((task,),) = committed.conn.execute(query, [value])
+    assert value[:1900] in "".join(cli("task", "show", str(task)).stdout.split())
+    printed = cli("task", "show", str(task), "--json").stdout
+    assert value in "".join(printed.split())
+    assert json.loads(printed.replace(value, "null"))["payload"] == {"v": None}
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [(LONG, "has a number with more digits than Python reads"), ("[" * 20_000, "is nested too deep for Python")],
+)
+def test_a_payload_that_python_cannot_read_is_not_enqueued(committed: Engine, cli: Run, value: str, says: str) -> None:
+    done = cli("enqueue", "act", f'{{"v": {value}{"]" * value.count("[")}}}', code=1)
+    assert f"the payload cannot be read: it {says}" in _said(done)
+
+
+def test_a_payload_keeps_all_digits(committed: Engine, cli: Run) -> None:
+    task = int(cli("enqueue", "act", '{"v": 1.00000000000000000000000000001}').stdout)
+    ((stored,),) = committed.conn.execute("select payload::text from worker.tasks where id = %s", [task])
+    assert stored == '{"v": 1.00000000000000000000000000001}'
+
+
+# Without a server nothing starts, whatever the number.
+NOWHERE = ["--dsn", "host=/nowhere"]
+OUT_OF_RANGE: list[tuple[list[str], str]] = [
+    (["enqueue", "act", "--priority", "99999999999"], "'--priority': "),
+    (["enqueue", "act", "--priority", "-99999999999"], "'--priority': "),
+    (["task", "show", "99999999999999999999"], "'ID': "),
+    (["task", "show", "--", "-99999999999999999999"], "'ID': "),
+    (["task", "tree", "99999999999999999999"], "'ID': "),
+    (["task", "tree", "1", "--limit", "99999999999999999999"], "'--limit': "),
+    (["task", "list", "--limit", "99999999999999999999"], "'--limit': "),
+    (["task", "cancel", "1", "99999999999999999999"], "'ID...': "),
+    (["task", "retry", "99999999999999999999"], "'ID...': "),
+    (["queue", "pause", "work", "--for", "1e300"], "'--for': "),
+    (["queue", "pause", "work", "--for", "inf"], "'--for': "),
+    (["queue", "pause", "work", "--for", "nan"], "'--for': "),
+    (["bench", "--processes", "99999999999999999999", *NOWHERE], "'--processes': "),
+    (["table", "lag", "--hours", "1e300"], "'--hours': "),
+    (["table", "lag", "--hours", "nan"], "'--hours': "),
+    (["table", "history", "--limit", "99999999999999999999"], "'--limit': "),
+    (["table", "refresh", "--all", "--timeout", "inf"], "'--timeout': "),
+    (["table", "maintain", "--all", "--expire-days", "1e300"], "'--expire-days': "),
+    (["table", "worker", "--processes", "99999999999999999999", *NOWHERE], "'--processes': "),
+    (["table", "worker", "--threads", "99999999999999999999", *NOWHERE], "'--threads': "),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"), OUT_OF_RANGE, ids=[" ".join(arguments) for arguments, _ in OUT_OF_RANGE]
+)
+def test_numbers_out_of_range_are_refused_as_what_they_are(cli: Run, arguments: list[str], says: str) -> None:
+    said = _said(cli(*arguments, code=2))
+    assert f"Invalid value for {says}" in said
+    assert "migrate" not in said
+
+
+@pytest.mark.parametrize("at", ["0001-01-01", "9999-12-31T23:59:59"])
+@pytest.mark.parametrize("zone", ["Etc/GMT-14", "Etc/GMT+12"])
+def test_a_due_time_that_nobody_can_hold_is_refused(committed: Engine, cli: Run, at: str, zone: str) -> None:
+    said = _said(cli("enqueue", "act", "--at", at, code=1, TZ=zone))
+    assert "expected a time of the years 1 to 9999" in said
+
+
+BAD_APPS = ["../x:app", "./x:app", "x/y:app", "x.py/:app", ".x:app", "..:app", "x..y:app", "x.:app", "x\\y:app"]
+
+
+@pytest.mark.parametrize("app", BAD_APPS)
+def test_a_path_is_not_taken_for_a_module(committed: Engine, cli: Run, app: str) -> None:
+    assert "is not MODULE:APP" in _said(cli("worker", "--app", app, code=2))
+
+
+def test_a_module_whose_attributes_raise_is_reported(
+    committed: Engine, cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shifty.py").write_text("def __getattr__(name): raise RuntimeError('no ' + name)\n")
+    monkeypatch.chdir(tmp_path)
+    assert "app of shifty cannot be read: RuntimeError: no app" in _said(cli("worker", "--app", "shifty:app", code=1))
+
+
+NOT_TEXT = os.fsdecode(b"caf\xe9")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["enqueue", NOT_TEXT],
+        ["enqueue", "act", f'{{"v": "{NOT_TEXT}"}}'],
+        ["enqueue", "act", "--lane", NOT_TEXT],
+        ["task", "list", "--command", NOT_TEXT],
+        ["task", "cancel", "1", "--reason", NOT_TEXT],
+        ["queue", "pause", NOT_TEXT],
+        ["doctor", "--dsn", f"host={NOT_TEXT}"],
+    ],
+    ids=lambda arguments: "-".join(arguments[:2]),
+)
+def test_arguments_that_are_not_text_are_refused(committed: Engine, cli: Run, arguments: list[str]) -> None:
+    said = _said(cli(*arguments, code=1))
+    assert "is not valid U" in said
+
+
+def test_output_that_is_not_utf_8_has_escapes(committed: Engine, db: str) -> None:
+    def run(*arguments: str, columns: int = 60, code: int = 0) -> subprocess.CompletedProcess[str]:
+        # Not forked: the encoding is chosen when Python starts.
+        variables = {"CATCHMENT_DSN": db, "PYTHONIOENCODING": "ascii", "LC_ALL": "C", "COLUMNS": str(columns)}
+        command = [sys.executable, "-m", "catchment", *arguments]
+        done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=60)
+        assert "Traceback" not in done.stderr, done.stderr
+        assert done.returncode == code, done.stderr
+        return done
+
+    committed.queue("größe")
+    committed.command("größe", queue="größe")
+    task = committed.enqueue("größe", note="日本 🎣")
+    committed.conn.execute("update worker.tasks set state = 'cancelled' where id = %s", [task])
+    for arguments in (["task", "list"], ["task", "tree", str(task)], ["queue", "list"]):
+        assert "gr\\xf6\\xdfe" in run(*arguments, columns=300).stdout
+    assert "\\u2026" in run("task", "list").stdout
+    assert json.loads(run("task", "show", str(task), "--json").stdout)["payload"] == {"note": "日本 🎣"}
+    run("--help")
+    assert "gr\\xf6" in run("enqueue", "größer", code=1).stderr
