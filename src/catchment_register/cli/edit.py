@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 
 from catchment_register.cli.database import Dsn, open_register
 from catchment_register.cli.import_ import last_day, read_day
-from catchment_register.cli.output import console
+from catchment_register.cli.output import LARGEST_INTEGER, console
 from catchment_register.cli.waiting import Wait, Work, show, working
 from catchment_register.dates import OPEN_END
 from catchment_register.errors import JobRefused
@@ -75,7 +75,8 @@ def delete(unit: Unit, wait: Wait = False, work: Work = False, dsn: Dsn = None) 
 def connect(
     unit: Unit,
     enterprise: Annotated[
-        int | None, typer.Option(help="The number of the enterprise; a new one if not given.")
+        int | None,
+        typer.Option(min=1, max=LARGEST_INTEGER, help="The number of the enterprise; a new one if not given."),
     ] = None,
     valid_from: From = None,
     valid_to: To = None,

@@ -11,7 +11,7 @@ from psycopg import Connection
 
 from catchment_register.cli.database import Dsn, open_register
 from catchment_register.cli.import_job import job_rows, print_problems, print_summary, write_problems
-from catchment_register.cli.output import Json, console, errors, print_json
+from catchment_register.cli.output import LARGEST_INTEGER, Json, console, errors, print_json
 from catchment_register.cli.waiting import Wait, Work, show, working
 from catchment_register.errors import JobRefused
 from catchment_register.upload.columns import KINDS
@@ -52,7 +52,7 @@ def import_file(
         bool | None, typer.Option("--review/--no-review", help="Wait for a review always or never, not on errors.")
     ] = None,
     encoding: Annotated[str, typer.Option(help="Of a CSV file.")] = "utf-8",
-    sheet: Annotated[int, typer.Option(help="Of an Excel file, from 1.")] = 1,
+    sheet: Annotated[int, typer.Option(min=1, max=LARGEST_INTEGER, help="Of an Excel file, from 1.")] = 1,
     slug: Annotated[str | None, typer.Option(help="A name for the job.")] = None,
     note: Annotated[str | None, typer.Option(help="Why, noted with each change.")] = None,
     error_file: Annotated[

@@ -11,19 +11,21 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from catchment_register.cli.database import Dsn, open_register
-from catchment_register.cli.output import Json, console, print_json, print_rows
+from catchment_register.cli.output import LARGEST_INTEGER, Json, console, print_json, print_rows
 from catchment_register.errors import FileRefused, JobRefused
 from catchment_register.schema import loader
 from catchment_register.watch import find_job
 
 app = typer.Typer(name="import-job", help="Import jobs: look at them, approve or reject them.", no_args_is_help=True)
-JobId = Annotated[int, typer.Argument(metavar="ID", help="Of the job.")]
+JobId = Annotated[int, typer.Argument(metavar="ID", min=1, max=LARGEST_INTEGER, help="Of the job.")]
 Row = dict[str, Any]
 
 
 @app.command("list")
 def list_jobs(
-    limit: Annotated[int, typer.Option(help="How many, the newest first.")] = 20, dsn: Dsn = None, as_json: Json = False
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_INTEGER, help="How many, the newest first.")] = 20,
+    dsn: Dsn = None,
+    as_json: Json = False,
 ) -> None:
     """Jobs, the newest first."""
     with open_register(dsn) as conn, conn.cursor(row_factory=dict_row) as cursor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import textwrap
 from collections.abc import Sequence
 from datetime import date
@@ -22,12 +23,16 @@ errors = Console(stderr=True, highlight=False)
 # From this many columns of the terminal on, tables have what they can do without.
 WIDE = 110
 
+# What integer columns take, and limits of rows.
+LARGEST_INTEGER = 2**31 - 1
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    print(json.dumps(value, default=_plain, ensure_ascii=False, indent=2))
+    """One JSON document on standard output; in a terminal or a pipe that is not UTF-8, with escapes."""
+    is_utf = (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(value, default=_plain, ensure_ascii=not is_utf, indent=2))
 
 
 def print_rows(

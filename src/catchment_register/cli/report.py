@@ -53,8 +53,8 @@ def read_day(text: str | None) -> date | None:
 def history(
     unit_type: UnitType = "legal_unit",
     resolution: Annotated[str, typer.Option(help=f"One of {', '.join(RESOLUTIONS)}.")] = "year",
-    first_year: Annotated[int | None, typer.Option("--from", metavar="YEAR")] = None,
-    last_year: Annotated[int | None, typer.Option("--to", metavar="YEAR")] = None,
+    first_year: Annotated[int | None, typer.Option("--from", metavar="YEAR", min=1, max=9999)] = None,
+    last_year: Annotated[int | None, typer.Option("--to", metavar="YEAR", min=1, max=9999)] = None,
     measure: Annotated[list[str] | None, typer.Option(help="What to show, any number of times.")] = None,
     draws: Annotated[bool, typer.Option("--chart", help="As a chart in the terminal.")] = False,
     picture: Annotated[

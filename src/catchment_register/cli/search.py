@@ -9,7 +9,7 @@ import typer
 from psycopg.rows import dict_row
 
 from catchment_register.cli.database import Dsn, open_register
-from catchment_register.cli.output import Json, print_rows
+from catchment_register.cli.output import LARGEST_INTEGER, Json, print_rows
 from catchment_register.cli.report import read_day
 from catchment_register.errors import ReportRefused
 from catchment_register.report.figures import UNIT_TYPES, check_choice
@@ -32,7 +32,7 @@ def search(
     activity: Annotated[str | None, typer.Option(metavar="PATH", help="With this activity.")] = None,
     sector: Annotated[str | None, typer.Option(metavar="PATH", help="In this sector.")] = None,
     at: Annotated[str | None, typer.Option(metavar="DAY", help="As of this day, instead of the newest state.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_INTEGER, help="How many at most.")] = 20,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:

@@ -9,7 +9,7 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from catchment_register.cli.database import Dsn, open_register
-from catchment_register.cli.output import Json, console, print_json, print_rows
+from catchment_register.cli.output import LARGEST_INTEGER, Json, console, print_json, print_rows
 from catchment_register.cli.waiting import show
 from catchment_register.schema import loader
 from catchment_register.watch import watch_round
@@ -34,7 +34,8 @@ JOB = ("job_id", "slug", "state", "total_rows", "imported_rows", "error_rows", "
 def status(
     follow: Annotated[bool, typer.Option("--follow", help="Show progress until everything is published.")] = False,
     rounds: Annotated[
-        int, typer.Option("--rounds", metavar="N", min=0, help="How many of the last rounds to show.")
+        int,
+        typer.Option("--rounds", metavar="N", min=0, max=LARGEST_INTEGER, help="How many of the last rounds to show."),
     ] = 1,
     dsn: Dsn = None,
     as_json: Json = False,
