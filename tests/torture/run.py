@@ -20,6 +20,8 @@ from tests.torture.faults import Fleet
 DIED = ("worker died", "interrupted 5 times")
 # A machine that is too slow for the rate gets less.
 MOST_WAITING = 300
+# Seconds until the server learns that the client of a frozen connection is gone. Without, sessions fill the server.
+KEEPALIVE = 20.0
 
 
 @dataclass
@@ -49,7 +51,7 @@ def torture(
     for command in poison.app.commands:
         client.commands.add(command)
     client.sync.register()
-    with psycopg.connect(dsn, autocommit=True) as conn, proxied(dsn) as proxy:
+    with psycopg.connect(dsn, autocommit=True) as conn, proxied(dsn, keepalive=KEEPALIVE) as proxy:
         conn.execute("create schema torture; create table torture.effect (task_id bigint, n integer)")
         fleet = Fleet(proxy, folder, workers)
         given: dict[int, str] = {}
