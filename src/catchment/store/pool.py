@@ -2,8 +2,7 @@
 
 They keep no task and no thread running, so a script or a web process that enqueues now and then has nothing to shut
 down. A connection that the server has closed meanwhile is noticed before it is used, without asking the server. When
-one gives no answer, it is dropped together with those that are idle: they use the same link. Measured with "select 1"
-in asyncio: 64 us on a bare connection, 84 us through this pool, 99 us through psycopg_pool.
+one gives no answer, it is dropped together with those that are idle: they use the same link.
 """
 
 from __future__ import annotations
