@@ -1,17 +1,20 @@
-"""An old snapshot keeps the rows of finished work: claims go on from where they were instead of reading those again."""
+"""An old snapshot keeps the rows of finished work: claims go on from where they were instead of reading those again.
+
+Without one, a look that was slow for another reason changes nothing.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
+from psycopg import Connection
 
 from tests.fixtures.engine import Engine
 from tests.fixtures.server import Connect
 from tests.sql.support import Hand
 
-FINISHED = 40_000
+FINISHED = 30_000
 FINISH = """
 do $$
 declare
@@ -30,19 +33,31 @@ $$
 
 
 @pytest.fixture
-def worn(committed: Engine, connect: Connect) -> Iterator[Engine]:
-    """Much work was done since somebody opened a snapshot; his transaction is still open."""
+def holder(committed: Engine, connect: Connect) -> Connection:
+    """A session with an open snapshot."""
+    holder = connect(autocommit=False)
+    holder.execute("set transaction isolation level repeatable read")
+    holder.execute("select count(*) from worker.ready")
+    return holder
+
+
+@pytest.fixture
+def worn(committed: Engine, holder: Connection) -> Engine:
+    """Much work was done since the snapshot was opened."""
     committed.queue("flow", mode="concurrent")
     committed.command("step", "flow", handler_kind="python")
-    with connect() as holder:
-        holder.autocommit = False
-        holder.execute("set transaction isolation level repeatable read")
-        holder.execute("select count(*) from worker.ready")
-        committed.conn.execute("select worker.register_worker('busy', p_has_lock => false)")
-        _enqueue(committed, FINISHED)
-        committed.conn.execute(FINISH)
-        yield committed
-        holder.rollback()
+    committed.conn.execute("select worker.register_worker('busy', p_has_lock => false)")
+    _enqueue(committed, FINISHED)
+    committed.conn.execute(FINISH)
+    return committed
+
+
+@pytest.fixture
+def cleaned(worn: Engine, holder: Connection) -> Engine:
+    """The snapshot is gone: the next look through the rows of finished work is the last slow one."""
+    holder.rollback()
+    worn.conn.execute("delete from worker.claim_position")
+    return worn
 
 
 def _enqueue(engine: Engine, count: int, **options: int) -> None:
@@ -100,3 +115,11 @@ def test_task_given_back_behind_the_position_is_found_when_the_rest_is_done(worn
         found += hand.claim(100, "flow")
     assert len(found) == 41
     worn.check()
+
+
+def test_a_look_that_was_slow_once_hides_no_task(cleaned: Engine, connect: Connect) -> None:
+    hand = Hand.hired(connect())
+    _enqueue(cleaned, 3)
+    first, _ = hand.claim(2, "flow")
+    hand.release(first)
+    assert [c.id for c in hand.claim(1, "flow")] == [first.id]
