@@ -18,8 +18,8 @@ A command is a function, a task is a request to run it, and a worker runs it (``
             print(await app.result(task_id, timeout=10))
 """
 
-from catchment.client.app import App
-from catchment.client.sync import SyncClient
+from typing import TYPE_CHECKING, Any
+
 from catchment.errors import (
     CatchmentError,
     ClaimLost,
@@ -48,15 +48,19 @@ from catchment.errors import (
     ValueUnreadable,
 )
 from catchment.model.release import VERSION
-from catchment.model.state import TaskState
-from catchment.model.task import TaskId, TaskInfo
-from catchment.store.connect import connect
-from catchment.store.migrate import migrate
-from catchment.task.child import Child
-from catchment.task.command import Command
-from catchment.task.context import Context
-from catchment.task.limit import Limit
-from catchment.task.options import Retry
+
+if TYPE_CHECKING:
+    from catchment.client.app import App
+    from catchment.client.sync import SyncClient
+    from catchment.model.state import TaskState
+    from catchment.model.task import TaskId, TaskInfo
+    from catchment.store.connect import connect
+    from catchment.store.migrate import migrate
+    from catchment.task.child import Child
+    from catchment.task.command import Command
+    from catchment.task.context import Context
+    from catchment.task.limit import Limit
+    from catchment.task.options import Retry
 
 __version__ = VERSION
 
@@ -100,3 +104,33 @@ __all__ = [
     "connect",
     "migrate",
 ]
+
+_PLACES = {
+    "App": "client.app",
+    "Child": "task.child",
+    "Command": "task.command",
+    "Context": "task.context",
+    "Limit": "task.limit",
+    "Retry": "task.options",
+    "SyncClient": "client.sync",
+    "TaskId": "model.task",
+    "TaskInfo": "model.task",
+    "TaskState": "model.state",
+    "connect": "store.connect",
+    "migrate": "store.migrate",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs the driver and pydantic when it is asked for: errors and the version come without."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

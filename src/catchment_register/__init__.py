@@ -11,26 +11,29 @@ Everything lives in the schema ``register`` of the database; tables and function
 only installs them, brings files in and shows what came out.
 """
 
-from catchment_register.errors import (
-    CodesRefused,
-    DeleteRefused,
-    FileRefused,
-    IsolationRefused,
-    JobRefused,
-    MappingRefused,
-    NotCovered,
-    OverlapRefused,
-    RegisterError,
-    RegisterMismatch,
-    ReportRefused,
-    RoundBroken,
-    SettingRefused,
-    StagingLost,
-    StillCovered,
-    TwoPrimaries,
-    UnknownCode,
-)
-from catchment_register.schema.migrate import check_version, migrate
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from catchment_register.errors import (
+        CodesRefused,
+        DeleteRefused,
+        FileRefused,
+        IsolationRefused,
+        JobRefused,
+        MappingRefused,
+        NotCovered,
+        OverlapRefused,
+        RegisterError,
+        RegisterMismatch,
+        ReportRefused,
+        RoundBroken,
+        SettingRefused,
+        StagingLost,
+        StillCovered,
+        TwoPrimaries,
+        UnknownCode,
+    )
+    from catchment_register.schema.migrate import check_version, migrate
 
 __all__ = [
     "CodesRefused",
@@ -53,3 +56,19 @@ __all__ = [
     "check_version",
     "migrate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for: the list of commands needs this package without the driver."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    place = "schema.migrate" if name in ("check_version", "migrate") else "errors"
+    found = getattr(import_module(f"{__name__}.{place}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import psycopg
+import pytest
 
 import catchment
+import catchment_register
 from catchment import errors
 from catchment.store.errors import translate
 
@@ -17,6 +23,32 @@ def test_every_public_name_exists_and_is_documented() -> None:
     for name in catchment.__all__:
         value = getattr(catchment, name)
         assert name == "__version__" or value.__doc__, name
+
+
+def test_names_that_are_imported_late_are_seen_by_dir_and_by_a_star_import() -> None:
+    script = "import catchment; seen = dir(catchment); from catchment import *; print(*{*seen} & {*dir()})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert {*catchment.__all__} <= {*done.stdout.split()}
+
+
+def test_a_type_checker_finds_each_late_name_where_it_is() -> None:
+    for package in (catchment, catchment_register):
+        tree = ast.parse(Path(package.__file__ or "").read_text(encoding="utf-8"))
+        (block,) = (
+            node for node in tree.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        )
+        for found in block.body:
+            assert isinstance(found, ast.ImportFrom)
+            for name in found.names:
+                value = getattr(package, name.name)
+                assert value is getattr(importlib.import_module(found.module or ""), name.name), name.name
+                assert name.name in package.__all__
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    for package in (catchment, catchment_register):
+        with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'none'"):
+            _ = package.none
 
 
 def test_every_error_of_the_tree_is_drawn_in_its_docstring() -> None:
