@@ -13,11 +13,10 @@ from rich.tree import Tree
 from catchment.cli.database import Dsn, open_database
 from catchment.cli.output import Json, console, print_json, print_rows, styled_state
 from catchment.errors import PayloadRefused, RequestRefused
-from catchment.model.check import LARGEST_ID, LARGEST_INTEGER, SMALLEST_ID, SMALLEST_INTEGER, is_text
+from catchment.model.check import LARGEST_ID, LARGEST_INTEGER, SMALLEST_ID, SMALLEST_INTEGER, is_text, json_type
 from catchment.model.state import TaskState
 from catchment.store import task as store
 from catchment.store.json_text import reason_for
-from catchment.task.payload import json_type
 
 app = typer.Typer(help="Look at tasks, stop them, run them again.", no_args_is_help=True)
 

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from catchment.cli.app import load_app
 from catchment.cli.database import Dsn, check_may_run, open_database
 from catchment.errors import CatchmentError
 from catchment.runtime.dispatcher import Dispatcher
@@ -100,7 +99,11 @@ def _load_commands(names: list[str]) -> Commands | None:
             " or define all commands on one app",
             param_hint="--app",
         )
-    return load_app(names[0]).commands if names else None
+    if not names:
+        return None
+    from catchment.cli.app import load_app  # with the client, which SQL handlers do without
+
+    return load_app(names[0]).commands
 
 
 def _log_to_stderr(log_format: str, log_level: str) -> None:

@@ -11,6 +11,16 @@ SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1
 SMALLEST_INTEGER = -(2**31)
 LARGEST_INTEGER = 2**31 - 1
+_JSON_TYPES: dict[type, str] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    str: "string",
+    list: "array",
+    tuple: "array",
+    dict: "object",
+}
 
 
 def shown(value: object) -> str:
@@ -20,6 +30,11 @@ def shown(value: object) -> str:
     except Exception:
         return "a number of thousands of digits" if isinstance(value, int) else f"of type {type(value).__name__}"
     return text if len(text) <= 100 else f"{text[:99]}…"
+
+
+def json_type(value: object) -> str:
+    """What a value is called in JSON; a type that JSON does not have goes by its own name."""
+    return _JSON_TYPES.get(type(value), type(value).__name__)
 
 
 def is_text(value: object) -> bool:

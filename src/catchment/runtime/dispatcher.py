@@ -27,7 +27,6 @@ from catchment.runtime.listener import Listener
 from catchment.runtime.membership import AlreadyRunning, Membership
 from catchment.runtime.memory import memory_usage
 from catchment.runtime.metrics import Metrics
-from catchment.runtime.metrics_server import MetricsServer
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.pools import run_in_own_thread
 from catchment.runtime.pulse import Pulse
@@ -98,6 +97,8 @@ class Dispatcher:
         if options.metrics_port is None:
             yield
             return
+        from catchment.runtime.metrics_server import MetricsServer  # with a web server, only where one is asked for
+
         server = MetricsServer(
             self._dsn,
             self.metrics,

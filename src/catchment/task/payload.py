@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import PydanticSerializationError, to_json
 
 from catchment.errors import DefinitionRefused, PayloadInvalid
+from catchment.model.check import json_type
 
 if TYPE_CHECKING:
     from catchment.task.signature import Field, Signature
@@ -27,16 +28,6 @@ _CONFIG = ConfigDict(
     arbitrary_types_allowed=False,
 )
 _SHOWN_PROBLEMS = 3
-_JSON_TYPES: dict[type, str] = {
-    type(None): "null",
-    bool: "boolean",
-    int: "number",
-    float: "number",
-    str: "string",
-    list: "array",
-    tuple: "array",
-    dict: "object",
-}
 
 
 class Payload:
@@ -100,11 +91,6 @@ def _check_mapping(command: str, arguments: object) -> None:
         raise PayloadInvalid(
             f"the payload of {command} is a JSON {json_type(arguments)}, expected an object", hint="Pass a mapping."
         )
-
-
-def json_type(value: object) -> str:
-    """What a value is called in JSON; a type that JSON does not have goes by its own name."""
-    return _JSON_TYPES.get(type(value), type(value).__name__)
 
 
 def _describe(problem: Any) -> str:
