@@ -9,6 +9,7 @@ from typing import Any
 import typer.main
 from typer.core import TyperGroup
 
+from catchment.commands import LazyCommand
 from catchment_register.cli.main import app
 
 PAGE = Path(__file__).parent / "reference" / "register_cli.md"
@@ -26,7 +27,8 @@ def commands() -> Iterator[tuple[str, Any]]:
     group = typer.main.get_command(app)
     if not isinstance(group, TyperGroup):
         raise TypeError(f"catchment register is a {type(group).__name__}, expected a group of commands")
-    for name, command in group.commands.items():
+    for name, listed in group.commands.items():
+        command = listed.load() if isinstance(listed, LazyCommand) else listed
         if isinstance(command, TyperGroup):
             for below, inner in command.commands.items():
                 yield f"{name} {below}", inner

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from catchment.cli import demo_lake, table_show
+from catchment.cli import demo_lake, failure, table_show
 from catchment.errors import CatchmentError
 from tests.fixtures import spare
 from tests.fixtures.engine import Engine
@@ -43,16 +43,14 @@ def test_names_and_errors_are_printed_as_they_are(committed: Engine, db: str) ->
 def test_the_hint_of_a_missing_extra_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    from catchment.cli import main
-
     monkeypatch.setattr(demo_lake, "console", Console(width=300, highlight=False))
     monkeypatch.setitem(sys.modules, "catchment.lake.facade", None)
     demo_lake.demo_lake("", tmp_path)
     assert "pip install 'catchment[lake]'" in capsys.readouterr().out
 
-    monkeypatch.setattr(main, "errors", Console(width=300, highlight=False))
-    with pytest.raises(SystemExit):
-        main._fail(CatchmentError("dynamic tables need duckdb", hint="Run: pip install 'catchment[lake]'"), 1)
+    monkeypatch.setattr(failure, "errors", Console(width=300, highlight=False))
+    error = CatchmentError("dynamic tables need duckdb", hint="Run: pip install 'catchment[lake]'")
+    assert failure.show_failure(error) == 1
     assert "pip install 'catchment[lake]'" in capsys.readouterr().out
 
 

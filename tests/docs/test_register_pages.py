@@ -9,6 +9,7 @@ import pytest
 import typer.main
 from typer.core import TyperGroup
 
+from catchment.commands import LazyCommand
 from catchment_register.cli.main import app
 from tests.docs.live import LivePage, live_page
 from tests.docs.steps import ROOT, read_blocks
@@ -43,7 +44,7 @@ def test_pages_name_verbs_and_options_that_exist(page: Path) -> None:
         while rest and isinstance(command, TyperGroup):
             found = command.commands.get(rest.pop(0))
             assert found is not None, f"catchment register {words}"
-            command = found
+            command = found.load() if isinstance(found, LazyCommand) else found
         known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
         assert {word for word in rest if word.startswith("--")} <= known, f"catchment register {words}"
 

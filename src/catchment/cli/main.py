@@ -8,35 +8,44 @@ from __future__ import annotations
 import sys
 from io import TextIOWrapper
 
-import psycopg
-import typer
-from rich.markup import escape
-
-from catchment.cli import bench, command, demo, doctor, queue, schema, table, task, worker
-from catchment.cli.database import hint_for
-from catchment.cli.output import errors
 from catchment.cli.plugins import PluginGroup
-from catchment.errors import CatchmentError, RequestRefused, ServerUnavailable
-from catchment.model.check import shown
+from catchment.commands import lazy_app
 
-app = typer.Typer(
-    name="catchment",
-    cls=PluginGroup,
-    help="Durable structured concurrency on PostgreSQL.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
+app = lazy_app(
+    "catchment",
+    "Durable structured concurrency on PostgreSQL.",
+    {
+        "migrate": (
+            "catchment.cli.schema:migrate",
+            "Install or upgrade the schema. Safe to run again, and while workers run.",
+        ),
+        "worker": (
+            "catchment.cli.worker:worker",
+            "Run the handlers of all queues, or of some. SIGTERM and Ctrl-C let running tasks finish.",
+        ),
+        "enqueue": ("catchment.cli.task:enqueue", "Make a task and print its id."),
+        "doctor": (
+            "catchment.cli.doctor:doctor",
+            "Check the engine's rules and the health around it. Exit code 1 when something is wrong.",
+        ),
+        "bench": (
+            "catchment.cli.bench:bench",
+            "Measure enqueues, throughput and pickup on this server, with the worker settings of the environment.",
+        ),
+        "demo": (
+            "catchment.cli.demo:demo",
+            "Watch a parent wait for its children while a worker dies, then a dynamic table follow its sources.",
+        ),
+        "task": ("catchment.cli.task:app", "Look at tasks, stop them, run them again."),
+        "queue": ("catchment.cli.queue:app", "Look at queues, pause and resume them."),
+        "command": ("catchment.cli.command:app", "Look at the registered commands."),
+        "table": (
+            "catchment.cli.table:app",
+            "Dynamic tables: queries whose results are kept as tables and refreshed.",
+        ),
+    },
+    group=PluginGroup,
 )
-app.command("migrate")(schema.migrate)
-app.command("worker")(worker.worker)
-app.command("enqueue")(task.enqueue)
-app.add_typer(task.app, name="task")
-app.add_typer(queue.app, name="queue")
-app.add_typer(command.app, name="command")
-app.add_typer(table.app, name="table")
-app.command("doctor")(doctor.doctor)
-app.command("bench")(bench.bench)
-app.command("demo")(demo.demo)
 
 
 def run() -> None:
@@ -47,21 +56,12 @@ def run() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         app(standalone_mode=True)
-    except ServerUnavailable as error:
-        _fail(error, 3)
-    except CatchmentError as error:
-        _fail(error, 1)
-    except psycopg.Error as error:
-        _fail(CatchmentError(f"the database refused: {str(error).strip()}", hint=hint_for(error)), 1)
-    except UnicodeEncodeError as error:
-        # Bytes of the command line or the environment that are not UTF-8 come as halves of surrogate pairs.
-        _fail(RequestRefused(f"{shown(error.object)} is not valid UTF-8"), 1)
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as error:
+        from catchment.cli.failure import show_failure  # with the driver, which a list of commands does not need
 
-
-def _fail(error: CatchmentError, code: int) -> None:
-    errors.print(f"[red]error:[/] {escape(str(error))}")
-    if error.hint:
-        errors.print(f"[dim]hint:[/] {escape(error.hint)}")
-    sys.exit(code)
+        code = show_failure(error)
+        if code is None:
+            raise
+        sys.exit(code)

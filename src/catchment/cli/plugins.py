@@ -11,14 +11,14 @@ from typing import Any
 
 import typer
 from rich.markup import escape
-from typer.core import TyperGroup
 
+from catchment.commands import LazyGroup
 from catchment.errors import CatchmentError
 
 GROUP = "catchment.commands"
 
 
-class PluginGroup(TyperGroup):
+class PluginGroup(LazyGroup):
     """The commands that were added, and after them those of plug-ins."""
 
     def list_commands(self, ctx: Any) -> list[str]:
