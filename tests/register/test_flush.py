@@ -180,3 +180,57 @@ def test_a_register_that_became_empty_can_be_filled_again(units: Register) -> No
     derive(units)
     assert units.value("select count(*) from register.statistical_unit_row") == 2
     assert_right(units)
+
+
+def _files(reg: Register) -> dict[str, int]:
+    """The files of tables and indexes that a round uses; one that is truncated or made again has another file."""
+    names = ["statistical_unit_staging", "statistical_unit_row_pkey", "statistical_unit_facet_dims"]
+    scratch = ["b_slice", "b_own", "p_group", "p_bridge", "p_diff"]
+    places = [*(f"register.{name}" for name in names), *(f"pg_temp.{name}" for name in scratch)]
+    return {place: reg.value("select pg_relation_filenode(to_regclass(%s))", place) for place in places}
+
+
+def _many(reg: Register, count: int) -> None:
+    reg.conn.execute("insert into register.enterprise (short_name) select null from generate_series(1, %s)", [count])
+    reg.conn.execute(
+        "insert into register.legal_unit"
+        " (valid_from, valid_until, enterprise_id, primary_for_enterprise, name, status_id)"
+        " select '2020-01-01', 'infinity', e.id, true, repeat('Unit ', 40), %s from register.enterprise as e"
+        " where not exists (select from register.legal_unit as l where l.enterprise_id = e.id)",
+        [reg.code("status", "active")],
+    )
+
+
+def test_a_small_round_makes_no_table_or_index_again(reg: Register) -> None:
+    """Every session would plan all that reads them again."""
+    without_reports(reg)
+    key = _files(reg)["register.statistical_unit_row_pkey"]
+    reg.lu("1", "2020-01-01")
+    derive(reg)
+    assert _files(reg)["register.statistical_unit_row_pkey"] == key
+    reg.lu("2", "2020-01-01")
+    derive(reg)
+    files = _files(reg)
+    assert None not in files.values()
+    reg.lu("3", "2020-01-01")
+    derive(reg)
+    assert _files(reg) == files
+    assert_right(reg)
+
+
+def test_many_units_are_published_before_their_key_and_indexes_are_made(reg: Register) -> None:
+    without_reports(reg)
+    before = _files(reg)
+    _many(reg, 4000)
+    derive(reg)
+    after = _files(reg)
+    for name in ("statistical_unit_row_pkey", "statistical_unit_staging"):
+        assert before[f"register.{name}"] != after[f"register.{name}"], name
+    assert after["register.statistical_unit_facet_dims"] is not None
+    assert reg.value("select count(*) from register.statistical_unit") == 8000
+    assert reg.value("select count(*) from register.statistical_unit_staging") == 0
+    # Scratch that has grown is not read again by the next batch of the same transaction.
+    _many(reg, 1)
+    derive(reg)
+    assert reg.value("select pg_relation_size('pg_temp.b_own')") < 100_000
+    assert_right(reg)

@@ -17,7 +17,9 @@ begin
     create temporary table p_bridge (unit_type text not null, unit_id integer not null, enterprise_id integer not null,
                                      primary key (unit_type, unit_id, enterprise_id)) on commit delete rows;
   end if;
-  truncate pg_temp.p_group, pg_temp.p_bridge;
+  -- Empty, unless this transaction has been here before.
+  delete from pg_temp.p_group;
+  delete from pg_temp.p_bridge;
   if p_enterprise_ids is null then
     perform register.find_all_bridges();
     insert into pg_temp.p_group select distinct b.enterprise_id, b.enterprise_id from pg_temp.p_bridge as b;

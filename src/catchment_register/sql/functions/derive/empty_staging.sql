@@ -1,4 +1,5 @@
--- empty_staging: take published rows out of staging; at once if nothing else is in it and nobody is at it.
+-- empty_staging: take published rows out of staging; at once if it has grown, nothing else is in it and nobody is at it. A small
+-- one is not truncated: every session would plan all that reads it again.
 --
 --   locks   staging, until commit, if it is free
 create or replace function register.empty_staging(
@@ -9,17 +10,21 @@ create or replace function register.empty_staging(
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
+declare
+  c_small constant bigint := 1048576;
 begin
-  begin
-    lock table register.statistical_unit_staging in access exclusive mode nowait;
-    if not exists (select from register.statistical_unit_staging as s where s.round_id <> p_round_id) then
-      truncate register.statistical_unit_staging;
-      return;
-    end if;
-  exception
-    when lock_not_available then
-      null;
-  end;
+  if pg_relation_size('register.statistical_unit_staging') > c_small then
+    begin
+      lock table register.statistical_unit_staging in access exclusive mode nowait;
+      if not exists (select from register.statistical_unit_staging as s where s.round_id <> p_round_id) then
+        truncate register.statistical_unit_staging;
+        return;
+      end if;
+    exception
+      when lock_not_available then
+        null;
+    end;
+  end if;
   delete from register.statistical_unit_staging as s where s.round_id = p_round_id;
 end;
 $$;

@@ -25,7 +25,8 @@ begin
   if to_regclass('pg_temp.p_diff') is null then
     create temporary table p_diff (unit_type text collate "C", unit_id integer) on commit delete rows;
   end if;
-  truncate pg_temp.p_diff;
+  -- Empty, unless this transaction has been here before.
+  delete from pg_temp.p_diff;
   if not v_is_all then
     select register.id_array(range_agg(b.establishment_ids)), register.id_array(range_agg(b.legal_unit_ids)),
            register.id_array(range_agg(b.enterprise_ids)), register.id_array(range_agg(b.power_group_ids))

@@ -1,16 +1,32 @@
 -- open_scratch: the temporary tables that a batch works in, made once in a session and empty at the start. They belong to the
 -- session alone, so batches share nothing. None has an index: to empty one at commit would throw the plans of its queries away.
+-- So would TRUNCATE, which is left to a transaction with several large batches.
 create or replace function register.open_scratch()
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
+declare
+  c_small constant bigint := 1048576;
 begin
   if to_regclass('pg_temp.b_slice') is not null then
-    if exists (select from pg_temp.b_slice) then
+    if pg_relation_size('pg_temp.b_own') > c_small then
       truncate pg_temp.b_slice, pg_temp.b_activity, pg_temp.b_location, pg_temp.b_contact, pg_temp.b_stat, pg_temp.b_person,
                pg_temp.b_relation, pg_temp.b_segment, pg_temp.b_own, pg_temp.b_moment, pg_temp.b_part, pg_temp.b_row;
+    elsif exists (select from pg_temp.b_slice) then
+      delete from pg_temp.b_slice;
+      delete from pg_temp.b_activity;
+      delete from pg_temp.b_location;
+      delete from pg_temp.b_contact;
+      delete from pg_temp.b_stat;
+      delete from pg_temp.b_person;
+      delete from pg_temp.b_relation;
+      delete from pg_temp.b_segment;
+      delete from pg_temp.b_own;
+      delete from pg_temp.b_moment;
+      delete from pg_temp.b_part;
+      delete from pg_temp.b_row;
     end if;
     return;
   end if;

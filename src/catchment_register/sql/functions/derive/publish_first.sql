@@ -1,6 +1,6 @@
--- publish_first: publish into an empty table: without its key and indexes, which are made when all rows are in.
+-- publish_first: publish into an empty table. Many rows go in without its key and indexes, which are made when all are in.
 --
---   locks   the published units, from readers too, until commit
+--   locks   the published units if there are many, from readers too, until commit
 --   returns the number of rows
 create or replace function register.publish_first(
   p_round_id  bigint
@@ -13,14 +13,20 @@ create or replace function register.publish_first(
   set maintenance_work_mem = '512MB'
 as $$
 declare
-  v_rows bigint;
+  c_small constant bigint := 1048576;
+  v_is_large boolean := pg_relation_size('register.statistical_unit_staging') > c_small;
+  v_rows     bigint;
 begin
-  alter table register.statistical_unit_row drop constraint statistical_unit_row_pkey;
-  drop index if exists register.statistical_unit_words, register.statistical_unit_facet_dims;
+  if v_is_large then
+    alter table register.statistical_unit_row drop constraint statistical_unit_row_pkey;
+    drop index if exists register.statistical_unit_words, register.statistical_unit_facet_dims;
+  end if;
   insert into register.statistical_unit_row
   select (register.staged_row(s)).* from register.statistical_unit_staging as s where s.round_id = p_round_id;
   get diagnostics v_rows = row_count;
-  alter table register.statistical_unit_row add primary key (unit_type, unit_id, valid_from);
+  if v_is_large then
+    alter table register.statistical_unit_row add primary key (unit_type, unit_id, valid_from);
+  end if;
   perform register.create_unit_indexes();
   -- The reports come next, and read all of it. Of lists and statistics nobody asks, and to look at them takes most of the time.
   analyze register.statistical_unit_row (

@@ -10,7 +10,8 @@ begin
   if to_regclass('pg_temp.g_component') is null then
     create temporary table g_component (label integer primary key, power_group_id integer) on commit delete rows;
   end if;
-  truncate pg_temp.g_component;
+  -- Empty, unless this transaction has been here before.
+  delete from pg_temp.g_component;
 
   insert into pg_temp.g_component (label, power_group_id)
   with claim as (

@@ -19,7 +19,9 @@ begin
     create temporary table g_edge (influencing_id integer not null, influenced_id integer not null,
                                    primary key (influencing_id, influenced_id)) on commit delete rows;
   end if;
-  truncate pg_temp.g_unit, pg_temp.g_edge;
+  -- Empty, unless this transaction has been here before.
+  delete from pg_temp.g_unit;
+  delete from pg_temp.g_edge;
 
   while v_frontier <> '{}' loop
     insert into pg_temp.g_edge
