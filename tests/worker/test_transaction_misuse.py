@@ -160,12 +160,14 @@ def test_cancelled_tasks_that_wait_for_a_place_give_it_back(crew: Crew, kind: st
     holding = [crew.enqueue("good", note="hold", gate="hold") for _ in range(PLACES)]
     wait_until(lambda: len(crew.records.spans("hold")) == PLACES)
     waiting: list[Any] = [crew.enqueue(f"good{kind}", note="never") for _ in range(PLACES)]
-    wait_until(lambda: crew.states().get("processing", 0) == 2 * PLACES)
+    waiting.append(crew.enqueue("good", note="never"))
+    wait_until(lambda: crew.states().get("processing", 0) == PLACES + len(waiting))
     for task in waiting:
         crew.client.sync.cancel(task)
+    wait_until(lambda: crew.engine.state(waiting[-1]) == "cancelled")  # then the worker knows of the others
     crew.records.open_gate("hold")
     assert [crew.result(task) for task in holding] == ["written"] * PLACES
-    wait_until(lambda: [crew.engine.state(task) for task in waiting] == ["cancelled"] * PLACES)
+    wait_until(lambda: {crew.engine.state(task) for task in waiting} == {"cancelled"})
     _assert_places_are_free(crew)
 
 
