@@ -229,14 +229,17 @@ def test_a_tree_without_end_is_stopped(app: App, engine: Engine) -> None:
         drain(app, engine.conn, max_tasks=20)
 
 
-def test_rows_are_tuples_in_handlers_and_what_the_test_chose_outside(app: App, engine: Engine) -> None:
+def test_rows_are_tuples_in_handlers_and_what_the_test_chose_outside(
+    app: App, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     @app.command
     def look(ctx: Context) -> list[Any]:
         with ctx.transaction() as conn:
             return list(conn.execute("select 1 as one").fetchall())
 
     task = enqueue_python(app, engine, "look")
-    engine.conn.row_factory = dict_row  # type: ignore[assignment]
+    # The session is that of later tests too.
+    monkeypatch.setattr(engine.conn, "row_factory", dict_row)
     drain(app, engine.conn)
     (row,) = engine.conn.execute("select result from worker.tasks where id = %s", [task]).fetchall()
     assert row == {"result": [[1]]}
