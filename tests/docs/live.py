@@ -3,6 +3,8 @@
 A Python block that begins with ``# name.py`` is that file. Other Python runs here, with ``await`` at the top level as
 in ``python -m asyncio``; ``# prints: text`` below it is what it prints, ``# raises: Kind text`` how it ends. A ``text``
 block is what the shell block before it prints, except for durations. SQL runs on a connection that commits.
+
+``catchment`` is run by a forked process, unless a test chooses the installed program.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import inspect
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -28,8 +31,11 @@ import pytest
 from catchment import App
 from catchment.errors import CatchmentError
 from tests.docs.steps import Block, Step, check_sql, cut
+from tests.fixtures.spare import spare
 
 DONE = "the block is done:"
+# Where the program is that people start.
+INSTALLED = str(Path(sys.executable).parent)
 # What a page may name and a test need not run.
 STUBS = "pip() { :; }\n"
 
@@ -38,7 +44,7 @@ class Shell:
     """One bash for the whole page, with job control, so that ``&`` and ``kill %1`` mean what they say."""
 
     def __init__(self, folder: Path, environment: dict[str, str], stack: ExitStack) -> None:
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        path = os.pathsep.join([str(spare().programs()), INSTALLED, os.environ["PATH"]])
         self._bash = subprocess.Popen(
             ["bash", "--norc", "-m"],
             cwd=folder,
@@ -50,6 +56,10 @@ class Shell:
         )
         stack.callback(self._end)
         self.run(STUBS)
+
+    def start_as_installed(self) -> None:
+        """From now on ``catchment`` is the installed program, which imports everything each time."""
+        self.run(f"PATH={shlex.quote(INSTALLED)}:$PATH")
 
     def run(self, commands: str) -> str:
         """What the commands print; the last one must succeed."""
