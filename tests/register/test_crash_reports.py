@@ -6,16 +6,21 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
+from psycopg import Connection
 
 import catchment_register
+from catchment.store.migrate import migrate
 from catchment_register.codes.load import load_countries
 from catchment_register.dates import read_open_ends
 from catchment_register.reference.check import check_reports, check_units
 from tests.fixtures.register import Register, RegisterDatabase
-from tests.fixtures.restart import restart
+from tests.fixtures.register import opened as opened_for_test
+from tests.fixtures.restart import copied, prepared, restart
+from tests.fixtures.server import cloned
 from tests.fixtures.worker import wait_until
 from tests.register.holding import KEY, hold, hold_stage, is_held, is_settled
 
@@ -54,13 +59,30 @@ def assert_all_right(reg: Register) -> None:
     assert reg.log() == []
 
 
+@pytest.fixture(scope="module")
+def derived_register(server: str, register_template: str) -> Iterator[str]:
+    """Name of a database with a small register that is published, to clone."""
+    with cloned(server, register_template) as dsn:
+        with opened(dsn) as reg:
+            with reg.conn.transaction():
+                fill(reg)
+            reg.derive()
+            reg.conn.execute("update register.settings set rebuild_share = 1")
+            name = reg.conn.info.dbname
+        yield name
+
+
+@pytest.fixture
+def published(server: str, derived_register: str, tmp_path: Path) -> Iterator[RegisterDatabase]:
+    """That register in a database of this test's own."""
+    with cloned(server, derived_register) as dsn, opened_for_test(dsn, tmp_path) as made:
+        yield made
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", [s if STAGES[s] else pytest.param(s, marks=pytest.mark.long) for s in STAGES])
-def test_a_worker_killed_in_a_stage_is_replaced(reg_db: RegisterDatabase, stage: str) -> None:
-    with reg_db.conn.transaction():
-        fill(reg_db)
-    reg_db.derive()
-    reg_db.conn.execute("update register.settings set rebuild_share = 1")
+def test_a_worker_killed_in_a_stage_is_replaced(published: RegisterDatabase, stage: str) -> None:
+    reg_db = published
     where = STAGES[stage]
     if where is None:
         hold_stage(reg_db, stage)
@@ -78,7 +100,8 @@ def test_a_worker_killed_in_a_stage_is_replaced(reg_db: RegisterDatabase, stage:
     wait_until(lambda: not is_held(reg_db), seconds=60)
     holder.execute("select pg_advisory_unlock(%s)", [KEY])
 
-    reg_db.start_worker("--queue", "analytics")
+    # Every fiber has to plan all it does: two are enough here.
+    reg_db.start_worker("--queue", "analytics", "--concurrency", "analytics=2")
     wait_until(lambda: is_settled(reg_db), seconds=90)
     assert_all_right(reg_db)
     assert (
@@ -86,15 +109,23 @@ def test_a_worker_killed_in_a_stage_is_replaced(reg_db: RegisterDatabase, stage:
     )
 
 
-@pytest.fixture
-def server_of_its_own(own_server: tuple[str, Path]) -> tuple[str, Path]:
-    """A server that a test may crash, with the register and few codes."""
-    dsn, data = own_server
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        catchment_register.migrate(conn)
+@pytest.fixture(scope="module")
+def prepared_register() -> Iterator[Path]:
+    """The data directory of a server with the register and few codes."""
+
+    def fill_codes(conn: Connection[Any]) -> None:
         load_countries(conn)
         conn.execute("update register.settings set today = '2026-02-13'")
-    return dsn, data
+
+    with prepared(migrate, catchment_register.migrate, fill_codes) as data:
+        yield data
+
+
+@pytest.fixture
+def server_of_its_own(prepared_register: Path) -> Iterator[tuple[str, Path]]:
+    """A server that a test may crash, with the register and few codes."""
+    with copied(prepared_register) as made:
+        yield made
 
 
 @contextmanager
