@@ -85,7 +85,7 @@ def alone(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("children", [1, 2, 4])
+@pytest.mark.parametrize("children", [1, pytest.param(2, marks=pytest.mark.long), 4])
 def test_any_number_of_fibers_gives_the_same_register(
     server: str, register_template: str, alone: tuple[Path, dict[str, list[str]]], children: int
 ) -> None:

@@ -95,34 +95,36 @@ def are_finished(reg: Register, jobs: list[int]) -> bool:
     return [reg.job(j)["state"] for j in jobs] == ["finished"] * len(jobs)
 
 
+@pytest.fixture(scope="module")
+def undisturbed(server: str, register_template: str, tmp_path_factory: pytest.TempPathFactory) -> list[list[Row]]:
+    """What comes of the files in one session that does everything itself."""
+    with cloned(server, register_template) as dsn, opened(dsn, tmp_path_factory.mktemp("undisturbed")) as reg:
+        jobs = upload_all(reg)
+        reg.conn.execute("call worker.drain('import')")
+        assert are_finished(reg, jobs)
+        return content(reg)
+
+
 @pytest.mark.slow
-def test_the_number_of_fibers_does_not_show_in_the_result(server: str, register_template: str, tmp_path: Path) -> None:
-    results: list[list[list[Row]]] = []
-    for fibers in (1, 2, 4):
-        folder = tmp_path / str(fibers)
-        folder.mkdir()
-        with cloned(server, register_template) as dsn, opened(dsn, folder) as reg:
-            jobs = upload_all(reg)
-            worker = reg.start_worker("--queue", "import", "--concurrency", f"import={fibers}", "--stop-when-idle")
-            assert worker.wait(90) == 0
-            assert are_finished(reg, jobs), [reg.job(j) for j in jobs]
-            results.append(content(reg))
-            reg.check()
-    assert len(results[0][0]) > UNITS
-    assert results[0] == results[1] == results[2]
+@pytest.mark.parametrize("fibers", [1, pytest.param(2, marks=pytest.mark.long), 4])
+def test_the_number_of_fibers_does_not_show_in_the_result(
+    server: str, register_template: str, undisturbed: list[list[Row]], tmp_path: Path, fibers: int
+) -> None:
+    with cloned(server, register_template) as dsn, opened(dsn, tmp_path) as reg:
+        jobs = upload_all(reg)
+        worker = reg.start_worker("--queue", "import", "--concurrency", f"import={fibers}", "--stop-when-idle")
+        assert worker.wait(90) == 0
+        assert are_finished(reg, jobs), [reg.job(j) for j in jobs]
+        assert content(reg) == undisturbed
+        reg.check()
+    assert len(undisturbed[0]) > UNITS
 
 
 @pytest.mark.slow
 def test_workers_that_die_in_the_middle_of_each_step_leave_no_trace(
-    server: str, register_template: str, tmp_path: Path
+    server: str, register_template: str, undisturbed: list[list[Row]], tmp_path: Path
 ) -> None:
     with cloned(server, register_template) as dsn, opened(dsn, tmp_path) as reg:
-        undisturbed = upload_all(reg)
-        reg.conn.execute("call worker.drain('import')")
-        assert are_finished(reg, undisturbed)
-        expected = content(reg)
-    (tmp_path / "killed").mkdir()
-    with cloned(server, register_template) as dsn, opened(dsn, tmp_path / "killed") as reg:
         reg.conn.execute(
             "create function public.hold() returns trigger language plpgsql as"
             " $$ begin perform pg_advisory_xact_lock_shared(tg_argv[0]::bigint); return null; end $$"
@@ -144,5 +146,5 @@ def test_workers_that_die_in_the_middle_of_each_step_leave_no_trace(
             reg.conn.execute("select pg_advisory_unlock(%s)", [key])
         reg.start_worker("--queue", "import")
         wait_until(lambda: are_finished(reg, jobs), seconds=90)
-        assert content(reg) == expected
+        assert content(reg) == undisturbed
         reg.check()
