@@ -170,7 +170,9 @@ def test_a_refresh_that_fails_has_its_own_exit_code_and_its_reason(cli: Cli, lak
     assert "main.bad is created, but its first refresh is FAILED" in said
     said = _flat(cli("refresh", "bad", code=1))
     assert "main.bad FAILED QUERY" in said
-    assert [row["error_code"] for row in _json(cli("history", "--state", "FAILED", "--json"))] == ["QUERY", "QUERY"]
+    # More than two if the worker of a command has ticked: a table that never had data is due.
+    first, second, *more = [row["error_code"] for row in _json(cli("history", "--state", "FAILED", "--json"))]
+    assert {first, second, *more} == {"QUERY"}
 
 
 def test_an_audit_that_finds_a_difference_fails(cli: Cli, lake_case: LakeCase) -> None:

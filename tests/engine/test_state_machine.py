@@ -381,6 +381,6 @@ def test_rules_hold_after_every_step_of_random_histories(conns: list[Connection[
 
 
 @pytest.mark.long
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(10800)
 def test_rules_hold_after_every_step_of_many_long_histories(conns: list[Connection[Any]]) -> None:
     run(conns, examples=3000, steps=100)
