@@ -39,6 +39,11 @@ RETRIES = 60
 RETRY_WAIT_MS = 30
 RETRY_BACKOFF = 1.05
 
+# Where names without a catalog lead. DuckDB looks for functions there too, in order: with the lake before its own, the
+# smallest statement would be a transaction of DuckLake, with seven round trips to the catalog.
+_OURS = "SET search_path = 'memory.main,system.main,lake.main'"
+_IN_LAKE = f"USE {quoted(ALIAS, 'main')}"
+
 Parameters = Sequence[Any]
 
 _ducks: dict[tuple[int, str], Duck] = {}
@@ -61,7 +66,8 @@ class Never:
 
 
 class Duck:
-    """DuckDB with the lake attached as ``lake``, whose schema ``main`` is where unqualified names lead.
+    """DuckDB with the lake attached as ``lake``. Unqualified names are found in its schema ``main``, and what is made
+    under one is not: that takes ``names_in_lake``.
 
     Errors of the lake are raised as ``LakeError``, errors in a query as DuckDB's own. After one that leaves the
     instance useless, the next ``open`` makes a new one; temporary tables are lost then. ``LakeUnavailable`` with code
@@ -123,8 +129,20 @@ class Duck:
     def cursor(self) -> DuckDBPyConnection:
         """A connection of its own to the same instance, for statements of the user. Never while another one runs."""
         made = self._instance.cursor()
-        made.execute(f"USE {quoted(ALIAS, 'main')}")
+        made.execute(_IN_LAKE)
         return made
+
+    @contextmanager
+    def names_in_lake(self) -> Generator[None]:
+        """Inside, names without a catalog are those of the lake before all others, and without a schema those of its
+        ``main``: for statements of the user, and for the text of views. Each statement then asks the catalog."""
+        self.run(_IN_LAKE)
+        try:
+            yield
+        finally:
+            # Where this fails, as in a transaction that an error has ended, statements are slower and no less right.
+            with self._protected(), suppress(duckdb.Error):
+                self._connection.execute(_OURS)
 
     def run(self, sql: str, parameters: Parameters = ()) -> None:
         """Execute a statement, whatever it returns."""
@@ -210,8 +228,8 @@ class Duck:
     def sign(self, message: str, **ids: int) -> None:
         """Note in the open transaction what its commit is for; the guard acts on the ids. No names: DuckLake tries a
         commit again when certain words occur in a refusal, and that text quotes all of this."""
-        note = json.dumps({"catchment": ids})
-        self.run(f"CALL {quoted(ALIAS)}.set_commit_message('catchment', ?, extra_info => ?)", [message, note])
+        note = literal(json.dumps({"catchment": ids}))
+        self.run(f"CALL {quoted(ALIAS)}.set_commit_message('catchment', {literal(message)}, extra_info => {note})")
 
     def set_retries(self, count: int) -> None:
         """How often DuckLake itself tries a commit again that another one has overtaken. 0: once and no more."""
@@ -277,7 +295,7 @@ def _attached(kind: type[Duck], dsn: str, address: LakeAddress, settings: LakeSe
         duck.set_retries(RETRIES)
         duck.run(f"SET ducklake_retry_wait_ms = {RETRY_WAIT_MS:d}")
         duck.run(f"SET ducklake_retry_backoff = {RETRY_BACKOFF}")
-        duck.run(f"USE {quoted(ALIAS, 'main')}")
+        duck.run(_OURS)
     except duckdb.Error as error:
         raised = translate(error)
         if raised is error:

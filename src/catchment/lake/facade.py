@@ -225,7 +225,7 @@ class Lake:
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a statement on the lake; unqualified names are in its schema ``main``."""
         duck = self._duck
-        with duck.turn(Never()):
+        with duck.turn(Never()), duck.names_in_lake():
             return duck.rows(sql, parameters)
 
     def read(self, name: str) -> list[tuple[Any, ...]]:

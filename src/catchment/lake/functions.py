@@ -40,6 +40,11 @@ _AGGREGATE_MACROS = _words("""
     percentile_disc
 """)
 _ROW_MAKERS = _words("unnest generate_subscripts explode")
+GRAMMAR = _words("""
+    all and any as case cast coalesce decimal distinct else except exists from having in intersect lateral not nullif on
+    or qualify select then union using values when where with
+""")
+"""Words before a parenthesis that DuckDB itself reads, unless they are quoted: no function of a user can have them."""
 
 
 def names_in(tree: exp.Expr) -> frozenset[str]:
@@ -49,6 +54,7 @@ def names_in(tree: exp.Expr) -> frozenset[str]:
         token.text.lower()
         for token, following in zip(tokens, [*tokens[1:], None], strict=True)
         if following is not None and following.token_type == TokenType.L_PAREN
+        if token.token_type == TokenType.IDENTIFIER or token.text.lower() not in GRAMMAR
     }
     plain = {token.text.lower() for token in tokens if token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING)}
     return frozenset(called | (plain & (_CLOCKS | _SESSION)))

@@ -223,7 +223,8 @@ def rename(duck: Duck, control: Control, ref: TableRef, new: TableRef) -> None:
         content = quoted(DT_SCHEMA, physical_name(dt_id, row["generation"]))
         with duck.transaction():
             duck.run(f"DROP VIEW {lake_name(ref)}")
-            duck.run(f"CREATE VIEW {lake_name(new)} AS SELECT {columns} FROM {content}")
+            with duck.names_in_lake():
+                duck.run(f"CREATE VIEW {lake_name(new)} AS SELECT {columns} FROM {content}")
             duck.sign(f"rename {dt_id}", rename=dt_id)
 
 

@@ -27,19 +27,6 @@ from catchment.lake.types import Column, SourceTable
 SOURCES = "__s"
 """The schema under which a tree names the tables of the lake."""
 
-FUNCTION_KINDS = """
-select lower(function_name) as name,
-       case when bool_or(function_type = 'aggregate') then 'AGGREGATE'
-            when bool_or(function_type = 'macro' and not internal) then 'MACRO'
-            when bool_or(stability = 'VOLATILE') then 'VOLATILE'
-            when bool_or(stability = 'CONSISTENT_WITHIN_QUERY') then 'CONSISTENT_WITHIN_QUERY'
-            else 'CONSISTENT' end as kind
-  from duckdb_functions()
- where lower(function_name) = any(?) and function_type in ('aggregate', 'scalar', 'macro')
- group by 1
-"""
-"""What ``SchemaView.stability`` answers with, as a query with one parameter: the list of names in lower case."""
-
 _UNKNOWN_COLUMN = ("Referenced column", "does not have a column named", "not found in FROM clause")
 _FORBIDDEN = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.DDL, exp.Command, exp.Into, exp.Lock)
 _CONSTANT_FUNCTIONS = ("range", "generate_series", "unnest", "repeat_row")
@@ -64,7 +51,7 @@ class SchemaView(Protocol):
         ...
 
     def stability(self, functions: Collection[str]) -> Mapping[str, str]:
-        """The kind of each function, as ``FUNCTION_KINDS`` has it; names that are no function are left out."""
+        """The kind of each function, as ``kinds`` has it; names that are no function are left out."""
         ...
 
 

@@ -37,7 +37,8 @@ def create_physical(
         duck.run(f"CREATE TABLE {lake_name(physical)} ({stored})")
         duck.run(f"ALTER TABLE {lake_name(physical)} SET PARTITIONED BY ({quoted(BUCKET)})")
         replace = "OR REPLACE " if old is not None else ""
-        duck.run(f"CREATE {replace}VIEW {named} AS {view(physical)}")
+        with duck.names_in_lake():
+            duck.run(f"CREATE {replace}VIEW {named} AS {view(physical)}")
         if old is not None:
             duck.run(f"DROP TABLE {lake_name(old)}")
         duck.sign(f"create {created.dt_id}", create=created.dt_id, generation=created.generation)

@@ -14,8 +14,9 @@ from psycopg import Connection
 
 from catchment.lake import catalog
 from catchment.lake.duck import Duck
+from catchment.lake.kinds import function_kinds
 from catchment.lake.names import DT_SCHEMA, HIDDEN, physical_name
-from catchment.lake.parse import FUNCTION_KINDS, refused_query
+from catchment.lake.parse import refused_query
 from catchment.lake.reasons import Reason, refused
 from catchment.lake.types import Column, SourceTable, TableRef
 
@@ -33,7 +34,6 @@ class LakeView:
         self._conn = conn
         self._at = at
         self._versions = versions or {}
-        self._kinds: dict[str, str] = {}
 
     def table(self, parts: Sequence[str]) -> SourceTable | None:
         """The table of this name, without hidden columns; the content of a dynamic table under the table's own name."""
@@ -68,8 +68,4 @@ class LakeView:
 
     def stability(self, functions: Collection[str]) -> Mapping[str, str]:
         """The kind of each function that exists."""
-        missing = [name for name in functions if name not in self._kinds]
-        if missing:
-            self._kinds |= dict.fromkeys(missing, "")
-            self._kinds |= dict(self._duck.rows(FUNCTION_KINDS, [missing]))
-        return {name: self._kinds[name] for name in functions if self._kinds[name]}
+        return function_kinds(functions, self._duck.rows)

@@ -21,7 +21,7 @@ from psycopg import Connection
 from catchment.errors import CommitRefused
 from catchment.lake import catalog
 from catchment.lake.cost import Changed, Estimate, changed_source, estimate_of
-from catchment.lake.names import ALIAS, RID, WEIGHT, lake_name, quoted
+from catchment.lake.names import ALIAS, RID, WEIGHT, lake_name, literal, quoted
 from catchment.lake.reasons import Reason
 from catchment.lake.session import Bound, Work
 from catchment.lake.types import Action, ColumnAt, Order, ReadDone
@@ -226,13 +226,14 @@ def _read_feed(work: Work, source: Bound, name: str, first: int, *, may_delete: 
     snapshot = "CAST(NULL AS BIGINT)" if _hides_snapshots(source) else "snapshot_id"
     columns = ", ".join(quoted(column) for column in source.table.used)
     feeds = [("ducklake_table_insertions", 1), *([("ducklake_table_deletions", -1)] if may_delete else [])]
+    names = ", ".join(literal(name) for name in (ALIAS, ref.schema, ref.name))
+    bounds = f"{names}, {first:d}, {source.read.new:d}"
     queries = [
         f"SELECT {columns}, {snapshot} AS {quoted(_SNAPSHOT)}, rowid AS {quoted(RID)},"
-        f" CAST({weight} AS BIGINT) AS {quoted(WEIGHT)} FROM {function}(?, ?, ?, ?, ?)"
+        f" CAST({weight} AS BIGINT) AS {quoted(WEIGHT)} FROM {function}({bounds})"
         for function, weight in feeds
     ]
-    bounds = [ALIAS, ref.schema, ref.name, first, source.read.new]
-    work.make(name, " UNION ALL ".join(queries), bounds * len(queries))
+    work.make(name, " UNION ALL ".join(queries))
     if first == old:
         # Not in the query: on this build a filter makes the feed of deletes lose rows.
         work.duck.run(f"DELETE FROM {quoted('temp', 'main', name)} WHERE {quoted(_SNAPSHOT)} <= {old:d}")

@@ -106,7 +106,7 @@ def commit(case: LakeCase, *steps: str | Callable[[], object], **note: int) -> N
     with case.duck.transaction():
         for step in steps:
             if isinstance(step, str):
-                case.duck.run(step)
+                case.sql(step)
             else:
                 step()
         if note:

@@ -47,7 +47,7 @@ SCRIPT = textwrap.dedent(
     duck = Duck.open(dsn, settings)
     duck.set_retries(60)
     if table:
-        duck.run(f"CREATE TABLE {table} AS SELECT 1 AS a")
+        duck.run(f"CREATE TABLE lake.{table} AS SELECT 1 AS a")
     """
 )
 

@@ -122,7 +122,7 @@ def test_each_instance_spills_into_a_folder_of_its_own_and_nothing_is_left_of_it
 
 def test_rows_values_counts_and_columns(lake_case: LakeCase) -> None:
     duck = lake_case.duck
-    duck.run("CREATE TABLE t (a INTEGER, b DECIMAL(10, 2))")
+    duck.run("CREATE TABLE lake.t (a INTEGER, b DECIMAL(10, 2))")
     assert duck.changed("INSERT INTO t VALUES (?, ?), (?, ?)", [1, 2, 3, 4]) == 2
     assert duck.changed("DELETE FROM t WHERE a = ?", [1]) == 1
     assert duck.changed("CREATE TEMP TABLE u AS SELECT * FROM range(7)") == 7
@@ -132,6 +132,27 @@ def test_rows_values_counts_and_columns(lake_case: LakeCase) -> None:
         ("a", "INTEGER"),
         ("s", "DECIMAL(38,2)"),
     ]
+
+
+def test_statements_that_do_not_read_the_lake_do_not_ask_its_catalog(lake_case: LakeCase) -> None:
+    asked = "select max(query_start) from pg_stat_activity where application_name = 'catchment lake'"
+    lake_case.make("t", "a INTEGER", [(1,)])
+    before = lake_case.pg(asked)
+    lake_case.duck.run("CREATE TEMP TABLE u AS SELECT i, md5(CAST(i AS TEXT)) AS m FROM range(7) AS r(i)")
+    assert lake_case.duck.rows("SELECT count(*), max(length(m)) FROM u") == [(7, 32)]
+    lake_case.duck.describe("SELECT sum(i) AS s FROM u")
+    assert lake_case.pg(asked) == before
+    assert lake_case.duck.rows("SELECT a FROM t") == [(1,)]
+    assert lake_case.pg(asked) != before
+
+
+def test_what_is_made_without_a_schema_is_in_the_lake_only_where_names_are(lake_case: LakeCase) -> None:
+    where = "SELECT database_name FROM duckdb_tables() WHERE table_name = ?"
+    with lake_case.duck.names_in_lake():
+        lake_case.duck.run("CREATE TABLE t (a INTEGER)")
+    lake_case.duck.run("CREATE TABLE u (a INTEGER)")
+    assert [lake_case.duck.rows(where, [name]) for name in ("t", "u")] == [[("lake",)], [("memory",)]]
+    lake_case.duck.run("DROP TABLE u")
 
 
 def test_times_with_a_zone_can_be_read(lake_case: LakeCase) -> None:
@@ -319,7 +340,7 @@ def test_a_lake_in_a_bucket_needs_a_key_and_works_with_one(db: str, bucket: Buck
     settings = LakeSettings(**SETTINGS, **bucket.settings)
     install(db, address, settings)
     duck = Duck.open(db, settings)
-    duck.run("CREATE TABLE t AS SELECT 1 AS a")
+    duck.run("CREATE TABLE lake.t AS SELECT 1 AS a")
     assert [key.split("/")[:3] for key in bucket.objects()] == [["lake", "main", "t"]]
     assert duck.rows("SELECT a FROM t") == [(1,)]
     duck.close()
@@ -331,7 +352,7 @@ def test_a_bucket_that_does_not_answer_says_so(db: str, bucket: Bucket) -> None:
     duck = Duck.open(db, settings)
     try:
         with pytest.raises(LakeUnavailable, match="does not answer as it should") as raised:
-            duck.run("CREATE TABLE t AS SELECT 1 AS a")
+            duck.run("CREATE TABLE lake.t AS SELECT 1 AS a")
         assert "CATCHMENT_S3_KEY_ID" in (raised.value.hint or "")
     finally:
         duck.close()

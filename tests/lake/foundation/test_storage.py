@@ -87,7 +87,7 @@ def test_objects_in_a_bucket_are_removed_and_no_other(db: str, bucket: Bucket) -
     address = LakeAddress(bucket.url)
     install(db, address, settings)
     duck, control = Duck.open(db, settings), Control(db)
-    duck.run("CREATE TABLE t AS SELECT i AS a FROM range(10) t(i)")
+    duck.run("CREATE TABLE lake.t AS SELECT i AS a FROM range(10) t(i)")
     duck.run("DELETE FROM t WHERE a = 1")
     duck.run("DELETE FROM t WHERE a = 2")  # now an older delete file waits on DuckLake's list
     scratch = storage.scratch_dir(address, 17)

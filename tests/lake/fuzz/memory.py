@@ -18,8 +18,9 @@ from catchment.lake.analyse import analyse
 from catchment.lake.apply import broken, delta_steps
 from catchment.lake.compile import all_rows, difference, fresh_rows, oracle, stored_rows
 from catchment.lake.extensions import extension_file
+from catchment.lake.kinds import function_kinds
 from catchment.lake.names import RID, WEIGHT, literal, quoted
-from catchment.lake.parse import FUNCTION_KINDS, refused_query
+from catchment.lake.parse import refused_query
 from catchment.lake.relation import Plan
 from catchment.lake.terms import Step, affected
 from catchment.lake.types import Column, ColumnAt, Definition, Mode, Properties, SourceTable, TableRef
@@ -80,7 +81,6 @@ class Memory:
 
     con: duckdb.DuckDBPyConnection = field(default_factory=lambda: open_duckdb())
     sources: dict[str, Source] = field(default_factory=dict)
-    kinds: dict[str, str] = field(default_factory=dict)
     last: str = ""
 
     def make(self, name: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]] = ()) -> Source:
@@ -152,11 +152,7 @@ class Memory:
         return found
 
     def stability(self, functions: Collection[str]) -> Mapping[str, str]:
-        missing = [name for name in functions if name not in self.kinds]
-        if missing:
-            self.kinds |= dict.fromkeys(missing, "")
-            self.kinds |= dict(self.con.execute(FUNCTION_KINDS, [missing]).fetchall())
-        return {name: self.kinds[name] for name in functions if self.kinds[name]}
+        return function_kinds(functions, lambda *query: self.con.execute(*query).fetchall())
 
 
 @dataclass

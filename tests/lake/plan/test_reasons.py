@@ -7,6 +7,7 @@ import pytest
 from catchment.errors import TableRefused
 from catchment.lake.analyse import analyse
 from catchment.lake.ddl import parse_statements
+from catchment.lake.functions import GRAMMAR
 from catchment.lake.reasons import Reason, refused
 from catchment.lake.relation import Plan
 from catchment.lake.types import Definition, Mode, Properties, SourceTable, Strategy, TableRef
@@ -164,13 +165,21 @@ def test_what_changes_without_data_is_always_due(shop: Memory, query: str, is_du
     assert plan_of(shop, query).is_always_due is is_due
 
 
-def test_a_macro_of_a_user_may_hide_anything(shop: Memory) -> None:
-    shop.run("CREATE OR REPLACE MACRO twice_of(a) AS a * 2")
+@pytest.mark.parametrize("name", ["twice_of", '"from"'])
+def test_a_macro_of_a_user_may_hide_anything(shop: Memory, name: str) -> None:
+    shop.run(f"CREATE OR REPLACE MACRO {name}(a) AS a * 2")
     try:
-        found = plan_of(shop, "SELECT twice_of(amount) AS t FROM orders")
+        found = plan_of(shop, f"SELECT {name}(amount) AS t FROM orders")
         assert (found.reason, found.is_always_due) == (Reason.UNTRACKED_SOURCE, True)
     finally:
-        shop.run("DROP MACRO twice_of")
+        shop.run(f"DROP MACRO {name}")
+
+
+def test_no_function_can_have_a_word_of_the_grammar(memory: Memory) -> None:
+    kept = memory.rows(
+        "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category IN ('reserved', 'column_name')"
+    )
+    assert {(word,) for word in GRAMMAR} <= set(kept)
 
 
 def test_mode_full_is_a_reason_only_if_there_is_no_other(shop: Memory) -> None:
