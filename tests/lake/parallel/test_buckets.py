@@ -14,7 +14,7 @@ from catchment.lake.app import lake_bucket
 from catchment.lake.process import LakeProcess
 from catchment.lake.types import BucketRange, TableRef
 from catchment.task.context import Context
-from tests.fixtures.lake import LakeCase, cloned_lake
+from tests.fixtures.lake import LakeCase, LakeStates, cloned_lake
 from tests.lake.parallel.inline import refresh_in_buckets, spread
 
 ORDERS = "id BIGINT, customer BIGINT, region VARCHAR, day DATE, amount DECIMAL(12,2)"
@@ -32,13 +32,17 @@ UPDATE orders SET amount = amount + 1, customer = CASE WHEN id % 4 = 0 THEN cust
 
 
 @pytest.fixture
-def shop(lake_case: LakeCase) -> Iterator[LakeCase]:
+def shop(lake_states: LakeStates, tmp_path: Path) -> Iterator[LakeCase]:
+    with lake_states.copy(_shop, tmp_path / "lake") as case:
+        yield case
+        assert case.leftovers() == {}
+        assert case.temporary() == []
+
+
+def _shop(lake_case: LakeCase) -> None:
     lake_case.make("orders", ORDERS)
     lake_case.sql(FILL)
     lake_case.make("names", "customer BIGINT, name VARCHAR", [(i, f"n{i}") for i in range(-40, 60, 2)])
-    yield lake_case
-    assert lake_case.leftovers() == {}
-    assert lake_case.temporary() == []
 
 
 def change(case: LakeCase) -> None:

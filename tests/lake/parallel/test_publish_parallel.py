@@ -12,15 +12,21 @@ import pytest
 from catchment.errors import ClaimLost, LakeError
 from catchment.lake.catalog import files_with_deletes
 from catchment.lake.window import SourceMoved
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake import LakeCase, LakeStates
 from tests.lake.parallel.inline import Parallel, refresh_in_buckets, spread
 
 ROWS = 4000
 
 
 @pytest.fixture
-def wide(lake_case: LakeCase) -> Iterator[LakeCase]:
+def wide(lake_states: LakeStates, tmp_path: Path) -> Iterator[LakeCase]:
     """A table of 4,000 rows in 8 storage buckets."""
+    with lake_states.copy(_wide, tmp_path / "lake") as case:
+        yield case
+        assert case.temporary() == []
+
+
+def _wide(lake_case: LakeCase) -> None:
     lake_case.make("source", "k BIGINT, v BIGINT")
     lake_case.sql(f"INSERT INTO source SELECT i, i FROM range({ROWS}) AS r(i)")
     lake_case.create(
@@ -28,8 +34,6 @@ def wide(lake_case: LakeCase) -> Iterator[LakeCase]:
         " AS SELECT k, max(v) AS m FROM source GROUP BY k"
     )
     refresh_in_buckets(lake_case, "dt")
-    yield lake_case
-    assert lake_case.temporary() == []
 
 
 def change(case: LakeCase, where: str) -> None:

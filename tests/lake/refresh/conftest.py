@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake import LakeCase, LakeStates
 
 
 @pytest.fixture
-def shop(lake_case: LakeCase) -> LakeCase:
+def shop(lake_states: LakeStates, tmp_path: Path) -> Iterator[LakeCase]:
     """Orders of customers in countries; one order without customer, one customer without orders or country."""
+    with lake_states.copy(_shop, tmp_path / "lake") as case:
+        yield case
+
+
+def _shop(lake_case: LakeCase) -> None:
     lake_case.make(
         "orders",
         "order_id BIGINT, customer_id BIGINT, amount DECIMAL(10,2), note VARCHAR",
@@ -21,4 +29,3 @@ def shop(lake_case: LakeCase) -> LakeCase:
         [[42, "r1", 1], [43, "r2", 1], [44, None, None]],
     )
     lake_case.make("country", "country_id INTEGER, name VARCHAR", [[1, "NO"], [2, "SE"]])
-    return lake_case

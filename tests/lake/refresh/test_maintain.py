@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -13,20 +15,24 @@ from catchment.lake.maintain import expire, maintain_table
 from catchment.lake.outcome import Done
 from catchment.lake.parallel import Decision
 from catchment.lake.refresh import run
-from tests.fixtures.lake import LakeCase, foreign_client
+from tests.fixtures.lake import LakeCase, LakeStates, foreign_client
 from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
 
 PER_KEY = f"{TABLE} SELECT k, max(v) AS v FROM many GROUP BY k"
 
 
 @pytest.fixture
-def many(lake_case: LakeCase) -> LakeCase:
+def many(lake_states: LakeStates, tmp_path: Path) -> Iterator[LakeCase]:
     """A table with a hundred keys, and a dynamic table with a row for each; files are compacted from 8 on."""
+    with lake_states.copy(_many, tmp_path / "lake") as case:
+        yield case
+
+
+def _many(lake_case: LakeCase) -> None:
     lake_case.make("many", "k BIGINT, v BIGINT")
     lake_case.sql("INSERT INTO many SELECT i, i FROM range(100) AS r(i)")
     lake_case.pg("update lake.lake set compact_files = 7")
     filled(lake_case, PER_KEY)
-    return lake_case
 
 
 def content(case: LakeCase, at: int) -> list[tuple[object, ...]]:
