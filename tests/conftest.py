@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
 import sys
 
@@ -20,6 +21,11 @@ pytest_plugins = [
 # The suite starts hundreds of processes; each would compile all it imports if none could keep what it has compiled.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# DuckDB imports it for every parameter of a statement. That it is not there is found in all of the path each time, or
+# here.
+if importlib.util.find_spec("pandas") is None:
+    sys.modules["pandas"] = None  # type: ignore[assignment]
 
 settings.register_profile("same", derandomize=True, database=None)
 settings.register_profile("new", database=None)

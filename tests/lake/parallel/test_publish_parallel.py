@@ -220,7 +220,7 @@ def test_a_repair_leaves_nothing_that_somebody_else_has_written(lake_case: LakeC
         " AS SELECT k, max(v) AS m FROM source GROUP BY k"
     )
     lake_case.refresh("dt")
-    physical = f'dt."t{lake_case.find("dt")}g1"'
+    physical = f'lake.dt."t{lake_case.find("dt")}g1"'
     lake_case.sql(f"INSERT INTO {physical} SELECT * FROM {physical} WHERE k < 5")
     lake_case.sql(f"INSERT INTO {physical} SELECT * REPLACE (k + 100 AS k, 77 AS __b) FROM {physical} WHERE k < 3")
     row = refresh_in_buckets(lake_case, "dt", parallel_min_buckets=4, parallel_buckets_per_worker=1)
@@ -237,7 +237,7 @@ def test_an_empty_table_that_stays_empty_is_published_too(lake_case: LakeCase) -
     few = {"parallel_min_buckets": 2, "parallel_buckets_per_worker": 1}
     row = refresh_in_buckets(lake_case, "dt", **few)
     assert (row["state"], row["action"], row["rows_after"]) == ("SUCCEEDED", "reinitialize", 0)
-    physical = f'dt."t{lake_case.find("dt")}g1"'
+    physical = f'lake.dt."t{lake_case.find("dt")}g1"'
     lake_case.sql(f"INSERT INTO {physical} (k, m, __b) VALUES (9, 9, 0)")
     lake_case.sql(f"DELETE FROM {physical}")
     row = refresh_in_buckets(lake_case, "dt", **few)

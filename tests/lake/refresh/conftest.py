@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.lake import LakeCase, LakeStates
+from tests.lake.refresh.test_incremental import REGIONS, filled
 
 
 @pytest.fixture
@@ -15,6 +16,18 @@ def shop(lake_states: LakeStates, tmp_path: Path) -> Iterator[LakeCase]:
     """Orders of customers in countries; one order without customer, one customer without orders or country."""
     with lake_states.copy(_shop, tmp_path / "lake") as case:
         yield case
+
+
+@pytest.fixture
+def regions(lake_states: LakeStates, tmp_path: Path) -> Iterator[LakeCase]:
+    """The shop with the table of ``REGIONS``, filled."""
+    with lake_states.copy(_regions, tmp_path / "lake") as case:
+        yield case
+
+
+def _regions(lake_case: LakeCase) -> None:
+    _shop(lake_case)
+    filled(lake_case, REGIONS)
 
 
 def _shop(lake_case: LakeCase) -> None:

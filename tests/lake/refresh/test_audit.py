@@ -12,20 +12,19 @@ QUERY = REGIONS.split(" AS ", 1)[1]
 
 
 def physical(case: LakeCase) -> str:
-    ((name,),) = case.pg("select format('dt.t%sg%s', id, generation) from lake.dt where name = 'dt'")
+    ((name,),) = case.pg("select format('lake.dt.t%sg%s', id, generation) from lake.dt where name = 'dt'")
     return name
 
 
-def test_rows_that_are_missing_or_too_many(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.sql(f"DELETE FROM {physical(shop)} WHERE region = 'r1'")
-    shop.sql(f"INSERT INTO {physical(shop)} VALUES ('r9', 9, 0), ('r2', 7, 0)")
-    found = audit(shop.duck, shop.control, shop.find("dt"))
+def test_rows_that_are_missing_or_too_many(regions: LakeCase) -> None:
+    regions.sql(f"DELETE FROM {physical(regions)} WHERE region = 'r1'")
+    regions.sql(f"INSERT INTO {physical(regions)} VALUES ('r9', 9, 0), ('r2', 7, 0)")
+    found = audit(regions.duck, regions.control, regions.find("dt"))
     assert (found.is_equal, found.missing, found.extra, found.rows) == (False, 1, 2, 3)
     assert ("missing", ("r1", 10)) in found.examples
     assert ("extra", ("r9", 9)) in found.examples
-    assert shop.temporary() == []
-    assert shop.pg("select missing, extra from lake.audit_run order by at desc limit 1") == [(1, 2)]
+    assert regions.temporary() == []
+    assert regions.pg("select missing, extra from lake.audit_run order by at desc limit 1") == [(1, 2)]
 
 
 def test_last_digits_of_floats_do_not_count(shop: LakeCase) -> None:
@@ -38,36 +37,34 @@ def test_last_digits_of_floats_do_not_count(shop: LakeCase) -> None:
     assert (found.missing, found.extra) == (1, 1)
 
 
-def test_audit_is_of_the_data_snapshot(shop: LakeCase) -> None:
+def test_audit_is_of_the_data_snapshot(regions: LakeCase) -> None:
     """Changes that no refresh has seen are no error; the truth is what a reader of that snapshot computes."""
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders VALUES (9, 42, 99, NULL)")
-    found = audit(shop.duck, shop.control, shop.find("dt"))
+    regions.sql("INSERT INTO orders VALUES (9, 42, 99, NULL)")
+    found = audit(regions.duck, regions.control, regions.find("dt"))
     assert found.is_equal
     instance = extensions.take_instance()
     instance.execute(
-        f"ATTACH {literal(f'ducklake:postgres:{shop.dsn}')} AS before (SNAPSHOT_VERSION {found.snapshot:d})"
+        f"ATTACH {literal(f'ducklake:postgres:{regions.dsn}')} AS before (SNAPSHOT_VERSION {found.snapshot:d})"
     )
     instance.execute("USE before.main")
     truth = instance.execute(f"{QUERY} ORDER BY ALL").fetchall()
     instance.execute("USE memory")
     instance.execute("DETACH before")
     extensions.give_back(instance)
-    assert truth == shop.rows("dt") == [("r1", 10), ("r2", 7)]
+    assert truth == regions.rows("dt") == [("r1", 10), ("r2", 7)]
 
 
-def test_audits_that_are_due_repair_what_they_find(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.pg("delete from lake.audit_run")
-    shop.sql(f"UPDATE {physical(shop)} SET most = 1 WHERE region = 'r1'")
+def test_audits_that_are_due_repair_what_they_find(regions: LakeCase) -> None:
+    regions.pg("delete from lake.audit_run")
+    regions.sql(f"UPDATE {physical(regions)} SET most = 1 WHERE region = 'r1'")
     # As if the write had been one of ours: nothing but an audit can find it.
-    shop.pg("update lake.frontier set checked_snapshot = %s", shop.head())
-    shop.sql("INSERT INTO orders VALUES (9, 43, 99, NULL)")
-    assert shop.refresh("dt", lake_audit_every=3)["action"] == "incremental"
-    assert shop.rows("dt") == [("r1", 1), ("r2", 99)]
-    shop.sql("INSERT INTO orders VALUES (10, 43, 100, NULL)")
-    found = shop.refresh("dt", lake_audit_every=2)
+    regions.pg("update lake.frontier set checked_snapshot = %s", regions.head())
+    regions.sql("INSERT INTO orders VALUES (9, 43, 99, NULL)")
+    assert regions.refresh("dt", lake_audit_every=3)["action"] == "incremental"
+    assert regions.rows("dt") == [("r1", 1), ("r2", 99)]
+    regions.sql("INSERT INTO orders VALUES (10, 43, 100, NULL)")
+    found = regions.refresh("dt", lake_audit_every=2)
     assert (found["action"], found["reason"], found["inserted"]) == ("repair", "AUDIT", 2)
-    shop.check("dt")
-    shop.sql("INSERT INTO orders VALUES (11, 43, 101, NULL)")
-    assert shop.refresh("dt", lake_audit_every=1)["action"] == "incremental"
+    regions.check("dt")
+    regions.sql("INSERT INTO orders VALUES (11, 43, 101, NULL)")
+    assert regions.refresh("dt", lake_audit_every=1)["action"] == "incremental"

@@ -17,7 +17,7 @@ from catchment.lake.parallel import Decision
 from catchment.lake.refresh import NO_MEMORY, run
 from catchment.lake.session import Work
 from tests.fixtures.lake import LakeCase
-from tests.lake.refresh.test_incremental import REGIONS, TABLE, filled, refreshed
+from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
 
 
 @pytest.mark.parametrize(
@@ -63,22 +63,20 @@ class Soon:
         return "cancelled by a test"
 
 
-def test_stopped_refresh_leaves_nothing(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders SELECT i, 42, i, NULL FROM range(100) AS r(i)")
-    before, order = shop.rows("dt"), shop.begin(shop.request("dt"))
+def test_stopped_refresh_leaves_nothing(regions: LakeCase) -> None:
+    regions.sql("INSERT INTO orders SELECT i, 42, i, NULL FROM range(100) AS r(i)")
+    before, order = regions.rows("dt"), regions.begin(regions.request("dt"))
     with pytest.raises(LakeInterrupted, match="cancelled by a test"):
-        run(shop.duck, shop.control, order, shop.settings, Soon(), lambda _e, _k: Decision(False, 1, "test"))
-    assert shop.rows("dt") == before
-    assert shop.temporary() == []
-    shop.carry_out(shop.begin(order.refresh_id))
-    shop.check("dt")
+        run(regions.duck, regions.control, order, regions.settings, Soon(), lambda _e, _k: Decision(False, 1, "test"))
+    assert regions.rows("dt") == before
+    assert regions.temporary() == []
+    regions.carry_out(regions.begin(order.refresh_id))
+    regions.check("dt")
 
 
-def test_refresh_that_does_not_fit_into_memory_is_spread(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refresh_that_does_not_fit_into_memory_is_spread(regions: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
     """The decision is asked again, with a need that nothing meets; what is known so far is handed over."""
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders VALUES (9, 43, 100, NULL)")
+    regions.sql("INSERT INTO orders VALUES (9, 43, 100, NULL)")
     asked: list[tuple[Estimate, int | None]] = []
     make = Work.make
 
@@ -91,23 +89,22 @@ def test_refresh_that_does_not_fit_into_memory_is_spread(shop: LakeCase, monkeyp
         asked.append((estimate, keys))
         return Decision(estimate.memory_bytes >= NO_MEMORY, 2, "test")
 
-    order = shop.begin(shop.request("dt"))
+    order = regions.begin(regions.request("dt"))
     # The feed has parameters, the steps after it have none.
     monkeypatch.setattr(Work, "make", lambda w, n, s, p=(): small(w, n, s) if n == "fresh" else make(w, n, s, p))
-    found = run(shop.duck, shop.control, order, shop.settings, Never(), decide)
+    found = run(regions.duck, regions.control, order, regions.settings, Never(), decide)
     assert isinstance(found, tuple)
     work, spread = found
     with work:
         assert (spread.action.value, spread.keys, len(spread.reads)) == ("incremental", 1, 2)
-        assert shop.sql("SELECT * FROM akeys_1") == [("r2",)]
+        assert regions.sql("SELECT * FROM akeys_1") == [("r2",)]
     assert [keys for _, keys in asked] == [1, 1]
     assert isinstance(spread, Spread)
-    assert shop.temporary() == []
+    assert regions.temporary() == []
 
 
-def test_no_memory_and_nobody_to_spread_to(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders VALUES (9, 43, 100, NULL)")
+def test_no_memory_and_nobody_to_spread_to(regions: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    regions.sql("INSERT INTO orders VALUES (9, 43, 100, NULL)")
     make = Work.make
 
     def small(work: Work, name: str, sql: str, parameters: tuple[object, ...] = ()) -> int:
@@ -117,8 +114,8 @@ def test_no_memory_and_nobody_to_spread_to(shop: LakeCase, monkeypatch: pytest.M
 
     monkeypatch.setattr(Work, "make", small)
     with pytest.raises(LakeMemory):
-        shop.refresh("dt")
-    assert shop.temporary() == []
+        regions.refresh("dt")
+    assert regions.temporary() == []
 
 
 def test_full_disk(shop: LakeCase) -> None:

@@ -63,7 +63,7 @@ def test_rows_written_behind_the_view_are_taken_out_again(lake: Lake, lake_case:
     found = lake_case.refresh("totals")
     assert (found["action"], found["reason"]) == ("repair", "FOREIGN_WRITE")
     lake_case.check("totals")
-    assert lake_case.sql(f'SELECT DISTINCT __b FROM dt."{physical}"') == [(0,)]
+    assert lake_case.sql(f'SELECT DISTINCT __b FROM lake.dt."{physical}"') == [(0,)]
 
 
 def test_the_printed_statement_attaches_the_lake(lake: Lake) -> None:

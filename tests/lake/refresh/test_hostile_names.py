@@ -48,7 +48,7 @@ def test_schema_of_any_name(lake_case: LakeCase) -> None:
     schema = quoted("s'; drop")
     case.sql(f"CREATE SCHEMA {schema}")
     case.sql(f"CREATE TABLE {schema}.t (k BIGINT)")
-    case.sql(f"INSERT INTO {schema}.t VALUES (1), (1)")
+    case.sql(f"INSERT INTO lake.{schema}.t VALUES (1), (1)")
     case.create(
         f"CREATE DYNAMIC TABLE dt TARGET_LAG = '1 minute' AS SELECT k, count(*) AS n FROM {schema}.t GROUP BY k"
     )

@@ -32,35 +32,31 @@ def filled(case: LakeCase, ddl: str) -> LakeCase:
     return case
 
 
-def test_only_touched_groups_are_written(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    done = refreshed(shop, "INSERT INTO orders VALUES (5, 43, 70, NULL)")
+def test_only_touched_groups_are_written(regions: LakeCase) -> None:
+    done = refreshed(regions, "INSERT INTO orders VALUES (5, 43, 70, NULL)")
     assert (done["action"], done["keys"], done["inserted"], done["deleted"]) == ("incremental", 1, 1, 1)
 
 
-def test_order_and_customer_deleted_in_one_window(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
+def test_order_and_customer_deleted_in_one_window(regions: LakeCase) -> None:
     done = refreshed(
-        shop,
+        regions,
         "DELETE FROM orders WHERE customer_id = 42",
         "DELETE FROM customers WHERE customer_id = 42",
         "INSERT INTO orders VALUES (6, 43, 8, NULL)",
     )
     assert (done["action"], done["inserted"], done["deleted"]) == ("incremental", 1, 2)
-    assert shop.rows("dt") == [("r2", 8)]
+    assert regions.rows("dt") == [("r2", 8)]
 
 
-def test_foreign_key_moves_an_order_to_another_group(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    done = refreshed(shop, "UPDATE orders SET customer_id = 43 WHERE order_id = 1")
+def test_foreign_key_moves_an_order_to_another_group(regions: LakeCase) -> None:
+    done = refreshed(regions, "UPDATE orders SET customer_id = 43 WHERE order_id = 1")
     assert done["keys"] == 2
-    assert shop.rows("dt") == [("r1", 5), ("r2", 10)]
+    assert regions.rows("dt") == [("r1", 5), ("r2", 10)]
 
 
-def test_key_of_a_dimension_changes(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    refreshed(shop, "UPDATE customers SET customer_id = 99 WHERE customer_id = 42")
-    assert shop.rows("dt") == [("r2", 7)]
+def test_key_of_a_dimension_changes(regions: LakeCase) -> None:
+    refreshed(regions, "UPDATE customers SET customer_id = 99 WHERE customer_id = 42")
+    assert regions.rows("dt") == [("r2", 7)]
 
 
 def test_group_with_a_null_key(shop: LakeCase) -> None:
@@ -139,20 +135,18 @@ def test_shapes_of_definitions(query: str, shop: LakeCase) -> None:
     refreshed(shop, "UPDATE orders SET customer_id = 44 WHERE order_id = 2", "UPDATE country SET name = 'DK'")
 
 
-def test_change_of_an_unused_column_moves_the_frontier_alone(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    head = shop.head()
-    done = refreshed(shop, "UPDATE orders SET note = 'z'")
+def test_change_of_an_unused_column_moves_the_frontier_alone(regions: LakeCase) -> None:
+    head = regions.head()
+    done = refreshed(regions, "UPDATE orders SET note = 'z'")
     assert (done["action"], done["inserted"], done["deleted"], done["commit_snapshot"]) == ("no_data", 0, 0, None)
-    assert shop.head() == head + 1
+    assert regions.head() == head + 1
 
 
-def test_result_that_stays_equal_makes_no_snapshot(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    head = shop.head()
-    done = refreshed(shop, "INSERT INTO orders VALUES (9, 42, 1, NULL)")
+def test_result_that_stays_equal_makes_no_snapshot(regions: LakeCase) -> None:
+    head = regions.head()
+    done = refreshed(regions, "INSERT INTO orders VALUES (9, 42, 1, NULL)")
     assert (done["action"], done["keys"], done["commit_snapshot"]) == ("incremental", 1, None)
-    assert shop.head() == head + 1
+    assert regions.head() == head + 1
 
 
 def test_table_over_table_follows_the_same_snapshot(shop: LakeCase) -> None:
@@ -171,12 +165,11 @@ def test_table_over_table_follows_the_same_snapshot(shop: LakeCase) -> None:
     assert shop.rows("dt") == [("r9", 77)]
 
 
-def test_sources_that_were_compacted_are_no_change(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    refreshed(shop, "INSERT INTO orders VALUES (5, 43, 70, NULL)", "DELETE FROM orders WHERE order_id = 1")
-    shop.sql("CALL ducklake_rewrite_data_files('lake', 'orders', delete_threshold => 0.05)")
-    shop.sql("CALL ducklake_merge_adjacent_files('lake', 'orders')")
-    done = refreshed(shop, "INSERT INTO orders VALUES (6, 43, 71, NULL)")
+def test_sources_that_were_compacted_are_no_change(regions: LakeCase) -> None:
+    refreshed(regions, "INSERT INTO orders VALUES (5, 43, 70, NULL)", "DELETE FROM orders WHERE order_id = 1")
+    regions.sql("CALL ducklake_rewrite_data_files('lake', 'orders', delete_threshold => 0.05)")
+    regions.sql("CALL ducklake_merge_adjacent_files('lake', 'orders')")
+    done = refreshed(regions, "INSERT INTO orders VALUES (6, 43, 71, NULL)")
     assert (done["action"], done["keys"]) == ("incremental", 1)
 
 
@@ -193,9 +186,8 @@ def test_sums_that_do_not_fit_are_computed_again(shop: LakeCase) -> None:
     assert done["action"] in ("incremental", "full")
 
 
-def test_nothing_temporary_is_left_after_an_error(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders VALUES (5, 43, 70, NULL)")
+def test_nothing_temporary_is_left_after_an_error(regions: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    regions.sql("INSERT INTO orders VALUES (5, 43, 70, NULL)")
     make = Work.make
 
     def failing(work: Work, name: str, sql: str, parameters: Any = ()) -> int:
@@ -205,7 +197,7 @@ def test_nothing_temporary_is_left_after_an_error(shop: LakeCase, monkeypatch: p
 
     monkeypatch.setattr(Work, "make", failing)
     with pytest.raises(OSError, match="fire"):
-        shop.refresh("dt")
-    assert shop.temporary() == []
+        regions.refresh("dt")
+    assert regions.temporary() == []
     monkeypatch.undo()
-    refreshed(shop)
+    refreshed(regions)

@@ -21,7 +21,7 @@ from catchment.lake.session import Work, plan_of
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Action, Order, Publication
 from tests.fixtures.lake import SETTINGS, LakeCase
-from tests.lake.refresh.test_incremental import REGIONS, TABLE, filled, refreshed
+from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
 
 
 @contextmanager
@@ -33,11 +33,10 @@ def statements(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
     found += [str(record.args[1]) for record in caplog.records if isinstance(record.args, tuple)]
 
 
-def test_transaction_only_writes_and_never_updates(shop: LakeCase, caplog: pytest.LogCaptureFixture) -> None:
-    filled(shop, REGIONS)
+def test_transaction_only_writes_and_never_updates(regions: LakeCase, caplog: pytest.LogCaptureFixture) -> None:
     with statements(caplog) as done:
-        shop.sql("DELETE FROM orders WHERE order_id = 1")
-        shop.refresh("dt")
+        regions.sql("DELETE FROM orders WHERE order_id = 1")
+        regions.refresh("dt")
     begin, end = done.index("BEGIN TRANSACTION"), done.index("COMMIT")
     inside = [text.split()[0] for text in done[begin : end + 1]]
     assert inside == ["BEGIN", "DELETE", "INSERT", "SELECT", "CALL", "COMMIT"]
@@ -46,16 +45,15 @@ def test_transaction_only_writes_and_never_updates(shop: LakeCase, caplog: pytes
 
 
 def test_lock_is_held_around_the_transaction_by_a_session_of_its_own(
-    shop: LakeCase, monkeypatch: pytest.MonkeyPatch
+    regions: LakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    filled(shop, REGIONS)
     seen: list[list[tuple[Any, ...]]] = []
     run = Duck.run
 
     def looking(duck: Duck, sql: str, parameters: Any = ()) -> None:
         if sql.startswith("BEGIN"):
             seen.append(
-                shop.pg(
+                regions.pg(
                     "select a.application_name from pg_locks as l join pg_stat_activity as a using (pid)"
                     " where l.locktype = 'advisory' and l.granted and l.objid::bigint = lake.commit_key() & 4294967295"
                 )
@@ -63,7 +61,7 @@ def test_lock_is_held_around_the_transaction_by_a_session_of_its_own(
         run(duck, sql, parameters)
 
     monkeypatch.setattr(Duck, "run", looking)
-    refreshed(shop, "DELETE FROM orders WHERE order_id = 1")
+    refreshed(regions, "DELETE FROM orders WHERE order_id = 1")
     assert [[row[0].startswith("catchment commit lock") for row in rows] for rows in seen] == [[True]]
 
 
@@ -143,54 +141,50 @@ def in_hand(case: LakeCase) -> Iterator[tuple[Work, Publication]]:
         yield work, Publication(Action.INCREMENTAL, None, 0, 0, order.rows or 0, None, ())
 
 
-def test_row_that_is_not_there_is_never_deleted(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders VALUES (9, 42, 1, NULL)")
-    before = shop.rows("dt")
-    with in_hand(shop) as (work, publication):
+def test_row_that_is_not_there_is_never_deleted(regions: LakeCase) -> None:
+    regions.sql("INSERT INTO orders VALUES (9, 42, 1, NULL)")
+    before = regions.rows("dt")
+    with in_hand(regions) as (work, publication):
         work.make("gone", "SELECT 77 AS __rid, CAST(0 AS SMALLINT) AS __b")
         with pytest.raises(InvariantBroken, match=r"1 rows .* were to be deleted, and 0 of them were there"):
-            publish.publish_rows(work, shop.control, publication, Difference(0, 1, frozenset({0})))
-    assert shop.rows("dt") == before
+            publish.publish_rows(work, regions.control, publication, Difference(0, 1, frozenset({0})))
+    assert regions.rows("dt") == before
 
 
-def test_rows_left_have_to_be_as_many_as_announced(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders VALUES (9, 42, 1, NULL)")
-    head = shop.head()
-    with in_hand(shop) as (work, publication):
+def test_rows_left_have_to_be_as_many_as_announced(regions: LakeCase) -> None:
+    regions.sql("INSERT INTO orders VALUES (9, 42, 1, NULL)")
+    head = regions.head()
+    with in_hand(regions) as (work, publication):
         work.make("added", "SELECT * EXCLUDE (__rid) FROM dt_old LIMIT 1")
         with pytest.raises(InvariantBroken, match="3 rows after the refresh instead of 2"):
-            publish.publish_rows(work, shop.control, publication, Difference(1, 0, frozenset()))
-    assert shop.head() == head
+            publish.publish_rows(work, regions.control, publication, Difference(1, 0, frozenset()))
+    assert regions.head() == head
 
 
-def test_table_written_by_somebody_meanwhile_is_replaced(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders VALUES (9, 42, 100, NULL)")
-    order = shop.begin(shop.request("dt"))
-    shop.sql(f"DELETE FROM {lake_name(order.physical)}")
-    shop.carry_out(order)
-    found = shop.refreshed(order.refresh_id)
+def test_table_written_by_somebody_meanwhile_is_replaced(regions: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    regions.sql("INSERT INTO orders VALUES (9, 42, 100, NULL)")
+    order = regions.begin(regions.request("dt"))
+    regions.sql(f"DELETE FROM {lake_name(order.physical)}")
+    regions.carry_out(order)
+    found = regions.refreshed(order.refresh_id)
     assert (found["action"], found["reason"]) == ("repair", "INVARIANT")
-    shop.check("dt")
-    assert shop.temporary() == []
+    regions.check("dt")
+    assert regions.temporary() == []
 
 
-def test_second_attempt_is_the_only_one_that_publishes(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders VALUES (9, 42, 100, NULL)")
-    with in_hand(shop) as (work, publication):
+def test_second_attempt_is_the_only_one_that_publishes(regions: LakeCase) -> None:
+    regions.sql("INSERT INTO orders VALUES (9, 42, 100, NULL)")
+    with in_hand(regions) as (work, publication):
         work.make("added", "SELECT * EXCLUDE (__rid) FROM dt_old LIMIT 1")
-        shop.control.prepare_publish(work.order.refresh_id, work.order.fence, publication)
-        later = shop.begin(work.order.refresh_id)
-        shop.control.prepare_publish(later.refresh_id, later.fence, publication)
+        regions.control.prepare_publish(work.order.refresh_id, work.order.fence, publication)
+        later = regions.begin(work.order.refresh_id)
+        regions.control.prepare_publish(later.refresh_id, later.fence, publication)
         change = publish._Change(work.order, 3, inserts=("added",))
-        with pytest.raises(PublishVetoed), shop.control.connection() as conn:
-            publish._publish(shop.duck, shop.control, conn, change)
-    shop.carry_out(shop.begin(later.refresh_id))
-    shop.check("dt")
-    assert len([note for _, note in shop.notes() if '"refresh"' in note]) == 2
+        with pytest.raises(PublishVetoed), regions.control.connection() as conn:
+            publish._publish(regions.duck, regions.control, conn, change)
+    regions.carry_out(regions.begin(later.refresh_id))
+    regions.check("dt")
+    assert len([note for _, note in regions.notes() if '"refresh"' in note]) == 2
 
 
 class Refusing:
@@ -210,30 +204,27 @@ class Refusing:
 
 
 def test_refused_commit_is_done_again_and_at_last_writes_buckets_anew(
-    shop: LakeCase, monkeypatch: pytest.MonkeyPatch
+    regions: LakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    filled(shop, REGIONS)
     refusing = Refusing(monkeypatch, publish.TRIES)
-    shop.make("more", "k BIGINT")
-    done = refreshed(shop, "UPDATE orders SET amount = 99 WHERE order_id = 3")
+    regions.make("more", "k BIGINT")
+    done = refreshed(regions, "UPDATE orders SET amount = 99 WHERE order_id = 3")
     assert refusing.modes[-1] is True
     assert (done["figures"]["publish"], done["figures"]["publish_tries"]) == ("rewrite", publish.TRIES + 1)
-    assert shop.rows("dt") == [("r1", 10), ("r2", 99)]
+    assert regions.rows("dt") == [("r1", 10), ("r2", 99)]
 
 
-def test_commit_that_is_always_refused_fails(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled(shop, REGIONS)
+def test_commit_that_is_always_refused_fails(regions: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
     Refusing(monkeypatch, 100)
-    shop.sql("UPDATE orders SET amount = 99 WHERE order_id = 3")
+    regions.sql("UPDATE orders SET amount = 99 WHERE order_id = 3")
     with pytest.raises(CommitRefused):
-        shop.refresh("dt")
-    assert shop.temporary() == []
+        regions.refresh("dt")
+    assert regions.temporary() == []
     monkeypatch.undo()
-    refreshed(shop)
+    refreshed(regions)
 
 
-def test_connection_lost_after_the_commit_counts_as_done(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled(shop, REGIONS)
+def test_connection_lost_after_the_commit_counts_as_done(regions: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
     execute, lost = Duck._execute, list[str]()
 
     def losing(duck: Duck, sql: str, parameters: Any) -> Any:
@@ -243,37 +234,36 @@ def test_connection_lost_after_the_commit_counts_as_done(shop: LakeCase, monkeyp
             raise LakeUnavailable("server closed the connection", code="CATALOG")
         return found
 
-    shop.sql("UPDATE orders SET amount = 99 WHERE order_id = 3")
+    regions.sql("UPDATE orders SET amount = 99 WHERE order_id = 3")
     monkeypatch.setattr(Duck, "_execute", losing)
-    done = shop.refresh("dt")
+    done = regions.refresh("dt")
     monkeypatch.undo()
     assert (lost, done["state"], done["figures"]["publish_tries"]) == (["COMMIT"], "SUCCEEDED", 1)
-    shop.check("dt")
+    regions.check("dt")
 
 
-def test_connection_lost_before_the_commit_is_tried_again(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connection_lost_before_the_commit_is_tried_again(regions: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every connection to the catalog is cut within the transaction."""
-    filled(shop, REGIONS)
     changed, cut = Duck.changed, list[int]()
 
     def cutting(duck: Duck, sql: str, parameters: Any = ()) -> int:
         found = changed(duck, sql, parameters)
         if sql.startswith("DELETE FROM") and not cut:
             cut.append(1)
-            shop.pg(
+            regions.pg(
                 "select pg_terminate_backend(pid) from pg_stat_activity"
                 " where application_name = 'catchment lake' and datname = current_database() and state <> 'idle'"
             )
         return found
 
-    shop.sql("UPDATE orders SET amount = 99 WHERE order_id = 3")
+    regions.sql("UPDATE orders SET amount = 99 WHERE order_id = 3")
     monkeypatch.setattr(Duck, "changed", cutting)
-    done = shop.refresh("dt")
+    done = regions.refresh("dt")
     monkeypatch.undo()
     assert (cut, done["state"]) == ([1], "SUCCEEDED")
     assert done["figures"]["publish_tries"] > 1
-    shop.check("dt")
-    assert len([note for _, note in shop.notes() if '"refresh"' in note]) == 2
+    regions.check("dt")
+    assert len([note for _, note in regions.notes() if '"refresh"' in note]) == 2
 
 
 def test_busy_lock_is_an_error_that_says_who_to_ask(shop: LakeCase) -> None:
@@ -292,21 +282,20 @@ def write_file(case: LakeCase, order: Order, name: str, sql: str) -> str:
     return str(path)
 
 
-def test_files_are_registered_once(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders VALUES (9, 42, 100, NULL)")
-    order = shop.begin(shop.request("dt"))
-    path = write_file(shop, order, "r1.parquet", "SELECT 'r5' AS region, CAST(1 AS DECIMAL(10,2)) AS most")
+def test_files_are_registered_once(regions: LakeCase) -> None:
+    regions.sql("INSERT INTO orders VALUES (9, 42, 100, NULL)")
+    order = regions.begin(regions.request("dt"))
+    path = write_file(regions, order, "r1.parquet", "SELECT 'r5' AS region, CAST(1 AS DECIMAL(10,2)) AS most")
     publication = Publication(Action.INCREMENTAL, None, 1, 0, 3, 1, ())
-    with shop.control.connection() as conn:
+    with regions.control.connection() as conn:
         with pytest.raises(LakeError, match="a second time"):
-            publish.publish_files(shop.duck, shop.control, conn, order, publication, [path, path], [], [])
-        snapshot = publish.publish_files(shop.duck, shop.control, conn, order, publication, [path], [], [])
-        assert snapshot == shop.head()
+            publish.publish_files(regions.duck, regions.control, conn, order, publication, [path, path], [], [])
+        snapshot = publish.publish_files(regions.duck, regions.control, conn, order, publication, [path], [], [])
+        assert snapshot == regions.head()
         with pytest.raises(LakeError, match="a second time"):
-            publish.publish_files(shop.duck, shop.control, conn, order, publication, [path], [], [])
-    assert ("r5", 1) in shop.rows("dt")
-    assert len(shop.rows("dt")) == 3
+            publish.publish_files(regions.duck, regions.control, conn, order, publication, [path], [], [])
+    assert ("r5", 1) in regions.rows("dt")
+    assert len(regions.rows("dt")) == 3
 
 
 def _delete_own_table(dsn: str, place: int, rounds: int, barrier: Any) -> None:

@@ -20,36 +20,36 @@ def outcome(found: dict[str, Any]) -> tuple[str, str | None]:
     return found["action"], found["reason"]
 
 
-def test_delete_that_was_overtaken_is_found_by_counting(shop: LakeCase) -> None:
+def test_delete_that_was_overtaken_is_found_by_counting(regions: LakeCase) -> None:
     """The feed of the commit lacks the row, and the version before it has changed after the fact."""
-    filled(shop, REGIONS)
-    refreshed(shop, "DELETE FROM orders WHERE order_id = 4")
-    with foreign_client(shop) as client:
+    refreshed(regions, "DELETE FROM orders WHERE order_id = 4")
+    with foreign_client(regions) as client:
         client.execute("BEGIN TRANSACTION")
         client.execute("DELETE FROM theirs.main.orders WHERE order_id = 1")
-        shop.sql("INSERT INTO country VALUES (9, 'XX')")
-        overtaking = shop.head()
-        refreshed(shop)
+        regions.sql("INSERT INTO country VALUES (9, 'XX')")
+        overtaking = regions.head()
+        refreshed(regions)
         client.execute("COMMIT")
     feed = "SELECT count(*) FROM ducklake_table_deletions('lake', 'main', 'orders', ?, ?)"
-    assert shop.sql(feed, [shop.head(), shop.head()]) == [(0,)], "this build dates the delete right"
-    assert shop.sql(feed, [overtaking, overtaking]) == [(1,)]
+    assert regions.sql(feed, [regions.head(), regions.head()]) == [(0,)], "this build dates the delete right"
+    assert regions.sql(feed, [overtaking, overtaking]) == [(1,)]
 
-    found = refreshed(shop)
+    found = refreshed(regions)
     assert outcome(found) == ("repair", "FEED_MISMATCH")
     assert "3 rows" in found["figures"]["detail"]
-    assert shop.rows("dt") == [("r1", 5), ("r2", 7)]
-    assert outcome(refreshed(shop, "INSERT INTO orders VALUES (8, 42, 50, NULL)")) == ("incremental", None)
+    assert regions.rows("dt") == [("r1", 5), ("r2", 7)]
+    assert outcome(refreshed(regions, "INSERT INTO orders VALUES (8, 42, 50, NULL)")) == ("incremental", None)
 
 
-def test_version_that_changes_while_it_is_read_is_read_again(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_version_that_changes_while_it_is_read_is_read_again(
+    regions: LakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The overtaken delete is committed while the refresh computes from the version that it is dated into."""
-    filled(shop, REGIONS)
-    refreshed(shop, "DELETE FROM orders WHERE order_id = 4")
-    with foreign_client(shop) as client:
+    refreshed(regions, "DELETE FROM orders WHERE order_id = 4")
+    with foreign_client(regions) as client:
         client.execute("BEGIN TRANSACTION")
         client.execute("DELETE FROM theirs.main.orders WHERE order_id = 1")
-        shop.sql("UPDATE customers SET region = 'r2' WHERE customer_id = 42")
+        regions.sql("UPDATE customers SET region = 'r2' WHERE customer_id = 42")
         plain, raced = compute.difference, list[int]()
 
         def racing(work: Work, *, is_ours: bool = True) -> compute.Difference:
@@ -60,28 +60,27 @@ def test_version_that_changes_while_it_is_read_is_read_again(shop: LakeCase, mon
             return found
 
         monkeypatch.setattr(compute, "difference", racing)
-        found = shop.refresh("dt")
+        found = regions.refresh("dt")
     monkeypatch.undo()
     assert outcome(found) == ("repair", "FEED_MISMATCH")
-    shop.check("dt")
-    assert shop.rows("dt") == [("r2", 7)]
-    refreshed(shop)
-    assert shop.rows("dt") == [("r2", 7)]
+    regions.check("dt")
+    assert regions.rows("dt") == [("r2", 7)]
+    refreshed(regions)
+    assert regions.rows("dt") == [("r2", 7)]
 
 
-def test_inlined_changes_are_not_used(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    with foreign_client(shop) as client:
+def test_inlined_changes_are_not_used(regions: LakeCase) -> None:
+    with foreign_client(regions) as client:
         client.execute(
             "CALL theirs.set_option('data_inlining_row_limit', 10, schema => 'main', table_name => 'orders')"
         )
         client.execute("INSERT INTO theirs.main.orders VALUES (8, 42, 50, NULL)")
         client.execute("DELETE FROM theirs.main.orders WHERE order_id = 3")
-    assert shop.pg("select 1 from public.ducklake_snapshot_changes where changes_made like '%%inlined%%'"), (
+    assert regions.pg("select 1 from public.ducklake_snapshot_changes where changes_made like '%%inlined%%'"), (
         "not inlined"
     )
-    assert outcome(refreshed(shop)) == ("repair", "FEED_INLINED")
-    assert shop.rows("dt") == [("r1", 50)]
+    assert outcome(refreshed(regions)) == ("repair", "FEED_INLINED")
+    assert regions.rows("dt") == [("r1", 50)]
 
 
 def test_row_ids_that_are_not_unique(shop: LakeCase) -> None:
@@ -125,57 +124,51 @@ def test_groups_do_not_need_row_ids(shop: LakeCase) -> None:
     assert outcome(refreshed(shop)) == ("incremental", None)
 
 
-def test_replaced_source(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.sql("CREATE OR REPLACE TABLE customers AS SELECT 42 AS customer_id, 'r7' AS region")
-    assert outcome(refreshed(shop)) == ("reinitialize", "SOURCE_REPLACED")
-    assert shop.rows("dt") == [("r7", 10)]
-    assert outcome(refreshed(shop, "INSERT INTO customers VALUES (43, 'r8')")) == ("incremental", None)
+def test_replaced_source(regions: LakeCase) -> None:
+    regions.sql("CREATE OR REPLACE TABLE customers AS SELECT 42 AS customer_id, 'r7' AS region")
+    assert outcome(refreshed(regions)) == ("reinitialize", "SOURCE_REPLACED")
+    assert regions.rows("dt") == [("r7", 10)]
+    assert outcome(refreshed(regions, "INSERT INTO customers VALUES (43, 'r8')")) == ("incremental", None)
 
 
-def test_replaced_source_without_another_result_writes_nothing(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.sql("CREATE OR REPLACE TABLE customers AS SELECT * FROM customers")
-    found = refreshed(shop)
+def test_replaced_source_without_another_result_writes_nothing(regions: LakeCase) -> None:
+    regions.sql("CREATE OR REPLACE TABLE customers AS SELECT * FROM customers")
+    found = refreshed(regions)
     assert (outcome(found), found["commit_snapshot"]) == (("reinitialize", "SOURCE_REPLACED"), None)
 
 
-def test_missing_source(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    before = shop.rows("dt")
-    shop.sql("ALTER TABLE customers RENAME TO clients")
+def test_missing_source(regions: LakeCase) -> None:
+    before = regions.rows("dt")
+    regions.sql("ALTER TABLE customers RENAME TO clients")
     with pytest.raises(SourceChanged, match=r"main\.customers, which does not exist") as caught:
-        shop.refresh("dt")
+        regions.refresh("dt")
     assert caught.value.code == "SOURCE_MISSING"
-    assert shop.rows("dt") == before
-    shop.sql("ALTER TABLE clients RENAME TO customers")
-    assert refreshed(shop, "UPDATE customers SET region = 'r5' WHERE customer_id = 42")["state"] == "SUCCEEDED"
+    assert regions.rows("dt") == before
+    regions.sql("ALTER TABLE clients RENAME TO customers")
+    assert refreshed(regions, "UPDATE customers SET region = 'r5' WHERE customer_id = 42")["state"] == "SUCCEEDED"
 
 
-def test_columns_that_are_not_used_may_come_and_go(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.sql("ALTER TABLE orders ADD COLUMN extra INTEGER")
-    shop.sql("ALTER TABLE orders DROP COLUMN note")
-    done = refreshed(shop, "INSERT INTO orders VALUES (8, 42, 50, 1)")
+def test_columns_that_are_not_used_may_come_and_go(regions: LakeCase) -> None:
+    regions.sql("ALTER TABLE orders ADD COLUMN extra INTEGER")
+    regions.sql("ALTER TABLE orders DROP COLUMN note")
+    done = refreshed(regions, "INSERT INTO orders VALUES (8, 42, 50, 1)")
     assert outcome(done) == ("incremental", None)
 
 
-def test_column_that_is_gone(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.sql("ALTER TABLE orders DROP COLUMN amount")
+def test_column_that_is_gone(regions: LakeCase) -> None:
+    regions.sql("ALTER TABLE orders DROP COLUMN amount")
     with pytest.raises(SourceChanged, match=r"'amount' of main\.orders") as caught:
-        shop.refresh("dt")
+        regions.refresh("dt")
     assert caught.value.code == "SOURCE_COLUMN_MISSING"
     assert caught.value.hint is not None
     assert "CREATE OR REPLACE" in caught.value.hint
 
 
-def test_column_that_was_made_anew(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.sql("ALTER TABLE customers DROP COLUMN region")
-    shop.sql("ALTER TABLE customers ADD COLUMN region VARCHAR")
-    assert outcome(refreshed(shop)) == ("reinitialize", "SOURCE_RETYPED")
-    assert shop.rows("dt") == [(None, 10)]
+def test_column_that_was_made_anew(regions: LakeCase) -> None:
+    regions.sql("ALTER TABLE customers DROP COLUMN region")
+    regions.sql("ALTER TABLE customers ADD COLUMN region VARCHAR")
+    assert outcome(refreshed(regions)) == ("reinitialize", "SOURCE_RETYPED")
+    assert regions.rows("dt") == [(None, 10)]
 
 
 def test_type_that_grew_without_changing_the_result(shop: LakeCase) -> None:
@@ -193,56 +186,51 @@ def test_type_that_grew_behind_an_aggregate(shop: LakeCase) -> None:
     assert outcome(refreshed(shop)) == ("reinitialize", "SOURCE_RETYPED")
 
 
-def test_expired_version(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders VALUES (8, 42, 50, NULL)")
-    shop.sql("INSERT INTO orders VALUES (9, 42, 60, NULL)")
-    ((old,),) = shop.pg("select min(snapshot) from lake.read")
-    shop.sql(f"CALL ducklake_expire_snapshots('lake', versions => [{old}])")
-    assert outcome(refreshed(shop)) == ("reinitialize", "SNAPSHOT_EXPIRED")
-    assert outcome(refreshed(shop, "INSERT INTO orders VALUES (10, 43, 61, NULL)")) == ("incremental", None)
+def test_expired_version(regions: LakeCase) -> None:
+    regions.sql("INSERT INTO orders VALUES (8, 42, 50, NULL)")
+    regions.sql("INSERT INTO orders VALUES (9, 42, 60, NULL)")
+    ((old,),) = regions.pg("select min(snapshot) from lake.read")
+    regions.sql(f"CALL ducklake_expire_snapshots('lake', versions => [{old}])")
+    assert outcome(refreshed(regions)) == ("reinitialize", "SNAPSHOT_EXPIRED")
+    assert outcome(refreshed(regions, "INSERT INTO orders VALUES (10, 43, 61, NULL)")) == ("incremental", None)
 
 
-def test_first_snapshot_of_a_window_has_expired(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    ((old,),) = shop.pg("select min(snapshot) from lake.read")
+def test_first_snapshot_of_a_window_has_expired(regions: LakeCase) -> None:
+    ((old,),) = regions.pg("select min(snapshot) from lake.read")
     for order_id in (8, 9, 10):
-        shop.sql("INSERT INTO orders VALUES (?, 42, 50, NULL)", [order_id])
-    commits = shop.pg("select snapshot_id from lake.ducklake_snapshot where snapshot_id > %s order by 1", old)
-    shop.sql(f"CALL ducklake_expire_snapshots('lake', versions => [{commits[0][0]}, {commits[1][0]}])")
-    assert outcome(refreshed(shop)) == ("incremental", None)
-    assert shop.rows("dt")[0] == ("r1", 50)
+        regions.sql("INSERT INTO orders VALUES (?, 42, 50, NULL)", [order_id])
+    commits = regions.pg("select snapshot_id from lake.ducklake_snapshot where snapshot_id > %s order by 1", old)
+    regions.sql(f"CALL ducklake_expire_snapshots('lake', versions => [{commits[0][0]}, {commits[1][0]}])")
+    assert outcome(refreshed(regions)) == ("incremental", None)
+    assert regions.rows("dt")[0] == ("r1", 50)
 
 
-def test_snapshots_that_expired_before_anybody_looked(shop: LakeCase) -> None:
+def test_snapshots_that_expired_before_anybody_looked(regions: LakeCase) -> None:
     """The catalog no longer says which tables they changed."""
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders VALUES (8, 42, 50, NULL)")
-    changed = shop.head()
-    shop.sql("INSERT INTO country VALUES (9, 'XX')")
-    shop.sql(f"CALL ducklake_expire_snapshots('lake', versions => [{changed}])")
-    assert outcome(refreshed(shop)) == ("incremental", None)
-    assert shop.rows("dt")[0] == ("r1", 50)
+    regions.sql("INSERT INTO orders VALUES (8, 42, 50, NULL)")
+    changed = regions.head()
+    regions.sql("INSERT INTO country VALUES (9, 'XX')")
+    regions.sql(f"CALL ducklake_expire_snapshots('lake', versions => [{changed}])")
+    assert outcome(refreshed(regions)) == ("incremental", None)
+    assert regions.rows("dt")[0] == ("r1", 50)
 
 
-def test_somebody_wrote_to_the_content(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    ((physical,),) = shop.pg("select format('t%sg%s', id, generation) from lake.dt where name = 'dt'")
-    shop.sql(f"DELETE FROM dt.\"{physical}\" WHERE region = 'r1'")
-    shop.sql(f'INSERT INTO dt."{physical}" SELECT * FROM dt."{physical}"')
-    found = shop.refresh("dt")
+def test_somebody_wrote_to_the_content(regions: LakeCase) -> None:
+    ((physical,),) = regions.pg("select format('t%sg%s', id, generation) from lake.dt where name = 'dt'")
+    regions.sql(f"DELETE FROM lake.dt.\"{physical}\" WHERE region = 'r1'")
+    regions.sql(f'INSERT INTO lake.dt."{physical}" SELECT * FROM lake.dt."{physical}"')
+    found = regions.refresh("dt")
     assert outcome(found) == ("repair", "FOREIGN_WRITE")
-    shop.check("dt")
+    regions.check("dt")
     assert (found["inserted"], found["deleted"]) == (1, 1)
-    assert outcome(refreshed(shop, "INSERT INTO orders VALUES (8, 42, 50, NULL)")) == ("incremental", None)
+    assert outcome(refreshed(regions, "INSERT INTO orders VALUES (8, 42, 50, NULL)")) == ("incremental", None)
 
 
-def test_replaced_definition_is_filled_anew(shop: LakeCase) -> None:
-    filled(shop, REGIONS)
-    shop.create(REGIONS.replace("CREATE", "CREATE OR REPLACE").replace("max", "min"))
-    assert outcome(refreshed(shop)) == ("reinitialize", "DEFINITION_CHANGED")
-    assert shop.rows("dt") == [("r1", 5), ("r2", 7)]
-    assert shop.leftovers() == {}
+def test_replaced_definition_is_filled_anew(regions: LakeCase) -> None:
+    regions.create(REGIONS.replace("CREATE", "CREATE OR REPLACE").replace("max", "min"))
+    assert outcome(refreshed(regions)) == ("reinitialize", "DEFINITION_CHANGED")
+    assert regions.rows("dt") == [("r1", 5), ("r2", 7)]
+    assert regions.leftovers() == {}
 
 
 def test_replaced_table_above(shop: LakeCase) -> None:
@@ -257,17 +245,16 @@ def test_replaced_table_above(shop: LakeCase) -> None:
     assert outcome(refreshed(shop, "INSERT INTO orders VALUES (8, 42, 50, NULL)"))[0] == "incremental"
 
 
-def test_frontier_is_what_was_read_not_what_came_meanwhile(shop: LakeCase) -> None:
+def test_frontier_is_what_was_read_not_what_came_meanwhile(regions: LakeCase) -> None:
     """A commit between the round and its refresh belongs to the next window."""
-    filled(shop, REGIONS)
-    shop.sql("INSERT INTO orders VALUES (8, 42, 50, NULL)")
-    refresh_id = shop.request("dt")
-    shop.sql("INSERT INTO orders VALUES (9, 42, 60, NULL)")
-    shop.carry_out(shop.begin(refresh_id))
-    shop.check("dt")
-    assert shop.rows("dt")[0] == ("r1", 50)
-    assert outcome(refreshed(shop)) == ("incremental", None)
-    assert shop.rows("dt")[0] == ("r1", 60)
+    regions.sql("INSERT INTO orders VALUES (8, 42, 50, NULL)")
+    refresh_id = regions.request("dt")
+    regions.sql("INSERT INTO orders VALUES (9, 42, 60, NULL)")
+    regions.carry_out(regions.begin(refresh_id))
+    regions.check("dt")
+    assert regions.rows("dt")[0] == ("r1", 50)
+    assert outcome(refreshed(regions)) == ("incremental", None)
+    assert regions.rows("dt")[0] == ("r1", 60)
 
 
 def test_merged_files_give_rows_other_ids(shop: LakeCase) -> None:
@@ -293,17 +280,16 @@ def test_rewritten_files_keep_row_ids(shop: LakeCase) -> None:
     assert outcome(refreshed(shop, "UPDATE orders SET amount = 71 WHERE order_id = 3")) == ("incremental", None)
 
 
-def test_feed_of_deletes_is_read_without_a_filter(shop: LakeCase) -> None:
+def test_feed_of_deletes_is_read_without_a_filter(regions: LakeCase) -> None:
     """A filter on the snapshot makes it lose rows of files that several commits have deleted from."""
-    filled(shop, REGIONS)
     for order_id in (1, 2, 3):
-        shop.sql("DELETE FROM orders WHERE order_id = ?", [order_id])
-    head = shop.head()
+        regions.sql("DELETE FROM orders WHERE order_id = ?", [order_id])
+    head = regions.head()
     feed = f"SELECT snapshot_id FROM ducklake_table_deletions('lake', 'main', 'orders', {head - 2}, {head})"
-    assert len(shop.sql(feed)) == 3
-    assert shop.sql(f"{feed} WHERE snapshot_id > {head - 1}") == [], "this build filters right"
-    assert outcome(refreshed(shop)) == ("incremental", None)
-    assert shop.rows("dt") == []
+    assert len(regions.sql(feed)) == 3
+    assert regions.sql(f"{feed} WHERE snapshot_id > {head - 1}") == [], "this build filters right"
+    assert outcome(refreshed(regions)) == ("incremental", None)
+    assert regions.rows("dt") == []
 
 
 def test_source_with_a_column_of_the_feed(shop: LakeCase) -> None:
