@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
+from psycopg import Connection
 
 from catchment_register.cli.verify import DEEP, RULES
-from tests.fixtures.register import Register
+from catchment_register.dates import read_open_ends
+from tests.fixtures.register import Register, open_session, rolled_back
+from tests.fixtures.server import cloned
+
+
+@pytest.fixture(scope="module")
+def session(server: str, register_template: str) -> Iterator[Connection[Any]]:
+    """A session on a register with a bit of everything, derived."""
+    with cloned(server, register_template) as dsn, open_session(dsn) as conn:
+        conn.execute("set constraints register.request_collect immediate")
+        read_open_ends(conn)
+        reg = Register(conn)
+        reg.lu("1", "2024-01-01", "2025-06-01", region="03.01", activity="A.01.1", sector="2100", employees=3)
+        reg.lu("1", "2025-06-01", name="Renamed", region="11.03", activity="A.01.1", sector="2100", employees=4)
+        reg.es("2", "1", "2024-01-01", "2025-06-01", region="03.01", employees=1)
+        reg.informal("3", "2024-03-01", employees=2)
+        reg.lu("4", "2024-01-01", legal_form="AS")
+        reg.relate("1", "4", "2024-01-01", "2025-06-01")
+        reg.derive()
+        conn.commit()
+        yield conn
 
 
 @pytest.fixture
-def filled(reg: Register) -> Register:
-    """A register with a bit of everything, derived."""
-    reg.lu("1", "2024-01-01", "2025-06-01", region="03.01", activity="A.01.1", sector="2100", employees=3)
-    reg.lu("1", "2025-06-01", name="Renamed", region="11.03", activity="A.01.1", sector="2100", employees=4)
-    reg.es("2", "1", "2024-01-01", "2025-06-01", region="03.01", employees=1)
-    reg.informal("3", "2024-03-01", employees=2)
-    reg.lu("4", "2024-01-01", legal_form="AS")
-    reg.relate("1", "4", "2024-01-01", "2025-06-01")
-    reg.derive()
-    return reg
+def filled(session: Connection[Any]) -> Iterator[Register]:
+    """That register in a transaction that is rolled back."""
+    with rolled_back(session) as reg:
+        yield reg
 
 
 def broken(reg: Register, *, deep: bool = False) -> set[str]:
