@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pytest
 from catchment.cli.main import run
 from catchment.cli.table_show import progress_line, size, span
 from tests.fixtures.lake import LakeCase
+from tests.fixtures.spare import spare
 from tests.fixtures.worker import wait_until
 
 Cli = Callable[..., str]
@@ -194,22 +196,27 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_ctrl_c_ends_the_wait_and_the_refresh_can_be_done_by_others(cli: Cli, lake_case: LakeCase) -> None:
+def test_ctrl_c_ends_the_wait_and_the_refresh_can_be_done_by_others(
+    cli: Cli, lake_case: LakeCase, tmp_path: Path
+) -> None:
     cli("create", "-", "--no-wait", stdin=TOTALS)
-    with psycopg.connect(lake_case.dsn, autocommit=True) as holder:
+    with ExitStack() as stack, psycopg.connect(lake_case.dsn, autocommit=True) as holder:
         # The refresh waits for its commit as long as somebody else has the lock.
         holder.execute("select pg_advisory_lock(lake.commit_key())")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "catchment", "table", "refresh", "totals"],
-            env={**os.environ, **SETTINGS, "CATCHMENT_DSN": lake_case.dsn},
-            stderr=subprocess.PIPE,
-            text=True,
+        log = stack.enter_context((tmp_path / "stderr").open("w+"))
+        process = spare().start(
+            *("table", "refresh", "totals"),
+            environment={**os.environ, **SETTINGS, "CATCHMENT_DSN": lake_case.dsn},
+            out=log.fileno(),
+            err=log.fileno(),
         )
+        stack.callback(process.kill)
         publishing = "select count(*) from lake.refresh where state = 'PUBLISHING'"
         wait_until(lambda: lake_case.pg(publishing) == [(1,)], seconds=60)
         process.send_signal(signal.SIGINT)
         holder.execute("select pg_advisory_unlock(lake.commit_key())")
-        _, said = process.communicate(timeout=60)
+        process.wait(60)
+        said = (tmp_path / "stderr").read_text()
     assert process.returncode == 130, said
     assert "Stopped waiting" in said
     assert "Traceback" not in said
