@@ -1,7 +1,7 @@
 """Groups of commands that are imported when they are used. To list them, or to run one of them, imports no other.
 
 For ``catchment`` itself and for packages that add commands to it. Their entry point in the group
-``catchment.commands`` names a ``typer.Typer``, whose module is imported whenever somebody lists the commands::
+``catchment.commands`` names a ``typer.Typer``, whose module is imported whenever the commands are listed::
 
     app = lazy_app("shop", "Look after the shop.", {"count": ("shop.cli.count:count", "Count what is in stock.")})
 """

@@ -63,7 +63,7 @@ def import_file(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Import a file. Rows that cannot be used are told with the column to mend; the others come in."""
+    """Import a file. Rows that cannot be used are reported with the column to correct; the others are imported."""
     if (kind is None) == (definition is None):
         raise JobRefused("a file has a kind or a definition", hint="Give either --kind or --definition.")
     request = Request(

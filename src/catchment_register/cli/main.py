@@ -24,7 +24,7 @@ app = lazy_app(
         ),
         "import": (
             "catchment_register.cli.import_:import_file",
-            "Import a file. Rows that cannot be used are told with the column to mend; the others come in.",
+            "Import a file. Rows that cannot be used are reported with the column to correct; the others are imported.",
         ),
         "demo": (
             "catchment_register.cli.demo:demo",

@@ -14,7 +14,7 @@ declare
   v_tests   text;
   v_wrong   text;
 begin
-  -- Each list by itself: to plan a join of so many takes longer than to read them.
+  -- Each list by itself: to plan a join of all lists takes longer than to read them.
   select string_agg(format('c.%I', a.name), ', '),
          string_agg(format(' when c.%1$I is not null and not exists (select from register.%2$I as t where t.id = c.%1$I)'
                            ' then format(''%1$s %%s is not in %2$s'', c.%1$I)', a.name, tg_argv[a.n]), '' order by a.n)
