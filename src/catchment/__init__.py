@@ -18,7 +18,7 @@ A command is a function, a task is a request to run it, and a worker runs it (``
             print(await app.result(task_id, timeout=10))
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from catchment.errors import (
     CatchmentError,
@@ -47,6 +47,7 @@ from catchment.errors import (
     UnknownQueue,
     ValueUnreadable,
 )
+from catchment.lazy import lazy_names
 from catchment.model.release import VERSION
 
 if TYPE_CHECKING:
@@ -61,6 +62,25 @@ if TYPE_CHECKING:
     from catchment.task.context import Context
     from catchment.task.limit import Limit
     from catchment.task.options import Retry
+else:
+    # Those that need the driver or pydantic.
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "App": "client.app",
+            "Child": "task.child",
+            "Command": "task.command",
+            "Context": "task.context",
+            "Limit": "task.limit",
+            "Retry": "task.options",
+            "SyncClient": "client.sync",
+            "TaskId": "model.task",
+            "TaskInfo": "model.task",
+            "TaskState": "model.state",
+            "connect": "store.connect",
+            "migrate": "store.migrate",
+        },
+    )
 
 __version__ = VERSION
 
@@ -104,33 +124,3 @@ __all__ = [
     "connect",
     "migrate",
 ]
-
-_PLACES = {
-    "App": "client.app",
-    "Child": "task.child",
-    "Command": "task.command",
-    "Context": "task.context",
-    "Limit": "task.limit",
-    "Retry": "task.options",
-    "SyncClient": "client.sync",
-    "TaskId": "model.task",
-    "TaskInfo": "model.task",
-    "TaskState": "model.state",
-    "connect": "store.connect",
-    "migrate": "store.migrate",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import what needs the driver and pydantic when it is asked for: errors and the version come without."""
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    found = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -11,7 +11,9 @@ Everything lives in the schema ``register`` of the database; tables and function
 only installs them, brings files in and shows what came out.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from catchment.lazy import lazy_names
 
 if TYPE_CHECKING:
     from catchment_register.errors import (
@@ -57,18 +59,7 @@ __all__ = [
     "migrate",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import what is asked for: the list of commands needs this package without the driver."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    place = "schema.migrate" if name in ("check_version", "migrate") else "errors"
-    found = getattr(import_module(f"{__name__}.{place}"), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+if not TYPE_CHECKING:
+    # The list of commands needs this package without the driver.
+    _places = dict.fromkeys(__all__, "errors") | dict.fromkeys(("check_version", "migrate"), "schema.migrate")
+    __getattr__, __dir__ = lazy_names(__name__, _places)

@@ -5,7 +5,7 @@ folder or a bucket. Refreshes are tasks of the engine. This package needs ``pip 
 else of Catchment works without it.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from catchment.errors import (
     CommitRefused,
@@ -21,12 +21,18 @@ from catchment.errors import (
     TableMissing,
     TableRefused,
 )
+from catchment.lazy import lazy_names
 
 if TYPE_CHECKING:
     from catchment.lake.audit import AuditResult
     from catchment.lake.facade import Lake
     from catchment.lake.lifecycle import TableInfo
     from catchment.lake.rounds import RefreshInfo
+else:
+    # Those that need DuckDB: the rest of Catchment looks into this package without it.
+    __getattr__, __dir__ = lazy_names(
+        __name__, {"AuditResult": "audit", "Lake": "facade", "RefreshInfo": "rounds", "TableInfo": "lifecycle"}
+    )
 
 __all__ = [
     "AuditResult",
@@ -46,14 +52,3 @@ __all__ = [
     "TableMissing",
     "TableRefused",
 ]
-
-_PLACES = {"AuditResult": "audit", "Lake": "facade", "RefreshInfo": "rounds", "TableInfo": "lifecycle"}
-
-
-def __getattr__(name: str) -> Any:
-    """Import what needs DuckDB when it is asked for: the rest of Catchment looks into this package without it."""
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
