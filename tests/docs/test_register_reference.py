@@ -7,7 +7,7 @@ import runpy
 
 from catchment_register import errors
 from tests.docs.steps import ROOT
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 
 PAGE = (ROOT / "docs" / "reference" / "register_sql.md").read_text(encoding="utf-8")
 # Of the functions of a table.

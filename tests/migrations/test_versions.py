@@ -27,7 +27,7 @@ from catchment.store.migrate import ENGINE, Schema, Upgrade, check_version, migr
 from catchment_register import RegisterMismatch
 from tests.fixtures.engine import Engine
 from tests.fixtures.lake import LakeCase
-from tests.fixtures.register import RegisterDatabase
+from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.worker import StartWorker, wait_until
 
 NEWEST = loader.migrations()[-1].number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from catchment_register.reference.check import check_reports, check_units
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 
 
 def failed(reg: Register) -> list[tuple[str, str]]:

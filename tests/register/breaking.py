@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 
 
 def break_stage(reg: Register, stage: str) -> None:

@@ -15,7 +15,8 @@ import psycopg
 from hypothesis import strategies as st
 from psycopg import sql
 
-from tests.fixtures.register import TODAY, Register, Row
+from tests.fixtures.register import TODAY
+from tests.fixtures.register_driver import Register, Row
 from tests.register.breaking import break_once
 
 START = date(2022, 1, 1)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
-from tests.fixtures.register import Register, RegisterDatabase
+from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.fixtures.worker import wait_until
 
 Caught = pytest.ExceptionInfo[psycopg.Error]

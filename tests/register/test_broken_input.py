@@ -11,7 +11,7 @@ import pytest
 from catchment_register import JobRefused, MappingRefused
 from catchment_register.upload.job import Request, import_source, open_source
 from catchment_register.upload.source import Source, SourceRow
-from tests.fixtures.register import Register, RegisterDatabase
+from tests.fixtures.register_driver import Register, RegisterDatabase
 
 HEADER = b"tax_ident,name,physical_region_code,employees\n"
 GOOD = (b"1,One,0301,5\n", b'2,"Two, and more",4626,\n', b"3,Three,,7\n")

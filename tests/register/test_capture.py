@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.register import Register, RegisterDatabase, Row
+from tests.fixtures.register_driver import Register, RegisterDatabase, Row
 from tests.register.support import refused
 
 KINDS = ("establishment_ids", "legal_unit_ids", "enterprise_ids", "power_group_ids", "relationship_legal_unit_ids")

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from catchment_register.reference.check import check_units
-from tests.fixtures.register import Register, RegisterDatabase
+from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.fixtures.worker import wait_until
 from tests.register.unit_support import ENDS_ROUNDS
 

@@ -13,7 +13,7 @@ from catchment_register.codes.edition import Edition
 from catchment_register.codes.kinds import KINDS, find_kind
 from catchment_register.codes.load import Loading, load_codes, load_countries
 from catchment_register.codes.read import parse_codes, read_codes
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 
 
 def load(reg: Register, kind: str, text: str, **options: object) -> Loading:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.agreement import assert_agreement, failed
 
 STAGES = [

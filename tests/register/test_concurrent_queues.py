@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fixtures.register import RegisterDatabase
+from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.worker import wait_until
 from tests.register.agreement import wrong_reports
 from tests.register.holding import KEY, hold, is_held, is_settled

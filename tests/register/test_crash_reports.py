@@ -17,8 +17,8 @@ from catchment.store.migrate import migrate
 from catchment_register.codes.load import load_countries
 from catchment_register.dates import read_open_ends
 from catchment_register.reference.check import check_reports, check_units
-from tests.fixtures.register import Register, RegisterDatabase
 from tests.fixtures.register import opened as opened_for_test
+from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.fixtures.restart import copied, prepared, restart
 from tests.fixtures.server import cloned
 from tests.fixtures.worker import wait_until

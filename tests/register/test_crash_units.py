@@ -10,7 +10,7 @@ import pytest
 
 import catchment_register
 from catchment_register.dates import read_open_ends
-from tests.fixtures.register import Register, RegisterDatabase
+from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.fixtures.restart import restart
 from tests.fixtures.worker import wait_until
 from tests.register.holding import KEY, hold_stage, is_held

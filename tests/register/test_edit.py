@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.fixtures.register import Register, RegisterDatabase
+from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.register.support import meet, message, refused
 
 

@@ -15,7 +15,8 @@ from catchment_register.codes.read import read_codes
 from catchment_register.generate.files import CODE_FILES, UNIT_FILES, write_register
 from catchment_register.generate.plan import Plan
 from catchment_register.upload.job import Request, import_source, open_source
-from tests.fixtures.register import RegisterDatabase, opened
+from tests.fixtures.register import opened
+from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.server import cloned
 
 PLAN = Plan(legal_units=80, years=1, valid_from=date(2025, 1, 1), informal=0.1, relationships=0.1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.support import refused
 from tests.register.unit_support import assert_right, derive, last_info, rows_of, versions, without_reports
 

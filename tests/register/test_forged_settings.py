@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg import Connection
 
-from tests.fixtures.register import RegisterDatabase
+from tests.fixtures.register_driver import RegisterDatabase
 
 
 @pytest.fixture

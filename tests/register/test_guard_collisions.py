@@ -8,7 +8,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.fixtures.register import RegisterDatabase, opened
+from tests.fixtures.register import opened
+from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.server import cloned
 from tests.register.support import meet
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.agreement import assert_agreement, failed
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.register import Register, RegisterDatabase
+from tests.fixtures.register_driver import Register, RegisterDatabase
 
 Row = dict[str, Any]
 

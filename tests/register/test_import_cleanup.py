@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.support import message, refused
 
 FROM = {"valid_from": date(2020, 1, 1)}

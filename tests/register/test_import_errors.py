@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from catchment_register.upload.mapping import Mapping
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 
 FROM = {"valid_from": date(2020, 1, 1)}
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.register import Register, opened
+from tests.fixtures.register import opened
+from tests.fixtures.register_driver import Register
 from tests.fixtures.server import cloned
 from tests.fixtures.worker import wait_until
 

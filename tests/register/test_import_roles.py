@@ -8,7 +8,7 @@ from datetime import date
 
 import pytest
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.support import refused
 
 DENIED = "42501"

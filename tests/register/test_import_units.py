@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 
 FROM = {"valid_from": date(2020, 1, 1)}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.register import RegisterDatabase
+from tests.fixtures.register_driver import RegisterDatabase
 
 SIZE = 1_000_000_000
 # Long rows, so that it is the size of the file that counts and not how many units there are.

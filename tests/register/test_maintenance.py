@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import catchment_register
-from tests.fixtures.register import Register, RegisterDatabase
+from tests.fixtures.register_driver import Register, RegisterDatabase
 
 
 def fire(reg: Register, schedule: str) -> int | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from catchment_register.upload.job import Request, import_source, open_source
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.unit_support import assert_right, derive, without_reports
 
 SHOWN = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.fixtures.register import RegisterDatabase
+from tests.fixtures.register_driver import RegisterDatabase
 
 
 def told(reg: RegisterDatabase, work: str) -> list[dict[str, Any]]:

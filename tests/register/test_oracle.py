@@ -16,7 +16,7 @@ from catchment_register.codes.load import load_codes
 from catchment_register.codes.read import read_codes
 from catchment_register.generate.files import CODE_FILES, UNIT_FILES, write_register
 from catchment_register.generate.plan import Plan
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.agreement import assert_agreement
 from tests.register.random_edits import BEGINNING, Edit, Editor, edits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fixtures.register import RegisterDatabase
+from tests.fixtures.register_driver import RegisterDatabase
 from tests.register.unit_support import ENDS_ROUNDS
 
 TABLES = ("legal_unit", "establishment", "activity", "location", "contact", "stat_for_unit", "statistical_unit_row")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.support import message, refused
 
 FROM = {"valid_from": date(2020, 1, 1)}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.unit_support import derive, without_reports
 
 Edit = Callable[[Register], object]

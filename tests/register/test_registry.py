@@ -9,7 +9,7 @@ import pytest
 
 import catchment_register
 from catchment_register.schema import loader
-from tests.fixtures.register import Register, RegisterDatabase
+from tests.fixtures.register_driver import Register, RegisterDatabase
 
 COMMANDS = {
     "analytics": {

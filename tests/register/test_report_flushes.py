@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.agreement import wrong_reports
 
 TABLES = ("statistical_history_row", "statistical_unit_facet_row", "statistical_history_facet_row")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.support import refused
 
 DENIED = "42501"

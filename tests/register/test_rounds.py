@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.fixtures.register import Register, RegisterDatabase
+from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.register.breaking import break_stage, drain, mend_stage, wait_for_retry
 from tests.register.support import refused
 from tests.register.unit_support import ENDS_ROUNDS, assert_right, derive, rows_of, without_reports

@@ -13,7 +13,7 @@ from catchment_register.codes.kinds import KINDS
 from catchment_register.codes.load import load_codes
 from catchment_register.codes.read import read_codes
 from catchment_register.upload.job import Request, import_source, open_source
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 
 JOB_DATES = {"valid_from": date(2023, 1, 1)}
 

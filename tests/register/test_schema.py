@@ -17,7 +17,7 @@ import catchment
 import catchment_register
 from catchment_register import RegisterMismatch
 from catchment_register.schema import loader, migrate
-from tests.fixtures.register import Register, RegisterDatabase
+from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.register.dump import SCHEMA, dump
 
 

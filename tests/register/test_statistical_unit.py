@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.fixtures.register import Register, Row
+from tests.fixtures.register_driver import Register, Row
 from tests.register.unit_support import assert_right, derive, rows_of, without_reports
 
 

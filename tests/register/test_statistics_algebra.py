@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 
 # Few different values, so that extremes have several holders.
 VALUES = st.lists(st.sampled_from([-2, 0, 1, 2, 7, 100]), max_size=6)

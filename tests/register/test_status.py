@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.register import Register, RegisterDatabase
+from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.register.breaking import break_stage, mend_stage, wait_for_retry
 
 STEP = "call worker.process_tasks(p_queue => 'analytics', p_batch_size => 1)"

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 
 START = date(2020, 1, 1)
 DAYS = 12

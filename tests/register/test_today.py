@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fixtures.register import TODAY, Register
+from tests.fixtures.register import TODAY
+from tests.fixtures.register_driver import Register
 from tests.register.support import refused
 
 

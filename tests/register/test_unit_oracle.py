@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.random_edits import BEGINNING, Edit, Editor, edits
 from tests.register.unit_support import assert_right, derive, versions, without_reports
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.register import Register
+from tests.fixtures.register_driver import Register
 from tests.register.agreement import assert_agreement
 
 

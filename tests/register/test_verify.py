@@ -10,7 +10,8 @@ from psycopg import Connection
 
 from catchment_register.cli.verify import DEEP, RULES
 from catchment_register.dates import read_open_ends
-from tests.fixtures.register import Register, open_session, rolled_back
+from tests.fixtures.register import open_session, rolled_back
+from tests.fixtures.register_driver import Register
 from tests.fixtures.server import cloned
 
 

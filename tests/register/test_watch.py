@@ -11,7 +11,7 @@ import pytest
 from catchment_register.cli.waiting import show
 from catchment_register.errors import RegisterError
 from catchment_register.watch import Event, follow, is_served, watch_import, watch_round
-from tests.fixtures.register import RegisterDatabase
+from tests.fixtures.register_driver import RegisterDatabase
 
 FROM = {"valid_from": date(2020, 1, 1)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from catchment_register.reference.check import check_units
-from tests.fixtures.register import Register, Row
+from tests.fixtures.register_driver import Register, Row
 
 ENDS_ROUNDS = """
 create or replace procedure register.derive_reports(payload jsonb, inout info jsonb)

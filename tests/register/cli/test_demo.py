@@ -8,7 +8,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from tests.fixtures.register import Cli, RegisterDatabase, run_cli
+from tests.fixtures.register import Cli, run_cli
+from tests.fixtures.register_driver import RegisterDatabase
 
 
 def test_demo_imports_derives_edits_and_leaves_nothing(tmp_path: Path) -> None:

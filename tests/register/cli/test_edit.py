@@ -7,7 +7,8 @@ from typer.testing import CliRunner
 
 from catchment_register import RegisterError
 from catchment_register.cli.main import app
-from tests.fixtures.register import Cli, RegisterDatabase
+from tests.fixtures.register import Cli
+from tests.fixtures.register_driver import RegisterDatabase
 
 
 def run(reg: RegisterDatabase, *arguments: str) -> str:

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from catchment_register import FileRefused, JobRefused, MappingRefused
 from catchment_register.cli.main import app
-from tests.fixtures.register import Cli, RegisterDatabase
+from tests.fixtures.register import Cli
+from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.worker import wait_until
 
 GOOD = "tax_ident,name,employees,colour\n1,One,5,red\n2,Two,,blue\n"

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from catchment_register import RegisterError
 from catchment_register.cli.main import app
-from tests.fixtures.register import Cli, RegisterDatabase, run_cli
+from tests.fixtures.register import Cli, run_cli
+from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.server import stop_server
 
 

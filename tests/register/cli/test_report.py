@@ -15,7 +15,8 @@ from catchment_register import RegisterError
 from catchment_register.cli import output
 from catchment_register.cli.main import app
 from catchment_register.cli.search import word_query
-from tests.fixtures.register import RegisterDatabase, opened
+from tests.fixtures.register import opened
+from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.server import cloned
 
 

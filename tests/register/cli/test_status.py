@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tests.fixtures.register import Cli, RegisterDatabase
+from tests.fixtures.register import Cli
+from tests.fixtures.register_driver import RegisterDatabase
 
 
 def test_status_tells_what_waits_and_what_was_done(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
