@@ -4,25 +4,34 @@ For ``catchment`` itself and for packages that add commands to it. Their entry p
 ``catchment.commands`` names a ``typer.Typer``, whose module is imported whenever the commands are listed::
 
     app = lazy_app("shop", "Look after the shop.", {"count": ("shop.cli.count:count", "Count what is in stock.")})
+
+A command that cannot be imported is an error of that command alone, and so is a help text that Rich cannot read.
 """
 
 from __future__ import annotations
 
+import inspect
+import traceback
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from rich.errors import MarkupError
+from rich.markup import escape, render
+from typer.core import DEFAULT_MARKUP_MODE, TyperCommand, TyperGroup
+
+from catchment.errors import CatchmentError, DefinitionRefused
 
 Places = Mapping[str, tuple[str, str]]
+_LONGEST = 500
 
 
 class LazyCommand(TyperCommand):
     """A name and a line of help, until it is used: then the function or the ``typer.Typer`` at ``module:attribute``."""
 
     def __init__(self, name: str, place: str, line: str) -> None:
-        super().__init__(name, help=line)
+        super().__init__(name, help=readable(line))
         self._title = name
         self._place = place
 
@@ -33,12 +42,21 @@ class LazyCommand(TyperCommand):
         outer = typer.Typer(add_completion=False)
         if isinstance(found, typer.Typer):
             outer.add_typer(found, name=self._title)
-        else:
+        elif inspect.isroutine(found):
             outer.command(self._title)(found)
+        else:
+            raise DefinitionRefused(f"{self._place} is {a_kind(found)}, expected a function or a typer.Typer")
         return typer.main.get_group(outer).commands[self._title]
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        return self.load().make_context(info_name, args, parent, **extra)
+        try:
+            made = self.load()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # an import may raise anything
+            command = f"{parent.command_path} {info_name}" if parent else self._title
+            raise cannot_be_used(command, self._place, error) from error
+        return made.make_context(info_name, args, parent, **extra)
 
 
 class LazyGroup(TyperGroup):
@@ -48,13 +66,18 @@ class LazyGroup(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
+        self.help = readable(self.help)
         for name, (place, line) in self.places.items():
             self.add_command(LazyCommand(name, place, line))
 
 
 def lazy_app(name: str, text: str, places: Places, *, group: type[LazyGroup] = LazyGroup) -> typer.Typer:
     """A group of commands: each by its name, with where it is (``module:attribute``) and the first paragraph of its
-    help. ``text`` is the help of the group."""
+    help. ``text`` is the help of the group.
+
+    Raises ``DefinitionRefused`` for arguments that are not of this form. Nothing is imported to check them.
+    """
+    _check(name, text, places, group)
     return typer.Typer(
         name=name,
         cls=type(group.__name__, (group,), {"places": places}),
@@ -65,3 +88,69 @@ def lazy_app(name: str, text: str, places: Places, *, group: type[LazyGroup] = L
         add_completion=False,
         pretty_exceptions_enable=False,
     )
+
+
+def said(error: BaseException) -> str:
+    """What was raised, on one line: whatever its class, and even if it cannot be shown."""
+    try:
+        if isinstance(error, SystemExit):
+            text = f"it calls sys.exit({'' if error.code is None else repr(error.code)})"
+        elif isinstance(error, CatchmentError):
+            text = str(error)
+        elif isinstance(error, SyntaxError):
+            text = f"{type(error).__name__}: {error.msg}"
+        else:
+            text = "".join(traceback.format_exception_only(error))
+    except Exception:
+        text = f"{type(error).__name__}, which cannot be shown"
+    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text[: 2 * _LONGEST].split()))
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def cannot_be_used(command: str, place: str, error: BaseException) -> CatchmentError:
+    """The error of a command whose import, at ``module:attribute``, raised this."""
+    module = place.partition(":")[0].strip()
+    remedy = f"It is at {place}: install what it needs, or remove its package."
+    return CatchmentError(
+        f"{command} cannot be used: {said(error)}",
+        hint=(isinstance(error, CatchmentError) and error.hint)
+        or f"{remedy} For the whole traceback: python -c 'import {module}'",
+    )
+
+
+def a_kind(value: object) -> str:
+    """What a value is, for a message: ``nothing``, or its type with an article."""
+    kind = type(value).__name__
+    return "nothing" if value is None else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def plain(text: str) -> str:
+    """A text as the help of a command, with brackets as they are."""
+    return text if DEFAULT_MARKUP_MODE is None else escape(text)
+
+
+def readable(text: str | None) -> str | None:
+    """The help of a command, which may have Rich's markup; brackets that are none are shown as they are."""
+    try:
+        render(text or "")
+    except MarkupError:
+        return plain(text or "")
+    return text
+
+
+def _check(name: Any, text: Any, places: Any, group: Any) -> None:
+    for what, value in (("name", name), ("text", text)):
+        if not isinstance(value, str):
+            raise DefinitionRefused(f"{what} of a lazy_app is {value!r}, expected a text")
+    if not (isinstance(group, type) and issubclass(group, LazyGroup)):
+        raise DefinitionRefused(f"group of a lazy_app is {group!r}, expected a subclass of LazyGroup")
+    if not isinstance(places, Mapping):
+        raise DefinitionRefused(f"places of a lazy_app is {a_kind(places)}, expected a mapping")
+    given: Any = places
+    for key, value in given.items():
+        match key, value:
+            case str(), (str(place), str()) if all(place.partition(":")):
+                continue
+            case _:
+                expected = "('module:attribute', 'Its line of help.')"
+                raise DefinitionRefused(f"command {key!r} of a lazy_app is {value!r}, expected {expected}")

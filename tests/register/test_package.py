@@ -43,7 +43,9 @@ def test_a_broken_plug_in_spoils_its_own_command_alone(monkeypatch: pytest.Monke
     assert run.invoke(app, ["fine"]).output == "fine\n"
     used = run.invoke(app, ["broken", "--any", "thing"])
     assert isinstance(used.exception, catchment.CatchmentError)
-    assert "catchment broken cannot be used: No module named 'no_such_module'" in str(used.exception)
+    assert "catchment broken cannot be used: ModuleNotFoundError: No module named 'no_such_module'" in str(
+        used.exception
+    )
 
 
 def test_every_public_name_exists_and_is_documented() -> None:

@@ -13,6 +13,7 @@ import typer
 
 import catchment
 from catchment.client.app import App
+from catchment.commands import a_kind, said
 from catchment.errors import CatchmentError, RequestRefused
 
 
@@ -28,9 +29,8 @@ def load_app(name: str) -> App:
         )
     found = _load_attribute(module_name, attribute)
     if not isinstance(found, App):
-        kind = "nothing" if found is None else f"a {type(found).__name__}"
         raise typer.BadParameter(
-            f"{attribute} in {module_name} is {kind}, expected a catchment.App", param_hint="--app"
+            f"{attribute} in {module_name} is {a_kind(found)}, expected a catchment.App", param_hint="--app"
         )
     return found
 
@@ -40,7 +40,7 @@ def _load_attribute(module_name: str, attribute: str) -> object:
     try:
         return getattr(module, attribute, None)
     except Exception as error:  # of a function __getattr__ of the module
-        raise RequestRefused(f"{attribute} of {module_name} cannot be read: {_said(error)}") from error
+        raise RequestRefused(f"{attribute} of {module_name} cannot be read: {said(error)}") from error
 
 
 def _load_module(name: str) -> ModuleType:
@@ -59,20 +59,9 @@ def _load_module(name: str) -> ModuleType:
             ) from error
         hint = error.hint if isinstance(error, CatchmentError) else None
         raise RequestRefused(
-            f"module {name} cannot be imported: {_said(error)}{_place(name, error)}",
+            f"module {name} cannot be imported: {said(error)}{_place(name, error)}",
             hint=hint or f"Correct that line. For the whole traceback: python -c 'import {name}'",
         ) from error
-
-
-def _said(error: BaseException) -> str:
-    """What was raised."""
-    if isinstance(error, SystemExit):
-        return f"it calls sys.exit({'' if error.code is None else repr(error.code)})"
-    if isinstance(error, CatchmentError):
-        return str(error)
-    if isinstance(error, SyntaxError):
-        return f"{type(error).__name__}: {error.msg}"
-    return "".join(traceback.format_exception_only(error)).strip()
 
 
 def _place(name: str, error: BaseException) -> str:

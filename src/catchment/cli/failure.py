@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import psycopg
+from rich.errors import MarkupError
 from rich.markup import escape
 
 from catchment.cli.database import hint_for
@@ -21,6 +22,10 @@ def show_failure(error: Exception) -> int | None:
         case UnicodeEncodeError():
             # Bytes of the command line or the environment that are not UTF-8 come as halves of surrogate pairs.
             _print(RequestRefused(f"{shown(error.object)} is not valid UTF-8"))
+        case MarkupError():
+            # Of a command of another package: ours are shown by tests.
+            remedy = "Its author should write \\\\[ for a bracket that is no markup."
+            _print(CatchmentError(f"the help cannot be shown: {error}", hint=remedy))
         case _:
             return None
     return 3 if isinstance(error, ServerUnavailable) else 1

@@ -1,21 +1,26 @@
 """Commands of other packages: whatever is installed under the entry-point group ``catchment.commands``.
 
 An entry point names a ``typer.Typer``. It is imported when its command is used or listed, and one that cannot be
-imported spoils its own command alone.
+imported spoils its own command alone. A name that Catchment has stays Catchment's, and one that two packages have is
+neither's; the list of commands warns of both.
+
+``KeyboardInterrupt`` alone ends the call: Ctrl-C arrives like this, also while a plug-in is imported.
 """
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, distributions, entry_points
 from typing import Any
 
 import typer
-from rich.markup import escape
 
-from catchment.commands import LazyGroup
-from catchment.errors import CatchmentError
+from catchment.commands import LazyGroup, a_kind, cannot_be_used, plain, readable, said
+from catchment.errors import CatchmentError, DefinitionRefused
 
 GROUP = "catchment.commands"
+OURS = "catchment"
 
 
 class PluginGroup(LazyGroup):
@@ -23,37 +28,82 @@ class PluginGroup(LazyGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         own = super().list_commands(ctx)
-        return [*own, *sorted({e.name for e in entry_points(group=GROUP)} - {*own})]
+        return [*own, *sorted({entry.name for entry in _installed()} - {*own})]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         own = super().get_command(ctx, cmd_name)
         if own is not None:
             return own
-        for entry in entry_points(group=GROUP, name=cmd_name):
-            return _load(entry)
-        return None
+        found = [entry for entry in _installed() if entry.name == cmd_name]
+        return _load(found) if found else None
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        super().format_help(ctx, formatter)
+        for warning in self._warnings(ctx):
+            print(f"warning: {warning}", file=sys.stderr)
+
+    def _warnings(self, ctx: Any) -> Iterator[str]:
+        unreadable: list[str] = []
+        found = _installed(unreadable)
+        yield from unreadable
+        own = {*super().list_commands(ctx)} | {entry.name for entry in found if _is_ours(entry)}
+        for entry in found:
+            if entry.name in own and not _is_ours(entry):
+                yield f"{entry.name} of {_package(entry)} ({entry.value}) is not used, catchment has this command"
 
 
-def _load(entry: EntryPoint) -> Any:
+def _installed(unreadable: list[str] | None = None) -> list[EntryPoint]:
+    """All entry points. Packages with unreadable ones are left out, and listed in ``unreadable``."""
     try:
-        made = typer.main.get_command(entry.load())
-    # Another package's import may raise anything.
-    except (Exception, SystemExit) as error:
-        made = typer.main.get_command(_broken(entry, error))
+        return list(entry_points(group=GROUP))
+    except Exception:  # one malformed file spoils them all: each package by itself
+        made: dict[str, list[EntryPoint]] = {}
+        for package in distributions():
+            name = "?"
+            try:
+                name = package.name
+                made.setdefault(name, [entry for entry in package.entry_points if entry.group == GROUP])
+            except Exception as error:
+                if unreadable is not None:
+                    unreadable.append(f"the entry points of {name} cannot be read: {said(error)}")
+        return [entry for entries in made.values() for entry in entries]
+
+
+def _is_ours(entry: EntryPoint) -> bool:
+    return entry.dist is not None and entry.dist.name == OURS
+
+
+def _package(entry: EntryPoint) -> str:
+    return "a package" if entry.dist is None else entry.dist.name
+
+
+def _load(found: list[EntryPoint]) -> Any:
+    entry = next((entry for entry in found if _is_ours(entry)), found[0])
+    try:
+        if not _is_ours(entry) and len({other.value for other in found}) > 1:
+            rivals = ", ".join(f"{_package(other)} ({other.value})" for other in found)
+            raise DefinitionRefused(f"two packages have a command of this name: {rivals}", hint="Remove one of them.")
+        loaded = entry.load()
+        if not isinstance(loaded, typer.Typer):
+            raise DefinitionRefused(f"{entry.value} is {a_kind(loaded)}, expected a typer.Typer")
+        made = typer.main.get_command(loaded)
+        made.help = readable(made.help)
+        made.short_help = readable(made.short_help)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # another package's import may raise anything
+        made = typer.main.get_command(_broken(cannot_be_used(f"catchment {entry.name}", entry.value, error), error))
     made.name = entry.name
     return made
 
 
-def _broken(entry: EntryPoint, error: BaseException) -> typer.Typer:
-    """Stands in for a plug-in that cannot be imported, and says so when it is used."""
+def _broken(refusal: CatchmentError, error: BaseException) -> typer.Typer:
+    """Stands in for a plug-in that cannot be used, and says so when it is."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     settings: dict[Any, Any] = {"allow_extra_args": True, "ignore_unknown_options": True}
 
-    @app.command(help=escape(f"Cannot be used: {error}"), context_settings=settings)
+    @app.command(help=plain(f"Cannot be used: {said(error)}"), context_settings=settings)
     def refuse() -> None:  # pyright: ignore[reportUnusedFunction]  # typer calls it
-        raise CatchmentError(
-            f"catchment {entry.name} cannot be used: {error}",
-            hint=f"It is installed as {entry.value}: install what it needs, or remove its package.",
-        ) from error
+        raise refusal from error
 
     return app
