@@ -6,13 +6,15 @@ Without one, a look that was slow for another reason changes nothing.
 from __future__ import annotations
 
 import json
+import threading
+from datetime import timedelta
 
 import pytest
 from psycopg import Connection
 
 from tests.fixtures.engine import Engine
 from tests.fixtures.server import Connect
-from tests.sql.support import Hand
+from tests.sql.support import Hand, wait_until
 
 FINISHED = 30_000
 FINISH = """
@@ -86,7 +88,8 @@ def test_new_session_starts_where_the_others_are(worn: Engine, connect: Connect)
     hand = Hand.hired(worn.conn)
     _enqueue(worn, 100)
     first = _pages(hand)
-    assert worn.value("select count(*) from worker.claim_position") == 1
+    # Published, and not forgotten before this test is done.
+    assert worn.conn.execute("update worker.claim_position set cost = '10 seconds'").rowcount == 1
     with connect() as conn:
         newcomer = Hand.hired(conn)
         worn.queue("other", mode="concurrent")
@@ -123,3 +126,27 @@ def test_a_look_that_was_slow_once_hides_no_task(cleaned: Engine, connect: Conne
     first, _ = hand.claim(2, "flow")
     hand.release(first)
     assert [c.id for c in hand.claim(1, "flow")] == [first.id]
+
+
+def test_a_look_that_had_to_wait_is_not_taken_for_a_long_one(worn: Engine, connect: Connect) -> None:
+    conn, other = connect(), connect(autocommit=False)
+    hand = Hand.hired(conn)
+    _enqueue(worn, 100)
+    hand.claim(10, "flow")
+    cost = "select max(cost) from worker.claim_position"
+    assert worn.value(cost) < timedelta(seconds=1)
+    # Not before the next claim looks from the start; the list of ready tasks is locked for two seconds from then on.
+    wait_until(worn, "select bool_and(looked_at < clock_timestamp() - 21 * cost) from worker.claim_position")
+    other.execute("lock table worker.ready in exclusive mode")
+    claiming = threading.Thread(target=hand.claim, args=(10, "flow"))
+    claiming.start()
+    wait_until(
+        worn,
+        "select exists (select from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
+        " and query_start < clock_timestamp() - interval '2 seconds')",
+        conn.info.backend_pid,
+    )
+    other.rollback()
+    claiming.join()
+    remembered = "select current_setting('worker.position_' || queue_id || 'p')::jsonb from worker.queue_registry"
+    assert Engine(conn).value(remembered + " where queue = 'flow'")["cost"] < "00:00:01"

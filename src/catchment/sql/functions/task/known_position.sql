@@ -1,5 +1,5 @@
--- known_position: from where a session may pick ready rows: what it remembers, or what another session has published; null when
--- it has to look from the start.
+-- known_position: from where a session may pick ready rows: what it remembers, or what another session has published, which may have
+-- expired, but not long ago.
 create or replace function worker.known_position(
   p_name  text,
   p_own   text
@@ -28,7 +28,7 @@ begin
   end if;
   select p.* into v_known
     from worker.claim_position as p
-   where p.name = p_name and p.looked_at > clock_timestamp() - 20 * p.cost;
+   where p.name = p_name and p.looked_at > clock_timestamp() - 40 * least(p.cost, c_longest);
   return v_known;
 end;
 $$;

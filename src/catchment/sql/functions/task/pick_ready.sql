@@ -2,8 +2,8 @@
 -- because the index is full of entries that are dead but still visible to an old snapshot, it picks from the position where it
 -- last was, and looks from the start again only as often as keeps such looks to a twentieth of the time: late committers and
 -- released tasks may be there. More urgent tasks are looked for in front of the position even then. Sessions tell each other
--- the position through a table. A first slow look is confirmed by another: the server may have been busy with something else, or
--- the look itself may have marked the dead entries.
+-- the position through a table. A first slow look, and one that is much slower than the one before, is confirmed by up to three
+-- others: the server may have been busy with something else, or the look itself may have marked the dead entries.
 --
 --   locks   ready rows that are free
 create or replace function worker.pick_ready(
@@ -25,13 +25,15 @@ declare
   v_own     text := current_setting('worker.position_' || v_name, true);
   v_from    worker.claim_position := case when v_own = '' then null else worker.known_position(v_name, v_own) end;
   v_start   timestamptz := clock_timestamp();
+  v_holds   boolean := coalesce(v_from.looked_at > v_start - 20 * v_from.cost, false);
   v_again   timestamptz;
   v_cost    interval;
   v_healthy interval;
+  v_tries   integer := 0;
   v_rows    tid[] := '{}';
   v_behind  tid[] := '{}';
 begin
-  if v_from is not null then
+  if v_holds then
     v_rows := worker.pick_before(p_queue_id, p_kind, v_first, v_from, p_limit, p_max_priority);
     if cardinality(v_rows) < p_limit then
       v_behind := array(
@@ -48,7 +50,7 @@ begin
     end if;
   end if;
 
-  if v_from is null
+  if not v_holds
      or cardinality(v_rows) < p_limit and v_from.cost < interval '10 milliseconds'
      or v_rows = '{}' and v_from.looked_at < v_start - 4 * v_from.cost then
     v_start := clock_timestamp();
@@ -62,7 +64,7 @@ begin
          for update skip locked);
     v_cost := clock_timestamp() - v_start;
     v_healthy := interval '500 microseconds' + interval '20 microseconds' * cardinality(v_rows); -- usually 5 us for each row
-    if v_cost > v_healthy and coalesce(v_own, '') not like '{%' then
+    while v_tries < 3 and v_cost > v_healthy and coalesce(v_cost > 4 * v_from.cost, true) loop
       v_again := clock_timestamp();
       perform
          from worker.ready as r
@@ -71,7 +73,8 @@ begin
         order by r.tier, r.band, r.rank, r.place, r.id
         limit p_limit;
       v_cost := least(v_cost, clock_timestamp() - v_again);
-    end if;
+      v_tries := v_tries + 1;
+    end loop;
     if v_cost < v_healthy then
       if v_own is distinct from '' then
         perform set_config('worker.position_' || v_name, '', false);
