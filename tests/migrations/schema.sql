@@ -1021,8 +1021,8 @@ REVOKE ALL ON FUNCTION worker.leave_gate(p_gate text, p_command text, p_freed in
 REVOKE ALL ON FUNCTION worker.leave_task() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.leave_task() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.leave_top(p_worker_ids bigint[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.let_in(p_queues text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.let_in(p_queues text[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.let_in(p_queues text[], p_is_due boolean, p_has_arrived boolean, p_has_gates boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.let_in(p_queues text[], p_is_due boolean, p_has_arrived boolean, p_has_gates boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_scope(p_scope_id bigint) FROM PUBLIC;

@@ -57,7 +57,7 @@ grant execute on function
   worker.expire_deadlines(bigint), worker.lock_signalled(), worker.upkeep(), worker.take_turn(text), worker.upkeep_is_due(), worker.keep_engine(),
   worker.keep_step(text, bigint[]), worker.retry_troubles(bigint[]), worker.signal_backends(text, integer[], timestamptz),
   worker.find_dead(), worker.backends_to_signal(text, bigint[]),
-  worker.note_trouble(text, text, text, text), worker.forget_trouble(text, text, timestamptz), worker.forget_workers(bigint[]), worker.chores(), worker.new_troubles(timestamptz), worker.let_in(text[]), worker.rouse_limited(), worker.due_schedules(), worker.fire_schedule(text), worker.close_idle_scopes(bigint, integer),
+  worker.note_trouble(text, text, text, text), worker.forget_trouble(text, text, timestamptz), worker.forget_workers(bigint[]), worker.chores(), worker.new_troubles(timestamptz), worker.let_in(text[], boolean, boolean, boolean), worker.rouse_limited(), worker.due_schedules(), worker.fire_schedule(text), worker.close_idle_scopes(bigint, integer),
   worker.begin_session(text, text, boolean), worker.begin_task(text, integer, integer, boolean), worker.enter_task(bigint),
   worker.leave_task(), worker.session_hints(text), worker.last_processed(), worker.look_from_start(), worker.take_after_call(boolean), worker.has_after_calls(), worker.may_analyze(oid), worker.call_text(text, integer),
   worker.call_of(text), worker.find_handler(text, boolean), worker.raise_no_handler(text, text),

@@ -141,8 +141,12 @@ def claim_ignores_what_cannot_start(stage: Stage) -> list[str]:
         ),
         later as (
           insert into worker.blocked (id, reason, due_at, queue_id, kind, tier, band, rank, place)
-          select m.id, 'scheduled', now() + interval '1 day', m.queue_id, 'p', 1, 100, 1, m.id
+          select m.id, 'scheduled', now() + m.id * interval '1 day', m.queue_id, 'p', 1, 100, 1, m.id
             from made as m where m.id % 2 = 0
+        ),
+        gates as (
+          insert into worker.gate (gate, command, tokens, refilled_at, next_at)
+          select 'gate ' || m.id, 'work', 0, now(), now() + m.id * interval '1 day' from made as m
         )
         insert into worker.outcome (id, state, attempt, completed_at)
         select m.id, 'completed', 1, now() from made as m where m.id % 2 = 1

@@ -25,14 +25,16 @@ declare
   v_count integer;
   v_aside text[];
 begin
-  if not exists (select from worker.arrival) then
-    return 0;
-  end if;
-  if not worker.take_turn('admission') then
+  -- As take_turn and set_aside, in one statement: each claim that finds an arrival waits for it.
+  select array(select x.item from worker.trouble as x where p_only is null and x.step = 'lane' and x.item <> '')
+    into v_aside
+    from worker.turn as t
+   where t.name = 'admission' and exists (select from worker.arrival)
+     for update of t skip locked;
+  if not found then
     return 0;
   end if;
 
-  v_aside := case when p_only is null then worker.set_aside('lane') else '{}' end;
   with due as (
     select a.ctid as row_id
       from worker.arrival as a

@@ -15,21 +15,35 @@ create or replace function worker.begin_task(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+  set jit = off
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
 as $$
 declare
-  v_key      bigint := currval('worker.backend');
-  v_queue_id integer;
-  v_claimed  worker.claimed;
-  v_command  worker.command_registry;
-  v_before   text;
-  v_run      worker.sql_run;
+  v_now         timestamptz := worker.now();
+  v_key         bigint := currval('worker.backend');
+  v_is_due      boolean;
+  v_has_arrived boolean;
+  v_has_gates   boolean;
+  v_queue_id    integer;
+  v_claimed     worker.claimed;
+  v_command     worker.command_registry;
+  v_before      text;
+  v_run         worker.sql_run;
 begin
   if p_sweeps and exists (select from worker.cancel_request) then
     perform worker.sweep_cancelled();
     v_run.id := 0;
     return v_run;
   end if;
-  perform worker.let_in(case when p_queue is not null then array[p_queue] end);
+  select exists (select from worker.blocked as b where b.due_at <= v_now),
+         exists (select from worker.arrival),
+         exists (select from worker.gate_arrival) or exists (select from worker.gate as g where g.next_at <= v_now)
+    into v_is_due, v_has_arrived, v_has_gates;
+  if v_is_due or v_has_arrived or v_has_gates then
+    perform worker.let_in(case when p_queue is not null then array[p_queue] end, v_is_due, v_has_arrived, v_has_gates);
+  end if;
   if not pg_try_advisory_lock(v_key) then -- the last handler gave it up, and a stranger took it
     v_key := worker.hold_backend_lock();
   end if;

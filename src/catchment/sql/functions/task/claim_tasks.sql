@@ -20,30 +20,32 @@ create or replace function worker.claim_tasks(
   set enable_mergejoin = off
 as $$
 declare
-  v_queue    text;
-  v_queue_id integer;
-  v_is_free  boolean; -- of limits, pauses and a lane of its own
-  v_is_usual boolean; -- no command of it is deduplicated
-  v_is_known boolean;
-  v_lets_in  boolean;
-  v_position text;
-  v_rows     tid[];
-  v_count    integer;
-  v_left     integer := p_limit;
-  v_start    timestamptz;
-  v_is_first boolean := true;
-  v_in_order boolean := false; -- the meters are held
+  v_now         timestamptz := worker.now(); -- in a condition it is no value that an index can be searched for
+  v_queue       text;
+  v_queue_id    integer;
+  v_is_free     boolean; -- of limits, pauses and a lane of its own
+  v_is_usual    boolean; -- no command of it is deduplicated
+  v_is_known    boolean;
+  v_is_due      boolean;
+  v_has_arrived boolean;
+  v_has_gates   boolean;
+  v_position    text;
+  v_rows        tid[];
+  v_count       integer;
+  v_left        integer := p_limit;
+  v_start       timestamptz;
+  v_is_first    boolean := true;
+  v_in_order    boolean := false; -- the meters are held
 begin
   foreach v_queue in array p_queues loop
     -- One statement for all questions: an idle worker's answer waits for each statement of the usual case.
     select q.queue_id, q.mode = 'concurrent' and q.max_running is null and q.rate is null and q.paused_at is null,
            not exists (select from worker.command_registry as c where c.queue = q.queue and c.dedup is not null),
            exists (select from worker.worker as w where w.worker_id = p_worker_id),
-           exists (select from worker.blocked as b where b.due_at <= worker.now())
-           or exists (select from worker.arrival)
-           or exists (select from worker.gate_arrival)
-           or exists (select from worker.gate as g where g.next_at <= worker.now())
-      into v_queue_id, v_is_free, v_is_usual, v_is_known, v_lets_in
+           exists (select from worker.blocked as b where b.due_at <= v_now),
+           exists (select from worker.arrival),
+           exists (select from worker.gate_arrival) or exists (select from worker.gate as g where g.next_at <= v_now)
+      into v_queue_id, v_is_free, v_is_usual, v_is_known, v_is_due, v_has_arrived, v_has_gates
       from worker.queue_registry as q
      where q.queue = v_queue;
     if not found then
@@ -58,8 +60,8 @@ begin
         message = format('worker %s is not registered', p_worker_id),
         hint = 'It was declared dead, or never registered. Register again.';
     end if;
-    if v_lets_in and v_is_first then
-      perform worker.let_in(p_queues);
+    if v_is_first and (v_is_due or v_has_arrived or v_has_gates) then
+      perform worker.let_in(p_queues, v_is_due, v_has_arrived, v_has_gates);
     end if;
     v_is_first := false;
 

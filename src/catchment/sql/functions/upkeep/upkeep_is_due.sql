@@ -8,12 +8,12 @@ create or replace function worker.upkeep_is_due()
   set enable_seqscan = off
 as $$
   select exists (select from worker.cancel_request)
-      or exists (select from worker.blocked as b where b.due_at <= worker.now())
+      or exists (select from worker.blocked as b where b.due_at <= (select worker.now()))
       or exists (select from worker.arrival)
       or exists (select from worker.gate_arrival)
-      or exists (select from worker.gate as g where g.next_at <= worker.now() or g.refilled_at < worker.now() - interval '1 hour')
+      or exists (select from worker.gate as g where g.next_at <= (select worker.now()) or g.refilled_at < (select worker.now()) - interval '1 hour')
       or exists (select from worker.running as r where r.backend_key is not null)
-      or exists (select from worker.running as r where r.deadline_at <= worker.now())
+      or exists (select from worker.running as r where r.deadline_at <= (select worker.now()))
       or exists (select from worker.due_schedules())
       or exists (select from worker.trouble)
       or exists (select
