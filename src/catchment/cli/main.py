@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import sys
 from io import TextIOWrapper
+from typing import Annotated
+
+import typer
 
 from catchment.cli.plugins import PluginGroup
 from catchment.commands import lazy_app
+from catchment.model.release import VERSION
 
 app = lazy_app(
     "catchment",
@@ -48,6 +52,21 @@ app = lazy_app(
 )
 
 
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        print(f"catchment {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def catchment(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """See the text above."""
+
+
 def run() -> None:
     """Run the command line; never shows a traceback for something a user can act on."""
     for stream in (sys.stdout, sys.stderr):
@@ -55,7 +74,12 @@ def run() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        app(standalone_mode=True)
+        try:
+            app(standalone_mode=True)
+        finally:
+            # Here and not at Python's end, which could say nothing useful.
+            if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - it may be closed: >&-
+                sys.stdout.flush()
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
