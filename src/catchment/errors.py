@@ -25,6 +25,7 @@ CatchmentError
 ├── ClaimLost             CM001  a worker must drop its result
 ├── TaskCancelled         CM011  a handler should stop
 ├── HandlerMissing        CM012
+├── ExtraMissing          an optional part is not installed; also an ImportError
 ├── SchemaMismatch        CM010  the database and this version do not fit
 ├── LakeError             dynamic tables; has a code
 │   ├── TableRefused      a definition cannot be carried out
@@ -221,6 +222,11 @@ class TaskCancelled(CatchmentError):
 
 class HandlerMissing(CatchmentError):
     """``CM012``: the registered procedure does not exist, or its name is ambiguous."""
+
+
+class ExtraMissing(CatchmentError, ImportError):
+    """An optional part of Catchment is not installed; ``hint`` has the command that installs it. Also an
+    ``ImportError``."""
 
 
 class SchemaMismatch(CatchmentError):

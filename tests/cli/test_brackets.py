@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import catchment.lake
 from catchment.cli import demo_lake, failure, table_show
 from catchment.errors import CatchmentError
 from tests.fixtures import spare
@@ -44,7 +45,10 @@ def test_the_hint_of_a_missing_extra_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(demo_lake, "console", Console(width=300, highlight=False))
-    monkeypatch.setitem(sys.modules, "catchment.lake.facade", None)
+    monkeypatch.delitem(vars(catchment.lake), "Lake", raising=False)
+    for name in [name for name in sys.modules if name.startswith("catchment.lake.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "duckdb", None)
     demo_lake.demo_lake("", tmp_path)
     assert "pip install 'catchment[lake]'" in capsys.readouterr().out
 

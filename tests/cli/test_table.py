@@ -185,15 +185,60 @@ def test_an_audit_that_finds_a_difference_fails(cli: Cli, lake_case: LakeCase) -
     assert (found["missing"], found["is_equal"]) == (1, False)
 
 
-def test_without_the_extra_it_says_what_to_install() -> None:
+WITHOUT_EXTRA = """
+import sys
+sys.modules[sys.argv[1]] = None
+import contextlib, io
+from catchment.cli.main import run
+for words in sys.argv[2:]:
+    sys.argv = ["catchment", *words.split()]
+    with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(said):
+        try:
+            run()
+        except SystemExit as ended:
+            code = ended.code
+    print(code, *said.getvalue().split())
+"""
+
+
+def _without(module: str, *calls: str) -> list[str]:
+    command = [sys.executable, "-c", WITHOUT_EXTRA, module, *calls]
+    environment = {**os.environ, "CATCHMENT_DSN": "host=/nowhere", "COLUMNS": "300"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("module", ["duckdb", "sqlglot", "pytz"])
+def test_without_the_extra_every_command_says_so_before_it_looks_at_its_arguments(module: str) -> None:
+    calls = ["list", "explain", "create no-such-file.sql", "create", "refresh", "drop --what", "lag --hours x"]
+    expected = f"1 error: dynamic tables need {module}, which is not installed hint: Run: pip install 'catchment[lake]'"
+    assert _without(module, *(f"table {call}" for call in calls)) == [expected] * len(calls)
+
+
+def test_without_the_extra_the_worker_of_dynamic_tables_says_so() -> None:
+    (said,) = _without("duckdb", "worker --app catchment.lake.app:app")
+    assert said.startswith("1 error: dynamic tables need duckdb, which is not installed hint: Run: pip install")
+
+
+def test_without_the_extra_there_is_help() -> None:
+    for said in _without("duckdb", "table --help", "table create --help"):
+        assert said.startswith("0 Usage:")
+
+
+def test_without_the_extra_the_names_of_the_package_say_so() -> None:
     program = (
-        "import sys; sys.modules['duckdb'] = None; sys.argv = ['c', 'table', 'list'];"
-        "from catchment.cli.main import run; run()"
+        "import sys; sys.modules['sqlglot'] = None\n"
+        "import catchment, catchment.lake\n"
+        "try: from catchment.lake import Lake\n"
+        "except catchment.ExtraMissing as error: print(error.name, isinstance(error, ImportError), error.hint)\n"
+        "catchment.lake.Lake"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1
-    assert "pip install 'catchment[lake]'" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "sqlglot True Run: pip install 'catchment[lake]'\n"
+    # In a traceback too.
+    assert done.stderr.endswith(
+        "ExtraMissing: dynamic tables need sqlglot, which is not installed\nRun: pip install 'catchment[lake]'\n"
+    )
 
 
 def test_ctrl_c_ends_the_wait_and_the_refresh_can_be_done_by_others(

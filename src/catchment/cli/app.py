@@ -15,6 +15,7 @@ import catchment
 from catchment.client.app import App
 from catchment.commands import a_kind, said
 from catchment.errors import CatchmentError, RequestRefused
+from catchment.lake import EXTRA
 
 
 def load_app(name: str) -> App:
@@ -57,6 +58,8 @@ def _load_module(name: str) -> ModuleType:
             raise typer.BadParameter(
                 f"there is no module {missing} in {here} or on the path", param_hint="--app"
             ) from error
+        if name.partition(".lake.")[0] == "catchment" and missing in EXTRA.modules:
+            raise EXTRA.missing(missing) from error
         hint = error.hint if isinstance(error, CatchmentError) else None
         raise RequestRefused(
             f"module {name} cannot be imported: {said(error)}{_place(name, error)}",

@@ -17,10 +17,10 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from catchment.cli.output import console
-from catchment.errors import CatchmentError
+from catchment.errors import CatchmentError, ExtraMissing
 
 if TYPE_CHECKING:
-    from catchment.lake.facade import Lake
+    from catchment.lake import Lake
     from catchment.lake.rounds import RefreshInfo
 
 ORDERS = 1_000_000
@@ -41,11 +41,10 @@ AS SELECT c.customer_id, max(n.name) AS country, count(*) AS orders, sum(o.amoun
 def demo_lake(dsn: str, folder: Path) -> None:
     """Make a lake in the folder and show what keeps a dynamic table up to date."""
     try:
-        from catchment.lake.facade import Lake
+        from catchment.lake import Lake
         from catchment.lake.settings import read_settings
-    except ModuleNotFoundError as error:
-        hint = escape("pip install 'catchment[lake]'")
-        console.print(f"[dim]Dynamic tables are not shown: {error.name} is missing ({hint}).[/]")
+    except ExtraMissing as error:
+        console.print(f"[dim]Dynamic tables are not shown: {escape(f'{error}. {error.hint}')}[/]")
         return
     console.print("\n[bold]Dynamic tables[/]: a query whose result is kept up to date in a lake of Parquet files.")
     with ExitStack() as stack:

@@ -18,6 +18,7 @@ from catchment.cli.table_lake import (
     Names,
     NoWait,
     SomeNames,
+    TableGroup,
     Timeout,
     choose,
     open_lake,
@@ -31,7 +32,11 @@ from catchment.model.check import LARGEST_INTEGER
 if TYPE_CHECKING:
     from catchment.lake.rounds import RefreshInfo
 
-app = typer.Typer(help="Dynamic tables: queries whose results are kept as tables and refreshed.", no_args_is_help=True)
+app = typer.Typer(
+    cls=TableGroup,
+    help="Dynamic tables: queries whose results are kept as tables and refreshed.",
+    no_args_is_help=True,
+)
 
 app.command("list")(table_reads.list_tables)
 app.command("describe")(table_reads.describe)

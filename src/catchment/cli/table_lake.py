@@ -6,19 +6,20 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from catchment.cli.numbers import MOST_SECONDS
 from catchment.cli.output import errors
-from catchment.errors import CatchmentError, RequestRefused
+from catchment.errors import RequestRefused
+from catchment.lake import EXTRA
 
 if TYPE_CHECKING:
-    from catchment.lake.facade import Lake
+    from catchment.lake import Lake
 
 LAKE_VARIABLE = "CATCHMENT_LAKE"
-EXTRA = ("duckdb", "sqlglot", "pytz")
 
 LakeOption = Annotated[
     str | None,
@@ -39,17 +40,21 @@ Timeout = Annotated[
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Ask for the refresh and leave it to the workers.")]
 
 
+class TableGroup(TyperGroup):
+    """Says what to install when the extra is missing, before a command looks at its arguments. Help is there always."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        found = super().resolve_command(ctx, args)
+        if "--help" not in args:
+            EXTRA.check()
+        return found
+
+
 @contextmanager
 def open_lake(dsn: str | None, lake: str | None) -> Generator[Lake]:
-    """The lake of a database; made if it has none. Says what to install when the extra is missing."""
-    try:
-        from catchment.lake.facade import Lake
-    except ModuleNotFoundError as error:
-        if error.name not in EXTRA:
-            raise
-        raise CatchmentError(
-            f"dynamic tables need {error.name}, which is not installed", hint="Run: pip install 'catchment[lake]'"
-        ) from error
+    """The lake of a database; made if it has none."""
+    from catchment.lake import Lake
+
     with Lake(dsn, lake) as found:
         yield found
 

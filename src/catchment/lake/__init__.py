@@ -21,7 +21,9 @@ from catchment.errors import (
     TableMissing,
     TableRefused,
 )
-from catchment.lazy import lazy_names
+from catchment.lazy import Extra, lazy_names
+
+EXTRA = Extra("lake", "dynamic tables", ("duckdb", "sqlglot", "pytz"))
 
 if TYPE_CHECKING:
     from catchment.lake.audit import AuditResult
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 else:
     # Those that need DuckDB: the rest of Catchment looks into this package without it.
     __getattr__, __dir__ = lazy_names(
-        __name__, {"AuditResult": "audit", "Lake": "facade", "RefreshInfo": "rounds", "TableInfo": "lifecycle"}
+        __name__, {"AuditResult": "audit", "Lake": "facade", "RefreshInfo": "rounds", "TableInfo": "lifecycle"}, EXTRA
     )
 
 __all__ = [
