@@ -32,7 +32,7 @@ from catchment.lake.render import Joined, Renderer, put_from
 from catchment.lake.states import States, find_states
 from catchment.lake.trees import DIALECT, cast, column, last_text, named, text, without_notes
 from catchment.lake.types import Column, Definition, Mode, Properties, Strategy
-from catchment.lake.used import Used, explicit, named_columns, used_columns
+from catchment.lake.used import Used, explicit, has_whole_row, named_columns, used_columns
 
 _ALWAYS_DUE = (Reason.VOLATILE_FUNCTION, Reason.TIME_DEPENDENT, Reason.UNTRACKED_SOURCE)
 
@@ -134,7 +134,7 @@ class _Analysis:
                 schema=MappingSchema({SOURCES: names}, dialect=DIALECT, normalize=False),
             )
             sql = text(without_notes(tree))
-            if text(sqlglot.parse_one(sql, read=DIALECT)) != sql:
+            if has_whole_row(tree) or text(sqlglot.parse_one(sql, read=DIALECT)) != sql:
                 return None
             types = [item.type for item in self._describe_whole(tree)]
         except Exception:  # a query that trips the resolver is still one that DuckDB can run

@@ -26,14 +26,11 @@ def syntax_error(serialised: str) -> str | None:
 
 
 def difference(written: str, again: str) -> str | None:
-    """What DuckDB reads differently in two texts, from ``json_serialize_sql`` of both; None when they are one query.
-
-    Also None when DuckDB cannot serialise the first: then there is nothing to compare with.
-    """
+    """What DuckDB reads differently in two texts, from ``json_serialize_sql`` of both; None when they are one query."""
     one: _Node = json.loads(written)
     two: _Node = json.loads(again)
     if one.get("error"):
-        return None
+        return f"DuckDB does not read it as one query: {one.get('error_message')}"
     if two.get("error"):
         return f"it was written back as something that DuckDB refuses: {two.get('error_message')}"
     return _first_difference(_canonical(one["statements"]), _canonical(two["statements"]), "query")

@@ -21,7 +21,7 @@ from catchment.errors import TableRefused
 from catchment.lake.faithful import difference, syntax_error
 from catchment.lake.names import ALIAS, HIDDEN
 from catchment.lake.reasons import Reason, refused
-from catchment.lake.trees import DIALECT, cast, last_text, named, query_as, text, without_notes
+from catchment.lake.trees import DIALECT, cast, last_text, named, parts, query_as, text, without_notes
 from catchment.lake.types import Column, SourceTable
 
 SOURCES = "__s"
@@ -76,7 +76,7 @@ def parse(query: str, schema: SchemaView) -> Parsed:
     if problem is not None:
         raise refused(Reason.PARSE_ERROR, f"the query is not understood: {problem}", hint="Correct the query.")
     written = parse_query(query)
-    _check_faithful(query, text(written), schema)
+    _check_faithful(query, written, schema)
     for name in written.find_all(exp.Identifier):
         name.set("quoted", True)
     for index, node in enumerate(written.find_all(exp.Table)):
@@ -104,20 +104,32 @@ def parse_query(query: str) -> exp.Query:
     tree = found[0].unnest() if isinstance(found[0], exp.Subquery) else found[0]
     if not isinstance(tree, (exp.Select, exp.SetOperation)) or tree.find(*_FORBIDDEN):
         raise refused(
-            Reason.NOT_A_SELECT, f"a dynamic table is defined by a SELECT, not by {type(tree).__name__.upper()}"
+            Reason.NOT_A_SELECT,
+            f"a dynamic table is defined by a SELECT, not by {type(tree).__name__.upper()}",
+            hint="Write SELECT * FROM (…), and list the values of PIVOT with IN."
+            if isinstance(tree, exp.Pivot)
+            else None,
         )
     _check_names(tree)
     return without_notes(tree)
 
 
-def _check_faithful(query: str, again: str, schema: SchemaView) -> None:
-    found = difference(schema.syntax(query), schema.syntax(again))
+def _check_faithful(query: str, written: exp.Query, schema: SchemaView) -> None:
+    found = difference(schema.syntax(query), schema.syntax(text(written)))
+    if found is not None and any(_takes_columns_from_data(node) for node in written.find_all(exp.Pivot)):
+        raise refused(Reason.PIVOT_WITHOUT_IN, "the columns of a PIVOT without a list of values depend on the data")
     if found is not None:
         raise refused(
             Reason.PARSE_ERROR,
             f"a part of the query is not understood as DuckDB understands it ({found})",
             hint="Write that part in another way: a function instead of an operator or a special form.",
         )
+
+
+def _takes_columns_from_data(pivot: exp.Pivot) -> bool:
+    """``PIVOT t ON a``, also ``ON a IN (SELECT …)``: DuckDB reads the data before it knows the query."""
+    lists = [*pivot.expressions, *parts(pivot, "fields")]
+    return not pivot.unpivot and any(not isinstance(item, exp.In) or item.find(exp.Query) for item in lists)
 
 
 def refused_query(message: str) -> TableRefused:
@@ -290,6 +302,10 @@ def _check_names(tree: exp.Query) -> None:
             raise refused(Reason.RESERVED_NAME, f"the name {node.name!r} starts with two underscores")
         if "\0" in node.name:
             raise refused(Reason.PARSE_ERROR, f"the name {node.name!r} holds a NUL", hint="Choose another name.")
+    for node in tree.find_all(exp.PositionalColumn):
+        raise refused(
+            Reason.PARSE_ERROR, f"a column is named by its place: {text(node)}", hint="Write its name instead."
+        )
     for node in tree.find_all(exp.Placeholder, exp.Parameter):
         raise refused(Reason.PARSE_ERROR, f"the query has the parameter {text(node)}", hint="Write the value instead.")
 

@@ -45,6 +45,7 @@ class Reason(StrEnum):
 
     PARSE_ERROR = "PARSE_ERROR"
     NOT_A_SELECT = "NOT_A_SELECT"
+    PIVOT_WITHOUT_IN = "PIVOT_WITHOUT_IN"
     UNKNOWN_TABLE = "UNKNOWN_TABLE"
     UNKNOWN_COLUMN = "UNKNOWN_COLUMN"
     VIEW_SOURCE = "VIEW_SOURCE"
@@ -200,6 +201,11 @@ _TEXTS: dict[Reason, _Text] = {
     Reason.MODE_FULL: _Text("full", "REFRESH_MODE = FULL was asked for."),
     Reason.PARSE_ERROR: _Text("refused", "The text is not understood."),
     Reason.NOT_A_SELECT: _Text("refused", "A dynamic table is defined by one SELECT."),
+    Reason.PIVOT_WITHOUT_IN: _Text(
+        "refused",
+        "PIVOT without a list of values takes its columns from the data; those of a table are fixed.",
+        "List the values with IN: PIVOT t ON kind IN ('a', 'b') USING sum(amount).",
+    ),
     Reason.UNKNOWN_TABLE: _Text("refused", "A table does not exist in the lake."),
     Reason.UNKNOWN_COLUMN: _Text("refused", "A column does not exist."),
     Reason.VIEW_SOURCE: _Text(

@@ -13,8 +13,10 @@ from catchment.lake.types import SourceTable
 Used = dict[int, tuple[str, ...]]
 
 
-def used_columns(tree: exp.Query, tables: Sequence[SourceTable]) -> Used:
-    """The columns that a query with qualified columns mentions, by the number of their table."""
+def used_columns(tree: exp.Query, tables: Sequence[SourceTable]) -> Used | None:
+    """The columns that a query with qualified columns mentions, by the number of their table; None as below."""
+    if _reads_unnamed(tree):
+        return None
     found: dict[int, set[str]] = {}
     for mention in tree.find_all(exp.Column):
         source = _source(mention)
@@ -30,10 +32,24 @@ def named_columns(tree: exp.Query, tables: Sequence[SourceTable]) -> Used | None
     is_open = any(not is_counted(star) for star in tree.find_all(exp.Star)) or any(
         join.method == "NATURAL" for join in tree.find_all(exp.Join)
     )
-    has_whole_row = any(not item.table and item.name.lower() in aliases for item in tree.find_all(exp.Column))
-    if is_open or has_whole_row:
+    has_row = any(not item.table and item.name.lower() in aliases for item in tree.find_all(exp.Column))
+    if is_open or has_row or _reads_unnamed(tree):
         return None
     return _spelled(dict.fromkeys(range(1, len(tables) + 1), names), tables)
+
+
+def has_whole_row(resolved: exp.Query) -> bool:
+    """Whether a query with qualified columns uses a row of a source as a value: ``hash(orders)``.
+
+    Rows as we read them have other columns: fewer, or the row id too.
+    """
+    return resolved.find(exp.TableColumn) is not None
+
+
+def _reads_unnamed(tree: exp.Query) -> bool:
+    """PIVOT groups by the columns that it does not name, COLUMNS and UNPIVOT choose columns by a pattern."""
+    calls = (node.name.lower() for node in tree.find_all(exp.Anonymous))
+    return tree.find(exp.Pivot, exp.Columns, exp.TableColumn) is not None or "columns" in calls
 
 
 def explicit(tree: exp.Query, used: Mapping[int, Sequence[str]]) -> exp.Query:

@@ -207,6 +207,7 @@ REFUSED = [
     ("SELECT order_id FROM orders WHERE order_id = ?", Reason.PARSE_ERROR),
     ("SELECT order_id FROM orders AT (VERSION => 3)", Reason.PARSE_ERROR),
     ("INSERT INTO orders VALUES (1)", Reason.NOT_A_SELECT),
+    ("SELECT * FROM (PIVOT orders ON note USING sum(amount))", Reason.PIVOT_WITHOUT_IN),
     ("DROP TABLE orders", Reason.NOT_A_SELECT),
     ("SELECT 1; SELECT 2", Reason.NOT_A_SELECT),
     ("VALUES (1)", Reason.NOT_A_SELECT),
