@@ -192,14 +192,14 @@ create table register.settings (
   rebuild_share                  numeric not null default 0.2,
   truncates_text                 boolean not null default true,
   constraint settings_is_one_row                  check (is_one),
-  constraint settings_today_is_a_day              check (isfinite(today)),
+  constraint settings_today_is_a_day              check (today between '1000-01-01' and '9998-12-31'),
   constraint settings_batch_enterprises_positive  check (batch_enterprises > 0),
   constraint settings_import_batch_rows_positive  check (import_batch_rows > 0),
   constraint settings_partition_count_in_range    check (partition_count_target between 1 and 512),
   constraint settings_rebuild_share_is_a_share    check (rebuild_share between 0 and 1)
 );
 comment on table register.settings is
-  'One row. today: null means the clock; batch_enterprises: units of work of a derivation; import_batch_rows: rows that commit '
+  'One row. today: null means the clock; history goes a hundred years back and a month ahead; batch_enterprises: units of work of a derivation; import_batch_rows: rows that commit '
   'together; rebuild_share: reports are rebuilt when more than this share of the unit rows changed; truncates_text: overlong '
   'optional text is cut with a warning instead of refused.';
 

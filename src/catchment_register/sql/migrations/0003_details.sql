@@ -14,8 +14,11 @@ create table register.activity (
   edit_by           text not null default session_user,
   edit_comment      text,
   constraint activity_has_one_owner  check ((legal_unit_id is null) <> (establishment_id is null)),
-  constraint activity_valid          check (valid_from < valid_until and isfinite(valid_from)),
-  constraint activity_type_is_known  check (type in ('primary', 'secondary', 'ancilliary'))
+  constraint activity_valid          check (valid_from < valid_until),
+  constraint activity_type_is_known  check (type in ('primary', 'secondary', 'ancilliary')),
+  constraint activity_in_years_1_to_9999 check (
+    valid_from between '0001-01-01' and '9999-12-30' and (valid_until <= '9999-12-30' or valid_until = 'infinity')
+    and edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.activity is 'What a unit does: one category of each type at a time.';
 -- The key. Details of a unit: derivation, overlaps, periods the owner must cover.
@@ -42,11 +45,14 @@ create table register.location (
   edit_by           text not null default session_user,
   edit_comment      text,
   constraint location_has_one_owner         check ((legal_unit_id is null) <> (establishment_id is null)),
-  constraint location_valid                 check (valid_from < valid_until and isfinite(valid_from)),
+  constraint location_valid                 check (valid_from < valid_until),
   constraint location_type_is_known         check (type in ('physical', 'postal')),
   constraint location_coordinates_physical  check (type = 'physical' or num_nonnulls(latitude, longitude, altitude) = 0),
   constraint location_latitude_range        check (latitude between -90 and 90),
-  constraint location_longitude_range       check (longitude between -180 and 180)
+  constraint location_longitude_range       check (longitude between -180 and 180),
+  constraint location_in_years_1_to_9999 check (
+    valid_from between '0001-01-01' and '9999-12-30' and (valid_until <= '9999-12-30' or valid_until = 'infinity')
+    and edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.location is 'Where a unit is and where it gets its mail: one of each type at a time.';
 -- The key. Details of a unit: derivation, overlaps, periods the owner must cover.
@@ -68,9 +74,12 @@ create table register.contact (
   edit_by           text not null default session_user,
   edit_comment      text,
   constraint contact_has_one_owner  check ((legal_unit_id is null) <> (establishment_id is null)),
-  constraint contact_valid          check (valid_from < valid_until and isfinite(valid_from)),
+  constraint contact_valid          check (valid_from < valid_until),
   constraint contact_has_something
-    check (num_nonnulls(web_address, email_address, phone_number, landline, mobile_number, fax_number) > 0)
+    check (num_nonnulls(web_address, email_address, phone_number, landline, mobile_number, fax_number) > 0),
+  constraint contact_in_years_1_to_9999 check (
+    valid_from between '0001-01-01' and '9999-12-30' and (valid_until <= '9999-12-30' or valid_until = 'infinity')
+    and edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.contact is 'How a unit is reached.';
 -- The key. Details of a unit: derivation, overlaps, periods the owner must cover.
@@ -91,9 +100,12 @@ create table register.stat_for_unit (
   edit_by             text not null default session_user,
   edit_comment        text,
   constraint stat_for_unit_has_one_owner  check ((legal_unit_id is null) <> (establishment_id is null)),
-  constraint stat_for_unit_valid          check (valid_from < valid_until and isfinite(valid_from)),
+  constraint stat_for_unit_valid          check (valid_from < valid_until),
   constraint stat_has_one_value           check (num_nonnulls(value_int, value_float, value_string, value_bool) = 1),
-  constraint stat_is_a_number             check (value_float not in ('NaN', 'Infinity', '-Infinity'))
+  constraint stat_is_a_number             check (value_float not in ('NaN', 'Infinity', '-Infinity')),
+  constraint stat_for_unit_in_years_1_to_9999 check (
+    valid_from between '0001-01-01' and '9999-12-30' and (valid_until <= '9999-12-30' or valid_until = 'infinity')
+    and edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.stat_for_unit is 'Values of statistical variables, each in the column of its variable''s type.';
 -- The key. Details of a unit: derivation, overlaps, periods the owner must cover.
@@ -107,7 +119,10 @@ create table register.person (
   birth_date    date,
   edit_at       timestamptz not null default clock_timestamp(),
   edit_by       text not null default session_user,
-  edit_comment  text
+  edit_comment  text,
+  constraint person_in_years_1_to_9999 check (
+    birth_date between '0001-01-01' and '9999-12-31'
+    and edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.person is 'Persons with a part in units.';
 
@@ -123,7 +138,10 @@ create table register.person_for_unit (
   edit_by           text not null default session_user,
   edit_comment      text,
   constraint person_for_unit_has_one_owner  check ((legal_unit_id is null) <> (establishment_id is null)),
-  constraint person_for_unit_valid          check (valid_from < valid_until and isfinite(valid_from))
+  constraint person_for_unit_valid          check (valid_from < valid_until),
+  constraint person_for_unit_in_years_1_to_9999 check (
+    valid_from between '0001-01-01' and '9999-12-30' and (valid_until <= '9999-12-30' or valid_until = 'infinity')
+    and edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.person_for_unit is 'Who has which part in a unit. Only its dates matter to what is derived.';
 -- The key. Details of a unit: derivation, overlaps, periods the owner must cover.
@@ -146,7 +164,8 @@ create table register.external_ident (
   primary key (type_id, ident),
   constraint external_ident_has_a_length  check (length(ident) between 1 and 50),
   constraint external_ident_has_one_owner
-    check (num_nonnulls(legal_unit_id, establishment_id, enterprise_id, power_group_id, person_id) = 1)
+    check (num_nonnulls(legal_unit_id, establishment_id, enterprise_id, power_group_id, person_id) = 1),
+  constraint external_ident_in_years_1_to_9999 check (edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.external_ident is
   'Identifiers that others gave: unique within their type, and at most one of a type for a unit. A hierarchical one is its path.';
@@ -164,7 +183,8 @@ create table register.tag_for_unit (
   edit_at           timestamptz not null default clock_timestamp(),
   edit_by           text not null default session_user,
   edit_comment      text,
-  constraint tag_for_unit_has_one_owner check (num_nonnulls(legal_unit_id, establishment_id, enterprise_id, power_group_id) = 1)
+  constraint tag_for_unit_has_one_owner check (num_nonnulls(legal_unit_id, establishment_id, enterprise_id, power_group_id) = 1),
+  constraint tag_for_unit_in_years_1_to_9999 check (edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.tag_for_unit is 'Tags of units.';
 -- The key; tags of a unit.
@@ -180,7 +200,8 @@ create table register.unit_notes (
   edit_at           timestamptz not null default clock_timestamp(),
   edit_by           text not null default session_user,
   edit_comment      text,
-  constraint unit_notes_has_one_owner check (num_nonnulls(legal_unit_id, establishment_id, enterprise_id, power_group_id) = 1)
+  constraint unit_notes_has_one_owner check (num_nonnulls(legal_unit_id, establishment_id, enterprise_id, power_group_id) = 1),
+  constraint unit_notes_in_years_1_to_9999 check (edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.unit_notes is 'What people wrote about a unit. Not derived from.';
 -- One note for a unit.

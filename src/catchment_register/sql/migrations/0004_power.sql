@@ -9,7 +9,8 @@ create table register.power_group (
   edit_at       timestamptz not null default clock_timestamp(),
   edit_by       text not null default session_user,
   edit_comment  text,
-  constraint power_group_short_name_is_short check (length(short_name) <= 16)
+  constraint power_group_short_name_is_short check (length(short_name) <= 16),
+  constraint power_group_in_years_1_to_9999 check (edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.power_group is
   'Legal units that influence each other, as a whole. ident is made from the id and never changes: PG0001. name and short_name '
@@ -31,9 +32,12 @@ create table register.legal_relationship (
   edit_by                         text not null default session_user,
   edit_comment                    text,
   primary key (id, valid_from),
-  constraint legal_relationship_valid          check (valid_from < valid_until and isfinite(valid_from)),
+  constraint legal_relationship_valid          check (valid_from < valid_until),
   constraint legal_relationship_is_of_two      check (influencing_id <> influenced_id),
-  constraint legal_relationship_is_percentage  check (percentage > 0 and percentage <= 100)
+  constraint legal_relationship_is_percentage  check (percentage > 0 and percentage <= 100),
+  constraint legal_relationship_in_years_1_to_9999 check (
+    valid_from between '0001-01-01' and '9999-12-30' and (valid_until <= '9999-12-30' or valid_until = 'infinity')
+    and edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.legal_relationship is
   'Slices of influence. primary_influencer_only is copied from the type; the derived columns are written by derivation: the group, '
@@ -56,7 +60,10 @@ create table register.power_root (
   edit_by                     text not null default session_user,
   edit_comment                text,
   primary key (power_group_id, valid_from),
-  constraint power_root_valid check (valid_from < valid_until and isfinite(valid_from))
+  constraint power_root_valid check (valid_from < valid_until),
+  constraint power_root_in_years_1_to_9999 check (
+    valid_from between '0001-01-01' and '9999-12-30' and (valid_until <= '9999-12-30' or valid_until = 'infinity')
+    and edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.power_root is
   'The root of a group whose relationships do not tell it: a cycle, or several units that nobody influences. A custom root wins '

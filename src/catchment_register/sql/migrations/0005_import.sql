@@ -45,7 +45,8 @@ create table register.import_definition (
     check (mode in ('legal_unit', 'establishment_formal', 'establishment_informal', 'generic_unit', 'legal_relationship')),
   constraint import_definition_strategy_is_known
     check (strategy in ('insert_or_replace', 'insert_or_update', 'insert_only', 'update_only', 'replace_only')),
-  constraint import_definition_dates_are_known check (valid_time_from in ('job_provided', 'source_columns'))
+  constraint import_definition_dates_are_known check (valid_time_from in ('job_provided', 'source_columns')),
+  constraint import_definition_retention_is_a_time check (retention between '0' and '1000 years')
 );
 comment on table register.import_definition is
   'Kinds of import: what a row is, how it meets what is there, and where its validity comes from. unique_units: a unit occurs once '

@@ -45,6 +45,7 @@ create table register.round (
   started_at                     timestamptz not null default clock_timestamp(),
   ended_at                       timestamptz,
   failures                       integer not null default 0,
+  constraint round_today_is_a_day  check (today between '1000-01-01' and '9998-12-31'),
   constraint round_kind_is_known   check (kind in ('changes', 'all', 'direct', 'reports', 'roll')),
   constraint round_state_is_known  check (state in ('open', 'done', 'broken')),
   constraint round_open_has_no_end check ((state = 'open') = (ended_at is null))

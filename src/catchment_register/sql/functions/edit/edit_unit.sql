@@ -3,7 +3,8 @@
 -- has a short_name, a power group a name and a short_name; identifiers and tags go to any unit and have no dates.
 --
 --   locks   the unit
---   raises  RG008 when a word, a code or a value is not understood, or the unit is not there; RG001 to RG005
+--   raises  RG008 when a word, a code or a value is not understood, the unit is not there, or there is no such period;
+--           RG001 to RG005
 create or replace function register.edit_unit(
   p_unit_type    text,
   p_unit_id      integer,
@@ -24,6 +25,7 @@ declare
   v_wrong   text;
   v_change  record;
 begin
+  perform register.require_period(v_from, p_valid_until);
   -- Identifiers, tags and statistics are told by the lists of the register.
   v_rest := register.edit_names(v_owner, p_unit_id, p_changes, p_comment);
   if p_unit_type in ('enterprise', 'power_group') then

@@ -18,7 +18,7 @@ begin
     when p_kind is null then
       return to_jsonb(p_text);
     when p_kind = 'date' then
-      v_value := to_jsonb(register.parse_date(p_text));
+      v_value := to_jsonb(nullif(register.parse_date(p_text), 'infinity'));
     when p_kind = 'number' then
       v_value := to_jsonb(register.parse_number(p_text));
     else

@@ -1,7 +1,8 @@
 -- relate: a legal unit influences another one for some time.
 --
 --   locks   both units
---   raises  RG002 when one of them is not there, RG005 when there is another primary influencer, RG008 when the type is unknown
+--   raises  RG002 when one of them is not there, RG005 when there is another primary influencer, RG008 when the type is
+--           unknown, or there is no such period
 create or replace function register.relate(
   p_influencing_id  integer,
   p_influenced_id   integer,
@@ -17,7 +18,12 @@ create or replace function register.relate(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_influencing_id = p_influenced_id then
+  p_valid_from := coalesce(p_valid_from, register.today());
+  perform register.require_period(p_valid_from, p_valid_until);
+  if not isfinite(p_valid_from) then
+    perform register.refuse_edit(format('nothing is valid from %s until %s', p_valid_from, p_valid_until),
+                                 'A relationship has a first day.');
+  elsif p_influencing_id = p_influenced_id then
     perform register.refuse_edit('a unit cannot influence itself');
   elsif p_percentage is not null and (p_percentage > 0 and p_percentage <= 100) is not true then
     perform register.refuse_edit(format('%s is no percentage: above 0, at most 100', p_percentage));
@@ -26,7 +32,7 @@ begin
   perform register.patch_slices('legal_relationship', 'influencing_id',
     jsonb_build_array(jsonb_build_object('influencing_id', p_influencing_id, 'influenced_id', p_influenced_id,
                                          'type_id', register.code_id('rel_type', p_type),
-                                         'valid_from', coalesce(p_valid_from, register.today()), 'valid_until', p_valid_until)),
+                                         'valid_from', p_valid_from, 'valid_until', p_valid_until)),
     jsonb_build_object('percentage', p_percentage), p_comment => p_comment);
 end;
 $$;

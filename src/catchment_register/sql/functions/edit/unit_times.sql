@@ -1,6 +1,6 @@
 -- unit_times: when a unit is there within a period, as rows of its slices' times put together.
 --
---   raises  RG008 when it is never there in that period
+--   raises  RG008 when it is never there in that period, or there is no such period
 create or replace function register.unit_times(
   p_unit_type    text,
   p_unit_id      integer,
@@ -15,10 +15,7 @@ as $$
 declare
   v_times datemultirange;
 begin
-  if p_valid_from is null or p_valid_until is null or p_valid_from >= p_valid_until then
-    perform register.refuse_edit(format('nothing is valid from %s until %s', p_valid_from, p_valid_until),
-                                 'The last day must not be before the first one.');
-  end if;
+  perform register.require_period(p_valid_from, p_valid_until);
   select range_agg(daterange(s.valid_from, s.valid_until)) into v_times
     from (select l.valid_from, l.valid_until from register.legal_unit as l where p_unit_type = 'legal_unit' and l.id = p_unit_id
           union all

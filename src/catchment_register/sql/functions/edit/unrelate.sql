@@ -1,7 +1,7 @@
 -- unrelate: a legal unit does not influence another one for some time; without a type, in no way.
 --
 --   locks   both units
---   raises  RG008 when it does not anyway
+--   raises  RG008 when it does not anyway, or there is no such period
 create or replace function register.unrelate(
   p_influencing_id  integer,
   p_influenced_id   integer,
@@ -15,9 +15,10 @@ create or replace function register.unrelate(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
+  p_valid_from := coalesce(p_valid_from, register.today());
+  perform register.require_period(p_valid_from, p_valid_until);
   perform register.lock_units(array[p_influencing_id, p_influenced_id], null);
-  if register.cut_slices('legal_relationship', 'influencing_id', array[p_influencing_id],
-                         coalesce(p_valid_from, register.today()), p_valid_until,
+  if register.cut_slices('legal_relationship', 'influencing_id', array[p_influencing_id], p_valid_from, p_valid_until,
                          jsonb_strip_nulls(jsonb_build_object('influenced_id', p_influenced_id,
                                                               'type_id', register.code_id('rel_type', p_type)))) = 0 then
     perform register.refuse_edit('the units are not related in that time');

@@ -54,9 +54,9 @@ begin
   elsif v_definition.valid_time_from = 'source_columns' and (p_valid_from is not null or p_valid_until is not null) then
     v_wrong := format('%s takes its dates from the rows, so the job cannot have any', p_definition);
     v_hint := 'Leave out --valid-from and --valid-to, or the columns valid_from and valid_to.';
-  elsif p_valid_from >= p_valid_until or not isfinite(p_valid_from) then
+  elsif not isfinite(p_valid_from) then
     v_wrong := format('nothing is valid from %s until %s', p_valid_from, p_valid_until);
-    v_hint := 'The last day must not be before the first one.';
+    v_hint := 'A job needs a first day.';
   elsif v_missing is not null then
     v_wrong := format('%s needs the columns %s, and the file lacks them', p_definition, v_missing);
     v_hint := 'Add them to the file, or to the mapping.';
@@ -65,6 +65,8 @@ begin
   end if;
   if v_wrong is not null then
     raise exception using errcode = 'RG008', message = v_wrong, hint = coalesce(v_hint, '');
+  elsif p_valid_from is not null then
+    perform register.require_period(p_valid_from, coalesce(p_valid_until, 'infinity'));
   end if;
 
   v_id := nextval('register.import_job_id_seq');

@@ -14,7 +14,10 @@ as $$
               when u.valid_from is null then '{"valid_from": "the first day is missing"}'::jsonb
               when d.first is null or not isfinite(d.first)
                 then jsonb_build_object('valid_from', format('%s is not a day', u.valid_from))
+              when d.first = '9999-12-31' then jsonb_build_object('valid_from', format('%s is too late', u.valid_from))
               when d.until is null then jsonb_build_object('valid_to', format('%s is not a day', u.valid_to))
+              when d.until > '9999-12-30' and d.until < 'infinity'
+                then jsonb_build_object('valid_to', format('%s is too late: leave it empty for an open end', u.valid_to))
               when d.first >= d.until
                 then (select jsonb_object_agg(k, format('the last day %s is before the first day %s', u.valid_to, u.valid_from))
                         from unnest('{valid_from,valid_to}'::text[]) as k)
