@@ -1,10 +1,11 @@
 -- edit_unit: change what is known about a unit for some time: {"name": "New", "employees": "12", "postal_postcode": ""}. The words
--- are those of import files; an empty value takes away what was there. Details are changed where the unit is there. An enterprise
+-- are those of import files; a value is a text, a number, or true or false for a statistic of that type; an empty text takes away
+-- what was there. Details are changed where the unit is there. An enterprise
 -- has a short_name, a power group a name and a short_name; identifiers and tags go to any unit and have no dates.
 --
 --   locks   the unit
---   raises  RG008 when a word, a code or a value is not understood, the unit is not there, or there is no such period;
---           RG001 to RG005
+--   raises  RG008 when the changes, a word, a code or a value are not understood, the unit is not there, or there is no such
+--           period; RG001 to RG005
 create or replace function register.edit_unit(
   p_unit_type    text,
   p_unit_id      integer,
@@ -25,6 +26,7 @@ declare
   v_wrong   text;
   v_change  record;
 begin
+  perform register.check_changes(p_unit_type, p_unit_id, p_changes);
   perform register.require_period(v_from, p_valid_until);
   -- Identifiers, tags and statistics are told by the lists of the register.
   v_rest := register.edit_names(v_owner, p_unit_id, p_changes, p_comment);
