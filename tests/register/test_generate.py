@@ -263,6 +263,7 @@ def test_years_end_when_the_profile_ends() -> None:
         ({"relationships": 0.2}, "relationships cannot be 0.2"),
         ({"years": 61}, "61 years"),
         ({"valid_from": date(2024, 2, 29)}, "cannot begin on 2024-02-29"),
+        ({"valid_from": date(1, 1, 1)}, "cannot begin on 0001-01-01"),
     ],
 )
 def test_what_cannot_be_made_is_refused(options: dict[str, object], words: str) -> None:

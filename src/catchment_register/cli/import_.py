@@ -13,6 +13,7 @@ from catchment_register.cli.database import Dsn, open_register
 from catchment_register.cli.import_job import job_rows, print_problems, print_summary, write_problems
 from catchment_register.cli.output import LARGEST_INTEGER, Json, console, errors, print_json
 from catchment_register.cli.waiting import Wait, Work, show, working
+from catchment_register.dates import OPEN_END
 from catchment_register.errors import JobRefused
 from catchment_register.upload.columns import KINDS
 from catchment_register.upload.job import Request, Uploaded, import_source, open_source
@@ -27,15 +28,25 @@ def read_day(text: str | None, option: str) -> date | None:
     if text is None or text == "infinity":
         return None
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
         raise JobRefused(f"{option} {text} is not a day", hint="Write it as 2026-02-13.") from None
+    if day == OPEN_END:
+        raise _too_late(text, option)
+    return day
 
 
 def last_day(text: str | None, option: str) -> date | None:
     """An inclusive last day as the first one after it."""
     day = read_day(text, option)
-    return None if day is None else day + timedelta(days=1)
+    until = None if day is None else day + timedelta(days=1)
+    if until == OPEN_END:
+        raise _too_late(text, option)
+    return until
+
+
+def _too_late(text: str | None, option: str) -> JobRefused:
+    return JobRefused(f"{option} {text} is too late", hint="Leave out the last day for an open end.")
 
 
 def import_file(

@@ -21,6 +21,9 @@ from catchment_register.schema.migrate import migrate
 # Settings that --set takes; the others have options of their own.
 TUNABLE = ("batch_enterprises", "import_batch_rows", "partition_count_target", "rebuild_share", "truncates_text")
 
+# History goes a hundred years back from today and to the end of its month: all of that is in the calendar.
+FIRST_TODAY, LAST_TODAY = date(1000, 1, 1), date(9998, 12, 31)
+
 
 def init(
     dsn: Dsn = None,
@@ -89,9 +92,12 @@ def read_day(text: str) -> date | None:
     if text == "real":
         return None
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
         raise SettingRefused(f"{text!r} is not a day", hint="Write it as 2026-02-13, or real for the clock.") from None
+    if not FIRST_TODAY <= day <= LAST_TODAY:
+        raise SettingRefused(f"today cannot be {day}", hint=f"Write a day from {FIRST_TODAY} to {LAST_TODAY}.")
+    return day
 
 
 def _tune(conn: Connection[Any], setting: str) -> None:

@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from catchment_register.cli.database import Dsn, open_register
 from catchment_register.cli.output import Json, console, print_json, print_rows
+from catchment_register.dates import OPEN_END
 from catchment_register.errors import ReportRefused
 from catchment_register.report import chart, plot
 from catchment_register.report.figures import (
@@ -44,9 +45,12 @@ def read_day(text: str | None) -> date | None:
     if text is None:
         return None
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
         raise ReportRefused(f"{text!r} is not a day", hint="Write it as 2026-02-13.") from None
+    if day == OPEN_END:
+        raise ReportRefused(f"{day} is too late", hint=f"Write a day before {OPEN_END}.")
+    return day
 
 
 @app.command()

@@ -69,8 +69,9 @@ def choose_plan(
         plan = replace(plan, years=years, valid_from=plan.end.replace(year=plan.end.year - years))
     plan = replace(plan, **{name: value for name, value in chosen.items() if value is not None})
     if valid_from is not None:
-        if (valid_from.month, valid_from.day) != (1, 1) or valid_from.year > 9000:
-            raise SettingRefused(f"the register cannot begin on {valid_from}", hint="Choose the first day of a year.")
+        if (valid_from.month, valid_from.day) != (1, 1) or not 1000 <= valid_from.year <= 9000:
+            hint = "Choose the first day of a year from 1000 to 9000."
+            raise SettingRefused(f"the register cannot begin on {valid_from}", hint=hint)
         plan = replace(plan, valid_from=valid_from)
     check_plan(plan)
     return plan

@@ -54,6 +54,10 @@ def test_what_cannot_be_is_refused_with_a_reason(two: RegisterDatabase) -> None:
         (["set", "1", "name"], "'name' is not understood"),
         (["set", "1", "colour=red"], "legal_unit has no colour"),
         (["set", "1", "name=x", "--valid-from", "soon"], "--valid-from soon is not a day"),
+        (["set", "1", "name=x", "--valid-from", "9999-12-31"], "--valid-from 9999-12-31 is too late"),
+        (["set", "1", "name=x", "--valid-to", "9999-12-31"], "--valid-to 9999-12-31 is too late"),
+        (["set", "1", "name=x", "--valid-to", "9999-12-30"], "--valid-to 9999-12-30 is too late"),
+        (["end", "1", "--on", "9999-12-31"], "--on 9999-12-31 is too late"),
         (["relate", "1", "1", "--type", "ownership"], "a unit cannot influence itself"),
         (["connect", f"enterprise/{two.enterprise_of('1')}"], f"names enterprise {two.enterprise_of('1')}"),
     ):

@@ -158,6 +158,7 @@ def test_what_cannot_be_is_refused_with_a_reason(reg_db: RegisterDatabase, file:
         ),
         (JobRefused, ["import", str(file), *unit, "--strategy", "guess"], "there is no strategy guess"),
         (JobRefused, ["import", str(file), *unit, "--valid-to", "2019-01-01"], "nothing is valid from"),
+        (JobRefused, ["import", str(file), *unit, "--valid-to", "9999-12-31"], "--valid-to 9999-12-31 is too late"),
         (JobRefused, ["import-job", "show", "99"], "there is no import job 99"),
         (JobRefused, ["import-job", "approve", "99"], "there is no import job 99"),
         (JobRefused, ["import-job", "retry", "99"], "there is no import job 99"),

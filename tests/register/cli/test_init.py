@@ -54,6 +54,8 @@ def test_init_refuses_what_cannot_be_and_changes_nothing(reg_db: RegisterDatabas
         (["--country", "XX"], "there is no country 'XX'"),
         (["--activity-standard", "sic"], "there is no standard of activities 'sic'"),
         (["--today", "13.02.2026"], "'13.02.2026' is not a day"),
+        (["--today", "0999-12-31"], "today cannot be 0999-12-31"),
+        (["--today", "9999-12-31"], "today cannot be 9999-12-31"),
         (["--set", "colour=red"], "--set colour=red is not understood"),
         (["--set", "batch_enterprises"], "--set batch_enterprises is not understood"),
         (["--set", "batch_enterprises=0"], "batch_enterprises cannot be '0'"),
