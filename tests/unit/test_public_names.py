@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, get_type_hints
 
 import psycopg
 import pytest
 
 import catchment
+import catchment.commands
 import catchment.lake
+import catchment.testing
 import catchment_register
 from catchment import errors
 from catchment.store.errors import translate
@@ -44,6 +49,33 @@ def test_a_type_checker_finds_each_late_name_where_it_is() -> None:
                 value = getattr(package, name.name)
                 assert value is getattr(importlib.import_module(found.module or ""), name.name), name.name
                 assert name.name in package.__all__
+
+
+def _callables() -> Iterator[tuple[str, Any]]:
+    """All public functions and classes, and the methods and properties of these."""
+    for package in (*PACKAGES, catchment.testing, catchment.commands):
+        for name in getattr(package, "__all__", ("LazyCommand", "LazyGroup", "lazy_app")):
+            value = getattr(package, name)
+            if inspect.isfunction(value):
+                yield f"{package.__name__}.{name}", value
+            elif isinstance(value, type):
+                yield f"{package.__name__}.{name}", value
+                for base in value.__mro__:
+                    if base.__module__.partition(".")[0] in ("catchment", "catchment_register"):
+                        for member, inner in vars(base).items():
+                            found = getattr(inner, "fget", None) or getattr(inner, "__func__", None) or inner
+                            if inspect.isfunction(found):
+                                yield f"{package.__name__}.{name}.{member}", found
+
+
+def test_the_type_hints_of_everything_public_can_be_resolved() -> None:
+    wrong: list[str] = []
+    for name, value in _callables():
+        try:
+            get_type_hints(value)
+        except Exception as error:
+            wrong.append(f"{name}: {error}")
+    assert wrong == []
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from psycopg import AsyncConnection
 
@@ -21,15 +21,13 @@ from catchment.store import enqueue as store
 from catchment.store import task as task_store
 from catchment.store.result import read_task_async
 from catchment.task import tracing
+from catchment.task.collector import Collector
 from catchment.task.command import Command
 from catchment.task.commands import Commands
 from catchment.task.limit import Limit, QueueOptions
 from catchment.task.middleware import Middleware
 from catchment.task.options import CommandOptions, Executor, MergeRule, OnFailure, Retry, as_dedup
 from catchment.task.request import command_name
-
-if TYPE_CHECKING:
-    from prometheus_client.registry import Collector
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -6,7 +6,9 @@ import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from duckdb import DuckDBPyConnection
 
 from catchment.errors import LakeError, TableMissing
 from catchment.lake import lifecycle, report, rounds
@@ -26,9 +28,6 @@ from catchment.lake.types import TableRef
 from catchment.model.duration import Duration, as_timedelta
 from catchment.store.connect import DSN_VARIABLE, connect_ours, find_dsn
 from catchment.store.migrate import migrate
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 Row = dict[str, Any]
 

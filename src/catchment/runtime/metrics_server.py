@@ -10,6 +10,7 @@ import errno
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from threading import Thread
+from typing import cast
 from wsgiref.simple_server import WSGIServer
 
 import psycopg
@@ -23,6 +24,7 @@ from catchment.runtime.limiter import Load
 from catchment.runtime.memory import memory_usage
 from catchment.runtime.metrics import Histogram, Metrics
 from catchment.store.depth import PLACES, QueueDepth, read_depths
+from catchment.task.collector import Collector as AppCollector
 
 PORTS_TRIED = 32
 PRESSURES = ("memory", "event_loop", "completer", "transactions", "latency")
@@ -120,7 +122,7 @@ class MetricsServer:
         *,
         host: str,
         port: int,
-        collectors: Sequence[Collector] = (),
+        collectors: Sequence[AppCollector] = (),
     ) -> None:
         self._events = events
         self._host = host
@@ -132,9 +134,9 @@ class MetricsServer:
         for collector in collectors:
             self._add(collector)
 
-    def _add(self, collector: Collector) -> None:
+    def _add(self, collector: AppCollector) -> None:
         try:
-            self._registry.register(collector)
+            self._registry.register(cast("Collector", collector))
         except ValueError as error:
             raise RequestRefused(
                 f"the app's metrics cannot be shown: {error}",

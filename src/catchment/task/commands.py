@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from catchment.errors import DefinitionRefused, UnknownCommand
+from catchment.task.collector import Collector
 from catchment.task.command import Command, path_of
 from catchment.task.limit import QueueOptions
 from catchment.task.middleware import Middleware
 from catchment.task.options import check_name
-
-if TYPE_CHECKING:
-    from prometheus_client.registry import Collector
 
 AnyCommand = Command[..., Any]
 

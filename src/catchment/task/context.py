@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from catchment.errors import RequestRefused, ScopeClosed, TaskCancelled
 from catchment.model.duration import Duration
@@ -18,6 +18,7 @@ from catchment.task.child import Progress
 from catchment.task.offspring import ChildMode, Offspring, ScopeFailure
 from catchment.task.port import LocalPort, Port
 from catchment.task.request import (
+    AnyCommand,
     check_priority,
     check_workflow,
     command_json,
@@ -27,9 +28,6 @@ from catchment.task.request import (
     whole_payload,
 )
 from catchment.task.transaction import Transaction
-
-if TYPE_CHECKING:
-    from catchment.task.request import AnyCommand
 
 # Options of enqueue that a child cannot have; an unvalidated payload would swallow them.
 _NOT_FOR_CHILDREN = ("workflow", "conn")

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from pydantic_core import to_json
 
 from catchment.errors import RequestRefused
 from catchment.model.check import LARGEST_INTEGER, SMALLEST_INTEGER, check_text, is_text, shown
 from catchment.model.duration import Duration, check_due
-from catchment.task.payload import dump_any
+from catchment.task.payload import Payload, dump_any
 
-if TYPE_CHECKING:
-    from catchment.task.command import Command
 
-    AnyCommand = Command[..., Any] | str
+class NamedCommand(Protocol):
+    """A ``Command``, as far as asking for its tasks needs it."""
+
+    name: str
+    name_json: str
+    payload: Payload
+
+
+AnyCommand = NamedCommand | str
 
 
 def command_name(command: AnyCommand) -> str:
