@@ -51,7 +51,7 @@ def spread(
 def _plan(work: Work, control: Control, spread: Spread, decision: Decision, settings: LakeSettings) -> BucketPlan:
     order = work.order
     with control.connection() as conn:
-        folder = f"{storage.scratch_dir(read_address(conn), order.refresh_id)}f{order.fence}/"
+        folder = storage.attempt_dir(read_address(conn), order)
         table_dir = table_directory(conn, order.physical_id)
     mode = "all" if spread.keys is None else "keys"
     keys = order.rows or 0 if spread.keys is None else spread.keys

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -26,18 +27,28 @@ _PATTERN = re.compile(r"[*?[]")
 
 
 def scratch_dir(address: LakeAddress, refresh_id: int) -> str:
-    """The folder for keys and deletes of a refresh, with a slash at the end."""
+    """The folder for keys and deletes of a refresh, with a slash at the end. The lake of another database may have the
+    same data path and the same numbers, so what is below it has a random name."""
     return f"{address.data_path}catchment/r{refresh_id}/"
 
 
+def attempt_dir(address: LakeAddress, order: Order) -> str:
+    """The folder for keys and deletes of one attempt at a refresh, with a slash at the end."""
+    return f"{scratch_dir(address, order.refresh_id)}f{order.fence}-{_token()}/"
+
+
+def _token() -> str:
+    return secrets.token_hex(6)
+
+
 def bucket_path(table_dir: str, bucket: int, order: Order, keys: BucketRange, attempt: int) -> str:
-    """The data file that an attempt writes for one storage bucket; no two attempts share one, nor do the subtasks of a
-    refresh that is done again: the fence is that of who cut it.
+    """The data file that an attempt writes for one storage bucket. No two attempts share one, nor do the subtasks of a
+    refresh that is done again, nor two lakes with one data path.
 
     The directory tells the bucket: DuckLake takes the value of the partition column from it.
     """
     part = "null" if keys.partition is None else str(keys.partition)
-    name = f"r{order.refresh_id}-f{order.fence}-{keys.total}-{part}-a{attempt}.parquet"
+    name = f"r{order.refresh_id}-f{order.fence}-{keys.total}-{part}-a{attempt}-{_token()}.parquet"
     return f"{table_dir}{BUCKET}={bucket}/{name}"
 
 
