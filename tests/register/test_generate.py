@@ -244,6 +244,20 @@ def test_a_run_that_breaks_leaves_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["README.txt", "legal_units.csv"])
+def test_files_that_somebody_else_made_are_not_replaced(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("important")
+    with pytest.raises(SettingRefused, match=name):
+        write_register(Plan(legal_units=10), tmp_path)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "important"}
+
+
+def test_files_that_were_generated_before_are_replaced(tmp_path: Path) -> None:
+    write_register(Plan(legal_units=10), tmp_path)
+    write_register(Plan(legal_units=20), tmp_path)
+    assert len({row["tax_ident"] for row in rows(tmp_path, "legal_units")}) == 20
+
+
 def test_every_choice_has_a_place_in_its_table() -> None:
     table = spread({"common": 1e9, "rare": 1.0, "never": 0.0}, 16)
     assert Counter(table) == {"common": 14, "rare": 1, "never": 1}

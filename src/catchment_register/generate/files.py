@@ -37,6 +37,10 @@ UNIT_FILES = {
     "establishment_informal": "informal_establishments.csv",
     "legal_relationship": "relationships.csv",
 }
+UPDATES = "updates.csv"
+README = "README.txt"
+# How the last one begins, by which files that were made here are recognized.
+_TITLE = "A made-up register"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ def write_register(plan: Plan, folder: Path, on_units: Callable[[int], object] |
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingRefused(f"{folder} cannot be made: {error.strerror}", hint="Choose another --out.") from error
+    _refuse_others(folder)
     with _Output(folder, plan.has_dates) as output:
         for kind, codes in _code_rows().items():
             columns = ("code" if kind == "legal_form" else "path", "name")
@@ -67,8 +72,26 @@ def write_register(plan: Plan, folder: Path, on_units: Callable[[int], object] |
             put(rows.establishment_rows(made, plan.has_dates, is_informal=True))
         put = output.open("relationships.csv", rows.RELATIONSHIP)
         put(rows.relationship_row(tie, plan.has_dates) for tie in Relationships(plan, LegalUnits(plan)))
-    (folder / "README.txt").write_text(readme(plan), encoding="utf-8")
+        # Before the others get their names, because it marks them as made here.
+        (folder / README).write_text(readme(plan), encoding="utf-8")
     return Generated(folder, output.counts)
+
+
+def _refuse_others(folder: Path) -> None:
+    """Raise if files would be replaced that were not made here."""
+    names = (README, *CODE_FILES.values(), *UNIT_FILES.values(), UPDATES)
+    found = [name for name in names if (folder / name).exists()]
+    if not found:
+        return
+    try:
+        with (folder / README).open(encoding="utf-8", errors="replace") as file:
+            is_ours = file.read(len(_TITLE)) == _TITLE
+    except OSError:
+        is_ours = False
+    if not is_ours:
+        raise SettingRefused(
+            f"{folder} has a file {found[0]} that this command has not made", hint="Choose another --out."
+        )
 
 
 def _code_rows() -> dict[str, list[tuple[str, str]]]:
@@ -86,7 +109,7 @@ def _write_units(plan: Plan, output: _Output, on_units: Callable[[int], object])
     establishments = Establishments(plan, units)
     put_unit = output.open("legal_units.csv", rows.LEGAL_UNIT)
     put_establishment = output.open("establishments.csv", rows.ESTABLISHMENT)
-    put_update = output.open("updates.csv", rows.UPDATE)
+    put_update = output.open(UPDATES, rows.UPDATE)
     for unit in units:
         put_unit(rows.legal_unit_rows(unit, plan.has_dates))
         for made in establishments.of(unit):
@@ -154,10 +177,10 @@ def readme(plan: Plan) -> str:
         f"catchment register import {name} --kind {kind}{dates} --wait\n" for kind, name in UNIT_FILES.items()
     )
     return (
-        f"A made-up register of {plan.legal_units:,} legal units, seed {plan.seed}. In this folder, with a running\n"
+        f"{_TITLE} of {plan.legal_units:,} legal units, seed {plan.seed}. In this folder, with a running\n"
         "worker (catchment worker):\n\n"
         f"catchment register init --country {shapes.HOME} --activity-standard nace_v2.1 --today {plan.today}\n"
         f"{loads}{imports}"
         "\nLater, new turnovers of some:\n\n"
-        f"catchment register import updates.csv --kind stats_update{update} --wait\n"
+        f"catchment register import {UPDATES} --kind stats_update{update} --wait\n"
     )
