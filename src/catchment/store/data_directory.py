@@ -81,7 +81,7 @@ def _last_words(log: Path, logged: int) -> str:
     with log.open(encoding="utf-8", errors="replace") as file:
         file.seek(logged)
         lines = file.read().splitlines()
-    return " ".join(([line for line in lines if "FATAL" in line] or lines)[-_SHOWN_LINES:])
+    return " ".join(([line for line in lines if "FATAL" in line or "HINT" in line] or lines)[-_SHOWN_LINES:])
 
 
 def refuse_others(where: Path, *, unless: str) -> None:
