@@ -21,6 +21,7 @@ from catchment.errors import TableRefused
 from catchment.lake import functions, shape
 from catchment.lake.buckets import Method, is_integer
 from catchment.lake.build import Builder
+from catchment.lake.calls import check_calls
 from catchment.lake.compile import all_rows
 from catchment.lake.layout import Layout, check_visible, is_same_value, stored_type
 from catchment.lake.names import RID, ROWID
@@ -61,6 +62,8 @@ class _Analysis:
         self.properties: Properties = definition.properties
         self.schema = schema
         self.stored = stored
+        if stored is None:  # a macro that is made later does not change what a table means
+            check_calls(schema.syntax(definition.query), schema.macros(), schema.syntax)
         self.parsed: Parsed = parse(definition.query, schema)
         check_visible(self.parsed.columns)
         self.kinds = schema.stability(functions.names_in(self.parsed.tree))

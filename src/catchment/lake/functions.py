@@ -26,8 +26,7 @@ _CLOCKS = _words("""
     current_localtimestamp get_current_time get_current_timestamp transaction_timestamp
 """)
 _SESSION = _words("""
-    getvariable current_setting current_user user session_user current_role current_catalog current_query
-    current_connection_id getenv txid_current pg_backend_pid
+    current_user user session_user current_role current_connection_id getenv txid_current pg_backend_pid
 """)
 _UNDECIDED = _words("arg_min arg_max argmin argmax min_by max_by arg_min_null arg_max_null mode")
 _ORDERED_AGGREGATES = _UNDECIDED | _words("""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from catchment.lake.calls import Macro
+
 _KINDS = """
 select lower(function_name) as name,
        case when bool_or(function_type = 'aggregate') then 'AGGREGATE'
@@ -23,7 +25,21 @@ select lower(function_name) as name,
 _BUILT_IN = _KINDS.format("internal")
 _OTHERS = _KINDS.format("lower(function_name) = any(?)")
 
+_MACROS = """
+with all_functions as (select * from duckdb_functions())
+select f.schema_name, f.function_name, f.macro_definition, f.function_type = 'table_macro',
+       exists (select 1 from all_functions as o
+                where o.database_name = 'system' and lower(o.function_name) = lower(f.function_name))
+  from all_functions as f
+ where f.database_name = ? and f.function_type in ('macro', 'table_macro')
+"""
+
 _built_in: dict[str, str] = {}
+
+
+def macros_of(catalog: str, rows: Callable[..., list[tuple[Any, ...]]]) -> list[Macro]:
+    """All macros of a catalog. ``rows`` runs a query with its parameters."""
+    return [Macro(*row) for row in rows(_MACROS, [catalog])]
 
 
 def function_kinds(names: Collection[str], rows: Callable[..., list[tuple[Any, ...]]]) -> Mapping[str, str]:

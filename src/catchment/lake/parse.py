@@ -18,6 +18,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from catchment.errors import TableRefused
+from catchment.lake.calls import NOT_OURS, Macro, has_catalog
 from catchment.lake.faithful import difference, syntax_error
 from catchment.lake.names import ALIAS, HIDDEN
 from catchment.lake.reasons import Reason, refused
@@ -54,13 +55,18 @@ class SchemaView(Protocol):
         """The kind of each function, as ``kinds`` has it; names that are no function are left out."""
         ...
 
+    def macros(self) -> Sequence[Macro]:
+        """The macros of the lake, in all its schemas."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parsed:
     """A query whose tables are numbered.
 
     ``tree`` has its identifiers folded as DuckDB compares them. ``columns`` are the outputs as DuckDB names and types
-    them. ``is_untracked``: it reads something that is no table of the lake; ``is_constant``: but that never changes.
+    them. ``is_untracked``: it reads something that is no table of the lake, or calls a function of a named catalog;
+    ``is_constant``: but that never changes.
     """
 
     tree: exp.Query
@@ -72,7 +78,8 @@ class Parsed:
 
 def parse(query: str, schema: SchemaView) -> Parsed:
     """Read a definition and find its tables; TableRefused when it is not one SELECT over existing tables."""
-    problem = syntax_error(schema.syntax(query))
+    serialised = schema.syntax(query)
+    problem = syntax_error(serialised)
     if problem is not None:
         raise refused(Reason.PARSE_ERROR, f"the query is not understood: {problem}", hint="Correct the query.")
     written = parse_query(query)
@@ -87,8 +94,13 @@ def parse(query: str, schema: SchemaView) -> Parsed:
     for tree in (written, folded):
         resolver.rename(tree)
     columns = schema.describe(last_text(with_typed_tables(written, resolver.tables)))
+    is_named = has_catalog(serialised)
     return Parsed(
-        without_notes(folded), tuple(resolver.tables), tuple(columns), resolver.is_untracked, resolver.is_constant
+        tree=without_notes(folded),
+        tables=tuple(resolver.tables),
+        columns=tuple(columns),
+        is_untracked=resolver.is_untracked or is_named,
+        is_constant=resolver.is_constant and not is_named,
     )
 
 
@@ -206,6 +218,8 @@ class _Resolver:
         if len(parts) > 3 or (len(parts) == 3 and parts[0].lower() != ALIAS):
             self.is_untracked, self.is_constant = True, False
             return
+        if len(parts) == 2 and parts[0].lower() in NOT_OURS:
+            raise _ambiguous(*parts)
         found = self.schema.table(parts)
         if found is None:
             raise refused(
@@ -245,6 +259,15 @@ class _Resolver:
             if len(owner) > 1 and owner in long_names:
                 found.set("db", None)
                 found.set("catalog", None)
+
+
+def _ambiguous(first: str, name: str) -> TableRefused:
+    schema = "main" if first.lower() == ALIAS else first
+    return refused(
+        Reason.AMBIGUOUS_NAME,
+        f"{first}.{name} is not a table of the schema {first} alone: DuckDB itself has that name",
+        hint=f"Write {ALIAS}.{schema}.{name}.",
+    )
 
 
 def _rename(node: exp.Table, name: str, schema: str | None) -> None:

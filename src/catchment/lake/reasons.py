@@ -46,6 +46,8 @@ class Reason(StrEnum):
     PARSE_ERROR = "PARSE_ERROR"
     NOT_A_SELECT = "NOT_A_SELECT"
     PIVOT_WITHOUT_IN = "PIVOT_WITHOUT_IN"
+    AMBIGUOUS_NAME = "AMBIGUOUS_NAME"
+    SESSION_FUNCTION = "SESSION_FUNCTION"
     UNKNOWN_TABLE = "UNKNOWN_TABLE"
     UNKNOWN_COLUMN = "UNKNOWN_COLUMN"
     VIEW_SOURCE = "VIEW_SOURCE"
@@ -205,6 +207,16 @@ _TEXTS: dict[Reason, _Text] = {
         "refused",
         "PIVOT without a list of values takes its columns from the data; those of a table are fixed.",
         "List the values with IN: PIVOT t ON kind IN ('a', 'b') USING sum(amount).",
+    ),
+    Reason.AMBIGUOUS_NAME: _Text(
+        "refused",
+        "A name may mean one thing in a refresh and another by hand.",
+        "Write it with catalog and schema: lake.main.name.",
+    ),
+    Reason.SESSION_FUNCTION: _Text(
+        "refused",
+        "A function asks about the session, and each refresh has another one.",
+        "Write the value instead.",
     ),
     Reason.UNKNOWN_TABLE: _Text("refused", "A table does not exist in the lake."),
     Reason.UNKNOWN_COLUMN: _Text("refused", "A column does not exist."),

@@ -13,9 +13,10 @@ import duckdb
 from psycopg import Connection
 
 from catchment.lake import catalog
+from catchment.lake.calls import Macro
 from catchment.lake.duck import Duck
-from catchment.lake.kinds import function_kinds
-from catchment.lake.names import DT_SCHEMA, HIDDEN, physical_name
+from catchment.lake.kinds import function_kinds, macros_of
+from catchment.lake.names import ALIAS, DT_SCHEMA, HIDDEN, physical_name
 from catchment.lake.parse import refused_query
 from catchment.lake.reasons import Reason, refused
 from catchment.lake.types import Column, SourceTable, TableRef
@@ -69,3 +70,7 @@ class LakeView:
     def stability(self, functions: Collection[str]) -> Mapping[str, str]:
         """The kind of each function that exists."""
         return function_kinds(functions, self._duck.rows)
+
+    def macros(self) -> Sequence[Macro]:
+        """The macros of the lake."""
+        return macros_of(ALIAS, self._duck.rows)

@@ -16,6 +16,7 @@ import duckdb
 
 from catchment.lake.analyse import analyse
 from catchment.lake.apply import broken, delta_steps
+from catchment.lake.calls import Macro
 from catchment.lake.compile import all_rows, difference, fresh_rows, oracle, stored_rows
 from catchment.lake.extensions import extension_file
 from catchment.lake.kinds import function_kinds
@@ -153,6 +154,10 @@ class Memory:
 
     def stability(self, functions: Collection[str]) -> Mapping[str, str]:
         return function_kinds(functions, lambda *query: self.con.execute(*query).fetchall())
+
+    def macros(self) -> Sequence[Macro]:
+        """None: what is not in DuckDB itself is in the same catalog as the tables here, and found by both."""
+        return ()
 
 
 @dataclass

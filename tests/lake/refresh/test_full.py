@@ -60,11 +60,11 @@ def test_full_refresh_without_difference_makes_no_snapshot(lake_case: LakeCase) 
     lake_case.check("spending")
 
 
-def test_macros_of_the_lake_are_found_after_the_functions_of_duckdb(lake_case: LakeCase) -> None:
+def test_a_macro_that_is_made_later_does_not_change_what_a_table_means(lake_case: LakeCase) -> None:
     make_orders(lake_case)
     lake_case.sql("CREATE MACRO twice(a) AS a * 2")
-    lake_case.sql("CREATE MACRO abs(a) AS a * 3")
     lake_case.create(f"{FULL} SELECT order_id, twice(order_id) AS two, abs(order_id) AS one FROM orders")
+    lake_case.sql("CREATE MACRO abs(a) AS a * 3")
     done = lake_case.refresh("spending")
     assert done["state"] == "SUCCEEDED"
     assert lake_case.rows("spending")[5] == (5, 10, 5)
