@@ -48,6 +48,18 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+LONGEST = timedelta(days=36_525)
+"""Longer spans leave the range of PostgreSQL's intervals, or of a timer; nobody means them."""
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: at most 100 characters. Python refuses to write some numbers."""
+    try:
+        text = repr(value)
+    except Exception:
+        return "a number of thousands of digits" if isinstance(value, int) else f"of type {type(value).__name__}"
+    return text if len(text) <= 100 else f"{text[:99]}…"
+
 
 class CatchmentError(Exception):
     """Base of all errors. ``hint`` says what to do next, or is None."""
@@ -195,21 +207,45 @@ class Steering(CatchmentError):
 class RetryLater(Steering):
     """Raised by a handler: fail this attempt and try again after ``delay`` (seconds, or a timedelta).
 
-    It counts as a failed attempt: when ``max_attempts`` is used up, the task fails.
+    It counts as a failed attempt: when ``max_attempts`` is used up, the task fails. A negative delay is zero. Raises
+    ``RequestRefused`` for one that is not a number, or more than 100 years.
     """
 
     def __init__(self, delay: timedelta | float, reason: str = "") -> None:
-        self.delay = delay if isinstance(delay, timedelta) else timedelta(seconds=delay)
-        self.reason = reason
-        super().__init__(reason or f"to be tried again in {self.delay.total_seconds():g} s")
+        self.delay = _as_delay(delay)
+        self.reason = _as_text(reason)
+        super().__init__(self.reason or f"to be tried again in {self.delay.total_seconds():g} s")
 
 
 class GiveUp(Steering):
     """Raised by a handler: fail the task at once, whatever attempts it has left."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+        self.reason = _as_text(reason)
+        super().__init__(self.reason)
+
+
+def _as_delay(value: Any) -> timedelta:
+    if isinstance(value, timedelta):
+        span = value
+    elif isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise RequestRefused(f"delay of a RetryLater is {shown(value)}, expected a number of seconds or a timedelta")
+    else:
+        try:
+            span = timedelta(seconds=value)
+        except OverflowError:
+            span = timedelta.max if value > 0 else timedelta.min
+    if span > LONGEST:
+        raise RequestRefused(f"delay of a RetryLater is {shown(value)}, expected at most 100 years")
+    return max(span, timedelta())
+
+
+def _as_text(reason: Any) -> str:
+    """A reason of any type: to refuse one would hide what went wrong, and retry what was given up."""
+    try:
+        return str(reason)
+    except Exception:
+        return shown(reason)
 
 
 class ClaimLost(CatchmentError):

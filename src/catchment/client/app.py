@@ -21,12 +21,12 @@ from catchment.store import enqueue as store
 from catchment.store import task as task_store
 from catchment.store.result import read_task_async
 from catchment.task import tracing
-from catchment.task.collector import Collector
+from catchment.task.collector import Collector, check_collector
 from catchment.task.command import Command
 from catchment.task.commands import Commands
 from catchment.task.limit import Limit, QueueOptions
-from catchment.task.middleware import Middleware
-from catchment.task.options import CommandOptions, Executor, MergeRule, OnFailure, Retry, as_dedup
+from catchment.task.middleware import Middleware, check_middleware
+from catchment.task.options import CommandOptions, Executor, MergeRule, OnFailure, Retry, as_dedup, check_name
 from catchment.task.request import command_name
 
 P = ParamSpec("P")
@@ -46,6 +46,7 @@ class App:
     """
 
     def __init__(self, dsn: str | None = None, *, queue: str = "default", pool_size: int = 4) -> None:
+        check_name("queue", queue)
         self.commands = Commands()
         self._queue = queue
         self._connections = Connections(dsn, pool_size)
@@ -122,14 +123,16 @@ class App:
 
         Raises ``DefinitionRefused`` when a payload cannot fill its parameters or an option does not fit.
         """
+        if name is not None:
+            check_name("the name of a command", name)
         options = CommandOptions(
             queue=queue if queue is not None else self._queue,
             priority=priority,
             max_attempts=max_attempts,
-            retry=retry or Retry(),
+            retry=Retry() if retry is None else retry,
             timeout=None if timeout is None else as_timedelta(timeout, name="timeout"),
             dedup=as_dedup(dedup),
-            merge=merge or {},
+            merge={} if merge is None else merge,
             on_failure=on_failure,
             limit=limit,
             executor=executor,
@@ -178,6 +181,7 @@ class App:
 
     def middleware(self, fn: AnyMiddleware) -> AnyMiddleware:
         """Decorator: run ``async def fn(ctx, call)`` around every handler; the first one added is the outermost."""
+        check_middleware(fn)
         self.commands.middlewares.append(fn)
         return fn
 
@@ -187,6 +191,7 @@ class App:
         It is asked at each scrape, from a thread of the metrics server. A name that the worker or another collector
         uses already stops the worker's start.
         """
+        check_collector(collector)
         self.commands.collectors.append(collector)
 
     async def enqueue(

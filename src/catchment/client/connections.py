@@ -13,7 +13,7 @@ from psycopg import AsyncConnection, Connection
 from catchment.client.result import Results
 from catchment.errors import RequestRefused
 from catchment.model.check import check_count
-from catchment.store.connect import find_dsn
+from catchment.store.connect import check_dsn, find_dsn
 from catchment.store.pool import AsyncPool, Pool
 
 NAME = "catchment client"
@@ -32,6 +32,7 @@ class Connections:
 
     def __init__(self, dsn: str | None, size: int) -> None:
         check_count(size, name="pool_size")
+        check_dsn(dsn)
         self._dsn = dsn
         self._size = size
         self._lock = threading.Lock()

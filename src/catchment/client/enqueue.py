@@ -13,7 +13,14 @@ from catchment.model.check import check_count, shown
 from catchment.model.duration import Duration, check_due
 from catchment.store.enqueue import Batch, When
 from catchment.task.command import Command
-from catchment.task.request import check_priority, check_workflow, command_name, payload_json, whole_payload
+from catchment.task.request import (
+    check_payloads,
+    check_priority,
+    check_workflow,
+    command_name,
+    payload_json,
+    whole_payload,
+)
 
 AnyCommand = Command[..., Any] | str
 Workflows = None | str | Sequence[str | None] | Callable[[Mapping[str, Any]], str | None]
@@ -52,12 +59,14 @@ def prepare_batches(
     command: AnyCommand, payloads: Iterable[Mapping[str, Any]], workflow: Workflows, batch_size: int
 ) -> Iterator[Batch]:
     """Payloads as JSON text; each batch is made when it is asked for, while the server works on the one before."""
-    check_count(batch_size, name="batch_size")
-    if isinstance(payloads, Mapping):
-        raise RequestRefused("payloads is a mapping, expected a sequence of them", hint="Wrap it: [payload].")
-    if not isinstance(payloads, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
-        raise RequestRefused(f"payloads is {shown(payloads)}, expected a sequence of mappings")
-    source = iter(payloads)
+    size = check_count(batch_size, name="batch_size")
+    _check_workflows(workflow)
+    return _batches(command, iter(check_payloads(payloads)), workflow, size)
+
+
+def _batches(
+    command: AnyCommand, source: Iterator[Mapping[str, Any]], workflow: Workflows, batch_size: int
+) -> Iterator[Batch]:
     sent = 0
     while part := list(islice(source, batch_size)):
         dumped = [payload_json(command, payload) for payload in part]
@@ -69,6 +78,14 @@ def prepare_batches(
         raise _uneven(len(workflow), sent)
 
 
+def _check_workflows(workflow: Any) -> None:
+    """One for all; those of a sequence or a function are checked with their batch."""
+    if workflow is None or isinstance(workflow, str):
+        check_workflow(workflow)
+    elif isinstance(workflow, bytes) or not (isinstance(workflow, Sequence) or callable(workflow)):
+        raise RequestRefused(f"workflow is {shown(workflow)}, expected one text, a sequence of them, or a function")  # pyright: ignore[reportUnknownArgumentType] - it can be anything
+
+
 def _workflows(workflow: Workflows, part: Sequence[Mapping[str, Any]], sent: int) -> list[str | None] | None:
     """The workflow of each payload of a batch that begins behind ``sent`` others."""
     if workflow is None:
@@ -77,8 +94,6 @@ def _workflows(workflow: Workflows, part: Sequence[Mapping[str, Any]], sent: int
         return [check_workflow(workflow)] * len(part)
     if callable(workflow):
         return [check_workflow(workflow(payload)) for payload in part]
-    if not isinstance(workflow, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
-        raise RequestRefused(f"workflow is {shown(workflow)}, expected one text, a sequence of them, or a function")
     given = [check_workflow(one) for one in workflow[sent : sent + len(part)]]
     if len(given) != len(part):
         raise _uneven(len(workflow), sent + len(part))

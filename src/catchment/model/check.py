@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Collection
 from typing import Any
 
-from catchment.errors import RequestRefused
+from catchment.errors import RequestRefused, shown
 
 SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1
@@ -21,15 +22,6 @@ _JSON_TYPES: dict[type, str] = {
     tuple: "array",
     dict: "object",
 }
-
-
-def shown(value: object) -> str:
-    """A value as a message shows it: at most 100 characters. Python refuses to write some numbers."""
-    try:
-        text = repr(value)
-    except Exception:
-        return "a number of thousands of digits" if isinstance(value, int) else f"of type {type(value).__name__}"
-    return text if len(text) <= 100 else f"{text[:99]}…"
 
 
 def json_type(value: object) -> str:
@@ -50,6 +42,11 @@ def is_text(value: object) -> bool:
     return True
 
 
+def is_one_of(value: object, texts: Collection[str]) -> bool:
+    """Is this one of these texts? Never asks a value of another type, which may not be comparable."""
+    return isinstance(value, str) and value in texts
+
+
 def check_text(value: Any, *, name: str) -> str:
     """A text that PostgreSQL can hold; ``name`` is the argument it was given for."""
     if is_text(value):
@@ -57,19 +54,19 @@ def check_text(value: Any, *, name: str) -> str:
     raise RequestRefused(f"{name} is {shown(value)}, expected a text without NUL and lone surrogates")
 
 
-def check_task_id(value: Any) -> int:
+def check_task_id(value: Any, *, name: str = "the task id") -> int:
     """A number that a task could have as its id."""
     try:
         number = value if type(value) is int else operator.index(value)
     except TypeError:
         number = LARGEST_ID + 1
     if isinstance(value, bool) or not SMALLEST_ID <= number <= LARGEST_ID:
-        raise RequestRefused(f"the task id is {shown(value)}, expected an integer of at most {LARGEST_ID}")
+        raise RequestRefused(f"{name} is {shown(value)}, expected an integer of at most {LARGEST_ID}")
     return number
 
 
 def check_count(value: Any, *, name: str) -> int:
-    """An integer of 1 or more."""
-    if type(value) is int and value >= 1:
+    """An integer of 1 or more that an integer column can hold."""
+    if type(value) is int and 1 <= value <= LARGEST_INTEGER:
         return value
-    raise RequestRefused(f"{name} is {shown(value)}, expected an integer of 1 or more")
+    raise RequestRefused(f"{name} is {shown(value)}, expected an integer of 1 or more, at most {LARGEST_INTEGER}")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from catchment.errors import RequestRefused
+from catchment.errors import LONGEST, RequestRefused
 from catchment.model.check import shown
 
 Duration = timedelta | float
-# Longer ones leave the range of PostgreSQL's intervals, or of a timer; nobody means them.
-LONGEST = timedelta(days=36_525)
 _AWARE = "Use an aware time, such as datetime.now(timezone.utc) + timedelta(hours=1)."
 
 

@@ -15,7 +15,8 @@ import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
-from catchment.errors import SchemaMismatch
+from catchment.errors import RequestRefused, SchemaMismatch
+from catchment.model.check import shown
 from catchment.model.release import VERSION, release_order
 from catchment.sql import loader
 from catchment.store.alone import alone
@@ -108,9 +109,18 @@ def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] | None = No
     version, and ``SchemaMismatch`` is raised if this one cannot work with it, or if another session holds the lock of
     installations for a minute.
     """
+    if not isinstance(conn, Connection):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+        raise RequestRefused(
+            f"conn is {shown(conn)}, expected a psycopg Connection", hint="Such as catchment.connect()."
+        )
+    if on_step is not None and not callable(on_step):  # pyright: ignore[reportUnnecessaryComparison] - as above
+        raise RequestRefused(f"on_step is {shown(on_step)}, expected a function of the name of a step")
     on_step = on_step or (lambda _: None)
     if not conn.autocommit:
-        raise ValueError("migrate needs a connection in autocommit mode: each migration commits by itself")
+        raise RequestRefused(
+            "conn is not in autocommit mode, expected one that is: each migration commits by itself",
+            hint="Such as catchment.connect().",
+        )
     try:
         with alone(conn, _LOCK, on_wait=on_step):
             return _migrate(conn, on_step)

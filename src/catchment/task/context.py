@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, get_args
 
 from catchment.errors import RequestRefused, ScopeClosed, TaskCancelled
+from catchment.model.check import check_count, check_task_id, check_text, is_one_of, shown
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId
 from catchment.task import offspring, tracing
@@ -19,6 +20,7 @@ from catchment.task.offspring import ChildMode, Offspring, ScopeFailure
 from catchment.task.port import LocalPort, Port
 from catchment.task.request import (
     AnyCommand,
+    check_payloads,
     check_priority,
     check_workflow,
     command_json,
@@ -133,14 +135,14 @@ class Context:
         ``newest_progress`` what it said last."""
         return cls(
             port or LocalPort(),
-            task_id=TaskId(task_id),
+            task_id=TaskId(check_task_id(task_id, name="task_id")),
             fence=0,
-            command=command,
+            command=check_text(command, name="command"),
             queue="local",
-            attempt=attempt,
-            max_attempts=max_attempts,
-            parent_id=None if parent_id is None else TaskId(parent_id),
-            workflow=workflow,
+            attempt=check_count(attempt, name="attempt"),
+            max_attempts=check_count(max_attempts, name="max_attempts"),
+            parent_id=None if parent_id is None else TaskId(check_task_id(parent_id, name="parent_id")),
+            workflow=check_workflow(workflow),
             is_join=is_join,
             is_async=is_async,
         )
@@ -207,7 +209,7 @@ class Context:
         """Record one child for each payload; none if one of them is invalid."""
         self._refuse_in_join(command)
         rest = _rest(priority, None)
-        self.record().add_children([_entry(command, payload, rest) for payload in payloads])
+        self.record().add_children([_entry(command, payload, rest) for payload in check_payloads(payloads)])
 
     def spawn_sibling(
         self,
@@ -254,8 +256,8 @@ class Context:
         outside a block chooses the defaults.
         """
         for name, value, kind in (("mode", mode, ChildMode), ("on_child_failure", on_child_failure, ScopeFailure)):
-            if value not in get_args(kind):
-                raise RequestRefused(f"{name} of a scope is {value!r}, expected one of {get_args(kind)}")
+            if not is_one_of(value, get_args(kind)):
+                raise RequestRefused(f"{name} of a scope is {shown(value)}, expected one of {get_args(kind)}")
         return Scope(self, mode, on_child_failure)
 
     def info(self, **figures: Any) -> None:

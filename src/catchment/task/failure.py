@@ -20,7 +20,6 @@ _PACKAGE = f"{Path(errors.__file__).parent}{os.sep}"
 _FRAMES = 20
 _CONTEXT_BYTES = 8_000
 _MESSAGE_BYTES = 2_000
-_LONGEST_RETRY = 10 * 365 * 86_400.0
 
 
 def describe_error(error: BaseException) -> dict[str, Any]:
@@ -50,7 +49,7 @@ def _describe_further(error: BaseException, described: dict[str, Any]) -> None:
     if isinstance(error, CatchmentError) and isinstance(code := getattr(error, "code", None), str):
         described["code"] = _storable(code, _MESSAGE_BYTES)
     if isinstance(error, RetryLater):
-        described["retry_after"] = round(min(max(error.delay.total_seconds(), 0.0), _LONGEST_RETRY), 3)
+        described["retry_after"] = round(max(error.delay.total_seconds(), 0.0), 3)
     # A handler that could not even be called fails in the same way each time.
     elif isinstance(error, GiveUp | PayloadInvalid) or (isinstance(error, TypeError) and not frames):
         described["retryable"] = False

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from catchment.errors import DefinitionRefused
+from catchment.model.check import LARGEST_INTEGER, is_one_of, shown
 from catchment.model.duration import LONGEST
-
-# What an integer column takes.
-LARGEST_INTEGER = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +30,8 @@ class Limit:
         if self.max_running is None and self.rate is None:
             raise DefinitionRefused("a Limit limits nothing", hint="Pass max_running=, rate=, or both.")
         check_limits("a Limit", self.max_running, self.rate, self.per)
+        if not isinstance(self.key, str):
+            object.__setattr__(self, "key", as_names("key of a Limit", self.key))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -52,11 +52,11 @@ class QueueOptions:
     per: timedelta = timedelta(seconds=1)
 
     def __post_init__(self) -> None:
-        if self.mode not in (None, "serial", "concurrent"):
-            raise DefinitionRefused(f"mode of a queue is {self.mode!r}, expected 'serial' or 'concurrent'")
-        if self.on_failure not in (None, "continue", "halt", "cancel_rest"):
+        if self.mode is not None and not is_one_of(self.mode, ("serial", "concurrent")):
+            raise DefinitionRefused(f"mode of a queue is {shown(self.mode)}, expected 'serial' or 'concurrent'")
+        if self.on_failure is not None and not is_one_of(self.on_failure, ("continue", "halt", "cancel_rest")):
             raise DefinitionRefused(
-                f"on_failure of a queue is {self.on_failure!r}, expected 'continue', 'halt' or 'cancel_rest'"
+                f"on_failure of a queue is {shown(self.on_failure)}, expected 'continue', 'halt' or 'cancel_rest'"
             )
         for name in ("concurrency", "max_depth"):
             _check_count("a queue", name, getattr(self, name))
@@ -82,9 +82,24 @@ def check_limits(what: str, max_running: int | None, rate: int | None, per: time
     _check_count(what, "max_running", max_running)
     _check_count(what, "rate", rate)
     if not isinstance(per, timedelta) or not timedelta() < per <= LONGEST:  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
-        raise DefinitionRefused(f"per of {what} is {per!r}, expected a timedelta of more than zero, at most 100 years")
+        expected = "a timedelta of more than zero, at most 100 years"
+        raise DefinitionRefused(f"per of {what} is {shown(per)}, expected {expected}")
 
 
 def _check_count(what: str, name: str, value: object) -> None:
     if value is not None and not (isinstance(value, int) and value is not True and 1 <= value <= LARGEST_INTEGER):
-        raise DefinitionRefused(f"{name} of {what} is {value!r}, expected an integer from 1 to {LARGEST_INTEGER}")
+        raise DefinitionRefused(f"{name} of {what} is {shown(value)}, expected an integer from 1 to {LARGEST_INTEGER}")
+
+
+def as_names(what: str, value: Any) -> tuple[str, ...]:
+    """Names of parameters, in the order given; a single one stands for itself."""
+    given: Any = value
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, Iterable) and not isinstance(value, Mapping | bytes | bytearray):
+        names = tuple(given)
+        if all(isinstance(name, str) for name in names):
+            # A set has another order in every process.
+            return tuple(sorted(names)) if isinstance(value, Set) else names
+        given = names
+    raise DefinitionRefused(f"{what} is {shown(given)}, expected the name of a parameter, or a sequence of names")

@@ -9,15 +9,21 @@ from datetime import timedelta
 from typing import Any, Literal, get_args
 
 from catchment.errors import DefinitionRefused
-from catchment.model.check import is_text, shown
+from catchment.model.check import LARGEST_INTEGER, is_one_of, is_text, shown
 from catchment.model.duration import LONGEST
-from catchment.task.limit import LARGEST_INTEGER, Limit
+from catchment.task.limit import Limit, as_names
 
 Executor = Literal["auto", "async", "thread", "process"]
 OnFailure = Literal["continue", "halt", "cancel_rest"]
 MergeRule = str | Mapping[str, str]
 
 MERGE_OPERATIONS = ("union", "range_union", "min", "max", "add", "last")
+_ORDERED = ("numeric", "date", "timestamptz", "text")
+MERGE_TYPES = {
+    "min": _ORDERED,
+    "max": _ORDERED,
+    "range_union": ("int8multirange", "nummultirange", "datemultirange", "tstzmultirange"),
+}
 LARGEST_FACTOR = 1_000_000
 
 
@@ -28,6 +34,11 @@ def _refuse_unless(holds: bool, name: str, value: object, expected: str) -> None
 
 def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST_INTEGER
+
+
+def _is_a(kind: type, value: object) -> bool:
+    """As isinstance, which a checker takes for known: callers are not all typed."""
+    return isinstance(value, kind)
 
 
 def _is_number(value: object) -> bool:
@@ -79,11 +90,15 @@ class CommandOptions:
         _refuse_unless(_is_integer(self.priority), "priority", self.priority, "an integer; smaller runs first")
         enough = _is_integer(self.max_attempts) and self.max_attempts >= 1
         _refuse_unless(enough, "max_attempts", self.max_attempts, "an integer of 1 or more")
+        _refuse_unless(_is_a(Retry, self.retry), "retry", self.retry, "a catchment.Retry")
+        _refuse_unless(self.limit is None or _is_a(Limit, self.limit), "limit", self.limit, "a catchment.Limit")
         fits = self.timeout is None or timedelta() < self.timeout <= LONGEST
         _refuse_unless(fits, "timeout", self.timeout, "more than zero and at most 100 years")
-        known = (None, *get_args(OnFailure))
-        _refuse_unless(self.on_failure in known, "on_failure", self.on_failure, f"one of {known}")
-        _refuse_unless(self.executor in get_args(Executor), "executor", self.executor, f"one of {get_args(Executor)}")
+        known = get_args(OnFailure)
+        fits = self.on_failure is None or is_one_of(self.on_failure, known)
+        _refuse_unless(fits, "on_failure", self.on_failure, f"one of {(None, *known)}")
+        known = get_args(Executor)
+        _refuse_unless(is_one_of(self.executor, known), "executor", self.executor, f"one of {known}")
         fits = self.description is None or is_text(self.description)
         _refuse_unless(fits, "description", self.description, "a text without NUL and lone surrogates")
         self._check_merge()
@@ -94,14 +109,15 @@ class CommandOptions:
             )
 
     def _check_merge(self) -> None:
+        fits = _is_a(Mapping, self.merge) and all(_is_a(str, key) for key in self.merge)
+        _refuse_unless(fits, "merge", self.merge, "a mapping of parameters to rules")
         if self.merge and self.dedup is None:
             raise DefinitionRefused(
                 "merge is given without dedup, so no two tasks are ever the same work",
                 hint="Name the parameters that make them so: dedup=('customer_id',); dedup=() for the command alone.",
             )
         for key, rule in self.merge.items():
-            operation = rule if isinstance(rule, str) else rule.get("op")
-            _refuse_unless(operation in MERGE_OPERATIONS, f"merge rule of {key!r}", rule, f"one of {MERGE_OPERATIONS}")
+            _check_rule(key, rule)
 
     def check_keys(self, command: str, parameters: Iterable[str]) -> None:
         """Refuse dedup, merge and limit keys that are no parameters of the handler."""
@@ -116,6 +132,20 @@ class CommandOptions:
                 )
 
 
+def _check_rule(key: str, rule: Any) -> None:
+    what = f"merge rule of {key!r}"
+    parts: dict[Any, Any] = {"op": rule}
+    if _is_a(Mapping, rule):
+        parts = dict(rule)
+    operation = parts.pop("op", None)
+    _refuse_unless(is_one_of(operation, MERGE_OPERATIONS), what, rule, f"one of {MERGE_OPERATIONS}")
+    if "type" in parts:
+        known = MERGE_TYPES.get(operation, ())
+        expected = f"a type of {known}" if known else f"no type, which {operation} does not have"
+        _refuse_unless(is_one_of(parts.pop("type"), known), what, rule, expected)
+    _refuse_unless(not parts, what, rule, "nothing but op and type")
+
+
 def check_name(what: str, name: Any) -> None:
     """A queue or command name as the registries take it."""
     fits = is_text(name) and 0 < len(name) <= 200
@@ -124,6 +154,4 @@ def check_name(what: str, name: Any) -> None:
 
 def as_dedup(dedup: str | Iterable[str] | None) -> tuple[str, ...] | None:
     """Dedup keys as a tuple; a single name stands for itself."""
-    if dedup is None:
-        return None
-    return (dedup,) if isinstance(dedup, str) else tuple(dedup)
+    return None if dedup is None else as_names("dedup", dedup)

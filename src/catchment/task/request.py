@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -28,8 +28,9 @@ AnyCommand = NamedCommand | str
 def command_name(command: AnyCommand) -> str:
     """The name of a command, whichever way it is given, checked."""
     if isinstance(command, str):
-        return check_text(command, name="command")
-    if hasattr(command, "name_json"):
+        if command:
+            return check_text(command, name="command")
+    elif hasattr(command, "name_json"):
         return command.name
     raise RequestRefused(
         f"command is {shown(command)}, expected a command or its name",
@@ -57,6 +58,15 @@ def whole_payload(payload: Mapping[str, Any] | None, arguments: Mapping[str, Any
             f"payload is given as a whole and {', '.join(arguments)} besides", hint="Pass one or the other."
         )
     return payload
+
+
+def check_payloads(payloads: Any) -> Iterable[Mapping[str, Any]]:
+    """Several payloads. Each is checked when it is written."""
+    if isinstance(payloads, Mapping):
+        raise RequestRefused("payloads is a mapping, expected a sequence of them", hint="Wrap it: [payload].")
+    if not isinstance(payloads, Iterable) or isinstance(payloads, str | bytes):
+        raise RequestRefused(f"payloads is {shown(payloads)}, expected a sequence of mappings")
+    return payloads  # pyright: ignore[reportUnknownVariableType] - each is checked when it is written
 
 
 def check_priority(priority: int | None) -> int | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catchment.errors import DefinitionRefused
+from catchment.model.check import shown
 from catchment.task.context import Context
 
 RESERVED = ("workflow", "priority", "at", "delay", "conn", "payload")
@@ -72,7 +73,7 @@ def read_signature(fn: Callable[..., Any], *, is_join: bool = False) -> Signatur
 def _name_of(fn: Callable[..., Any]) -> str:
     if not inspect.isfunction(fn):
         raise DefinitionRefused(
-            f"{fn!r} is no function", hint="A command is made from a function: def or async def, at module level."
+            f"{shown(fn)} is no function", hint="A command is made from a function: def or async def, at module level."
         )
     if inspect.isgeneratorfunction(fn) or inspect.isasyncgenfunction(fn):
         raise DefinitionRefused(f"{fn.__qualname__} is a generator", hint="Return the result instead of yielding.")
