@@ -170,6 +170,18 @@ def test_a_folder_may_have_any_name(folder: Path, name: str, use: Use) -> None:
     assert [path.name for path in folder.iterdir()] == [name.split("/")[0]]
 
 
+def test_the_folder_for_temporary_files_may_have_any_name_too(
+    folder: Path, use: Use, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = folder / ("long and odd " * 10)
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    process = use(temporary / "data")
+    assert _answers(_dsn(process))
+    _end(process)
+    assert [path.name for path in temporary.iterdir()] == ["data"]
+
+
 def test_a_name_that_cannot_be_printed_is_refused(folder: Path) -> None:
     with pytest.raises(ServerUnavailable, match="cannot be printed"):
         embedded.start(folder / "two\nlines")

@@ -25,6 +25,8 @@ _MADE = f"{PREFIX}made"
 # Longer than the programs wait by themselves.
 _LIMIT_SECONDS = 120
 _SHOWN_LINES = 3
+# Characters that the path of a socket may have on every system.
+_SOCKET_LIMIT = 103
 
 
 def is_plain(path: Path) -> bool:
@@ -143,10 +145,18 @@ def _move_into_place(where: Path) -> None:
     made.rmdir()
 
 
+def can_have_socket(folder: Path) -> bool:
+    """Can a client be given the path of a socket in this folder?"""
+    return is_plain(folder) and len(str(folder / ".s.PGSQL.65535")) <= _SOCKET_LIMIT
+
+
 def make_elsewhere(prefix: str, *, owner: Path) -> Path:
-    """A new private folder in the system's place for temporary files, for the owner of a data directory."""
-    base = Path(tempfile.gettempdir())
-    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=base if is_plain(base) else "/tmp"))  # noqa: S108
+    """A new private folder for a socket, among temporary files, for the owner of a data directory."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    if os.geteuid() == 0 or not can_have_socket(folder):
+        # Where every user may enter, and the path is short.
+        folder.rmdir()
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp"))
     if os.geteuid() == 0:
         shutil.chown(folder, owner.stat().st_uid, owner.stat().st_gid)
     return folder

@@ -33,8 +33,6 @@ START_LIMIT = timedelta(seconds=60)
 # Another process may be making the data directory and starting the server.
 LOCK_LIMIT = timedelta(minutes=5)
 PAUSE = timedelta(milliseconds=100)
-SOCKET_LIMIT = 103
-"""How many bytes the path of a socket may have on every system."""
 
 _START_LOCK = f"{PREFIX}start.lock"
 _USE_LOCK = f"{PREFIX}use.lock"
@@ -221,9 +219,8 @@ def _launch(where: Path, programs: Programs) -> None:
     # pg_ctl hands the folder and the options to a shell, and clients get the socket's folder in a DSN. A folder with a
     # name that either could misread is called by no name, and the socket is put elsewhere.
     here = str(where) if is_plain(where) else "."
-    sockets = where
-    if here == "." or len(os.fsencode(where / ".s.PGSQL.65535")) > SOCKET_LIMIT:
-        sockets = data_directory.make_elsewhere(_SOCKETS, owner=where)
+    fits = data_directory.can_have_socket(where)
+    sockets = where if fits else data_directory.make_elsewhere(_SOCKETS, owner=where)
     seconds = f"{START_LIMIT.total_seconds():.0f}"
     options = f'-h "" -k {sockets} -p 5432 -c {_MARK}'
     try:
