@@ -83,7 +83,10 @@ def bench_server() -> Iterator[Bench]:
         with psycopg.connect(dsn, autocommit=True) as conn:
             conn.execute("alter system set max_wal_size = '4GB'")
             conn.execute("select pg_reload_conf()")
-        yield Bench(dsn)
+        try:
+            yield Bench(dsn)
+        finally:
+            embedded.stop(Path(folder) / "data")
 
 
 def median_of(times: int, measure: Callable[[], float]) -> float:

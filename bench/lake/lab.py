@@ -100,6 +100,7 @@ def opened() -> Generator[Lab]:
         finally:
             lab.dismiss()
             lab.lake.close()
+            embedded.stop(Path(folder) / "data")
 
 
 def show(name: str, **values: object) -> None:

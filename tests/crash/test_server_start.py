@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -15,7 +14,6 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
-from filelock import FileLock
 
 from catchment.errors import ServerUnavailable
 from catchment.store import embedded
@@ -29,8 +27,6 @@ def folder() -> Iterator[Path]:
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         stack.callback(stop_server, folder / "data")
-        # No other server of this run may start at the same moment.
-        stack.enter_context(FileLock(Path(tempfile.gettempdir()) / "catchment-test-start.lock"))
         yield folder
 
 

@@ -40,6 +40,7 @@ def main() -> None:
         with psycopg.connect(dsn, autocommit=True) as conn:
             migrate(conn)
         (Path(__file__).parent / "schema.sql").write_text(dump(dsn), encoding="utf-8")
+        embedded.stop(Path(folder) / "data")
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ def main() -> None:
         with catchment.connect(dsn) as conn:
             catchment_register.migrate(conn)
         SCHEMA.write_text(dump(dsn), encoding="utf-8")
+        embedded.stop(Path(folder) / "data")
 
 
 if __name__ == "__main__":
