@@ -61,3 +61,10 @@ class Verbatim(DuckDB):
             exp.Pow: _power,
             exp.WithinGroup: _within_group,
         }
+
+        def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
+            """``FROM t, unnest(…)`` keeps its comma; DuckDB's writer would make a JOIN with a condition of it."""
+            is_comma = not any(expression.args.get(part) for part in ("kind", "side", "method", "on", "using"))
+            if is_comma and isinstance(expression.this, exp.Unnest):
+                return f", {self.sql(expression.this)}"
+            return super().join_sql(expression, join_op=join_op)

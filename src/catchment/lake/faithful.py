@@ -126,4 +126,7 @@ def _first_difference(one: Any, two: Any, where: str) -> str | None:
         if len(left_items) == len(right_items):
             pairs = zip(left_items, right_items, strict=True)
             return next((found for a, b in pairs if (found := _first_difference(a, b, where))), None)
-    return None if one == two else f"{where}: {one!r:.80} was read as {two!r:.80}"
+    if one == two:
+        return None
+    is_whole = isinstance(one, (dict, list)) or isinstance(two, (dict, list))
+    return f"its {where}" if is_whole else f"{where}: {one!r:.80} was read as {two!r:.80}"

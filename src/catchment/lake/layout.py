@@ -118,6 +118,13 @@ def check_visible(columns: Sequence[Column]) -> None:
 def _check(node: exp.Expr, column: Column) -> None:
     if isinstance(node, exp.DataType) and node.this in _REFUSED:
         raise refused(Reason.UNSUPPORTED_TYPE, f"the column {column.name!r} has the type {column.type}")
+    is_struct = isinstance(node, exp.DataType) and node.this == exp.DType.STRUCT
+    if is_struct and not all(isinstance(field, exp.ColumnDef) for field in node.expressions):
+        raise refused(
+            Reason.UNSUPPORTED_TYPE,
+            f"the fields of the column {column.name!r} have no names: {column.type}",
+            hint="Name them: {'a': x, 'b': y} instead of row(x, y) or (x, y).",
+        )
 
 
 def _stored_node(node: exp.Expr) -> exp.Expr:

@@ -29,7 +29,22 @@ SOURCES = "__s"
 """The schema under which a tree names the tables of the lake."""
 
 _UNKNOWN_COLUMN = ("Referenced column", "does not have a column named", "not found in FROM clause")
-_FORBIDDEN = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.DDL, exp.Command, exp.Into, exp.Lock)
+_UNKNOWN_ALIAS = ("Ambiguous reference to table", "Referenced table")
+_ANOTHER_WAY = "Write that part in another way: a function instead of an operator or a special form."
+_ALIASES = "Give each table an alias with AS, and write columns as alias.column, without a schema."
+_FORBIDDEN = (
+    exp.Summarize,
+    exp.Describe,
+    exp.Show,
+    exp.Insert,
+    exp.Update,
+    exp.Delete,
+    exp.Merge,
+    exp.DDL,
+    exp.Command,
+    exp.Into,
+    exp.Lock,
+)
 _CONSTANT_FUNCTIONS = ("range", "generate_series", "unnest", "repeat_row")
 
 
@@ -114,10 +129,11 @@ def parse_query(query: str) -> exp.Query:
     if len(found) != 1:
         raise refused(Reason.NOT_A_SELECT, f"expected one SELECT, found {len(found)} statements")
     tree = found[0].unnest() if isinstance(found[0], exp.Subquery) else found[0]
-    if not isinstance(tree, (exp.Select, exp.SetOperation)) or tree.find(*_FORBIDDEN):
+    found_other = tree.find(*_FORBIDDEN)
+    if found_other is not None or not isinstance(tree, (exp.Select, exp.SetOperation)):
         raise refused(
             Reason.NOT_A_SELECT,
-            f"a dynamic table is defined by a SELECT, not by {type(tree).__name__.upper()}",
+            f"a dynamic table is defined by a SELECT, not by {type(found_other or tree).__name__.upper()}",
             hint="Write SELECT * FROM (…), and list the values of PIVOT with IN."
             if isinstance(tree, exp.Pivot)
             else None,
@@ -134,7 +150,7 @@ def _check_faithful(query: str, written: exp.Query, schema: SchemaView) -> None:
         raise refused(
             Reason.PARSE_ERROR,
             f"a part of the query is not understood as DuckDB understands it ({found})",
-            hint="Write that part in another way: a function instead of an operator or a special form.",
+            hint=_ANOTHER_WAY,
         )
 
 
@@ -147,8 +163,11 @@ def _takes_columns_from_data(pivot: exp.Pivot) -> bool:
 def refused_query(message: str) -> TableRefused:
     """The error for a query that DuckDB does not accept, from DuckDB's own words."""
     first = message.split("\n\nLINE")[0].strip()
+    if first.startswith("Parser Error"):  # the text of the user has been parsed already
+        return refused(Reason.PARSE_ERROR, f"a part of the query is not understood: {first}", hint=_ANOTHER_WAY)
     is_column = any(part in first for part in _UNKNOWN_COLUMN)
-    return refused(Reason.UNKNOWN_COLUMN if is_column else Reason.QUERY, f"the query is not valid: {first}")
+    hint = _ALIASES if any(part in first for part in _UNKNOWN_ALIAS) else None
+    return refused(Reason.UNKNOWN_COLUMN if is_column else Reason.QUERY, f"the query is not valid: {first}", hint=hint)
 
 
 def with_typed_tables(tree: exp.Query, tables: Sequence[SourceTable]) -> exp.Query:

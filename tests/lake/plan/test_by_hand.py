@@ -79,3 +79,41 @@ def test_columns_that_are_read_without_their_name_count(sales: Memory, query: st
     sales.change("sales", "DELETE FROM {} WHERE id = 3")
     table.refresh()
     table.check()
+
+
+UNNEST = [
+    "SELECT s.id, u.v FROM sales AS s, unnest([x, x2]) AS u(v)",
+    "SELECT s.id, u.v FROM others AS o, sales AS s, unnest([s.x, o.x]) AS u(v) WHERE s.id = o.id",
+    "SELECT id, unnest FROM sales, unnest([x])",
+]
+
+
+@pytest.mark.parametrize("query", UNNEST)
+def test_unnest_may_stand_after_a_comma(sales: Memory, query: str) -> None:
+    table = Dynamic(sales, query)
+    table.check()
+    sales.change("sales", "UPDATE {} SET x = 6 WHERE id = 2")
+    table.refresh()
+    table.check()
+
+
+HINTS = {
+    "SELECT id, row(x, kind) AS r FROM sales": "Name them",
+    "SELECT id, [(x, kind)] AS r FROM sales": "Name them",
+    "SELECT * FROM sales AS a, others AS a": "alias",
+    "SELECT main.sales.id FROM sales": "alias",
+    "SELECT * FROM (SUMMARIZE sales)": None,
+    "SELECT * FROM (DESCRIBE sales)": None,
+    "SELECT id, coalesce(*COLUMNS('^x')) AS c FROM sales": "another way",
+}
+
+
+@pytest.mark.parametrize("query", HINTS)
+def test_valid_sql_that_is_refused_is_refused_in_words(sales: Memory, query: str) -> None:
+    """No text of ours in the message that the user did not write, and what to write instead."""
+    sales.rows(query.replace("others AS a", "others AS b"))
+    with pytest.raises(TableRefused) as caught:
+        Dynamic(sales, query)
+    assert "{'" not in str(caught.value)
+    assert "syntax error" not in str(caught.value)
+    assert (HINTS[query] or "") in (caught.value.hint or "")
