@@ -18,6 +18,8 @@ from prometheus_client import Counter
 import catchment
 from catchment import App, Context, GiveUp, Limit, Retry, RetryLater, SyncClient
 from catchment.errors import DefinitionRefused, RequestRefused
+from catchment.lake import Lake
+from catchment.testing import drain, run_inline
 
 
 class Stubborn:
@@ -217,6 +219,14 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
         name=[*NO_TEXT, None],
         seconds=[*NO_COUNT, None],
     ),
+    "run_inline": iter([("app", lambda app: run_inline(app, "x"), [*OBJECTS, *NUMBERS, "x", None])]),
+    "drain": options(
+        lambda **given: drain(**{"app": an_app(), "conn": None, **given}),
+        app=[*OBJECTS, *NUMBERS, "x", None],
+        conn=[*NO_CONNECTION, None],
+        max_tasks=[*NO_COUNT, None],
+    ),
+    "Lake": options(Lake, dsn=[*NO_TEXT, "nonsense"]),
     "migrate": options(catchment.migrate, conn=[*NO_CONNECTION, None]),
 }
 CASES = [(place, name, give, values) for place, rows in TABLE.items() for name, give, values in rows]
@@ -284,6 +294,12 @@ def test_what_is_meant_is_taken() -> None:
     assert app.command(name="deduped", dedup={"y", "x"})(handler).options.dedup == ("x", "y")
     rules: Any = {"x": {"op": "min", "type": "date"}, "y": {"op": "range_union"}}
     assert app.command(name="merged", dedup=(), merge=rules)(handler).options.merge == rules
+
+
+def test_a_dsn_of_the_environment_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CATCHMENT_DSN", "secret")
+    with pytest.raises(RequestRefused, match=r"^CATCHMENT_DSN is not a connection string that libpq can read$"):
+        catchment.connect()
 
 
 def test_a_schema_is_installed_on_a_connection_in_autocommit_mode(db: str) -> None:

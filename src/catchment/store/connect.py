@@ -92,23 +92,28 @@ def _refuses_options(dsn: str, error: psycopg.OperationalError) -> bool:
     return True
 
 
-def check_dsn(dsn: Any) -> None:
+def check_dsn(dsn: Any, *, name: str = "dsn") -> None:
     """Refuse what libpq cannot read. The message does not show it: it may hold a password."""
     if dsn is None:
         return
     example = "Such as postgresql://user@host/database, or host=… dbname=…."
     if not is_text(dsn):
         given = "not valid UTF-8" if isinstance(dsn, str) else f"of type {type(dsn).__name__}"
-        raise RequestRefused(f"dsn is {given}, expected a connection string", hint=example)
+        raise RequestRefused(f"{name} is {given}, expected a connection string", hint=example)
     try:
         conninfo_to_dict(dsn)
     except psycopg.ProgrammingError as error:
-        raise RequestRefused("dsn is not a connection string that libpq can read", hint=example) from error
+        raise RequestRefused(f"{name} is not a connection string that libpq can read", hint=example) from error
 
 
 def find_dsn(dsn: str | None = None) -> str:
     """The DSN given, or ``$CATCHMENT_DSN``, or that of the embedded server, which is started."""
-    return dsn or os.environ.get(DSN_VARIABLE) or embedded.start()
+    check_dsn(dsn)
+    if dsn:
+        return dsn
+    chosen = os.environ.get(DSN_VARIABLE)
+    check_dsn(chosen, name=DSN_VARIABLE)
+    return chosen or embedded.start()
 
 
 def connect_ours(dsn: str, *, name: str = "catchment", seconds: int = CONNECT_SECONDS) -> Connection[Any]:
@@ -121,7 +126,6 @@ def connect(dsn: str | None = None, *, name: str = "catchment", seconds: int = C
 
     Without a DSN it is to the database of ``$CATCHMENT_DSN``, or else to the embedded server, which is started.
     """
-    check_dsn(dsn)
     check_text(name, name="name")
     check_count(seconds, name="seconds")
     return connect_as(psycopg.Connection[Any], find_dsn(dsn), name=name, settings=READ, seconds=seconds)

@@ -15,6 +15,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
 from catchment.errors import RequestRefused
+from catchment.model.check import shown
 
 AnyConnection = Connection[Any] | AsyncConnection[Any]
 C = TypeVar("C", Connection[Any], AsyncConnection[Any])
@@ -49,6 +50,8 @@ def with_plain_rows(conn: AnyConnection) -> Generator[None]:
 
 def check_transaction(conn: AnyConnection) -> None:
     """Refuse a connection that would commit each statement by itself."""
+    if not isinstance(conn, AsyncConnection | Connection):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+        raise RequestRefused(f"conn is {shown(conn)}, expected a psycopg connection")
     status = conn.pgconn.transaction_status
     if status == TransactionStatus.INERROR:
         raise RequestRefused("the transaction has failed already", hint="Roll it back first.")

@@ -16,6 +16,7 @@ from pydantic_core import to_json
 
 from catchment.client.app import App
 from catchment.errors import CatchmentError, RequestRefused, TaskCancelled
+from catchment.model.check import check_count
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId
 from catchment.runtime.held import Held
@@ -27,7 +28,7 @@ from catchment.task.child import Child
 from catchment.task.context import Context
 from catchment.task.failure import describe_error
 from catchment.testing.borrow import check_transaction, twin_of, with_plain_rows
-from catchment.testing.here import PoolsHere, PortHere, executor_here, run_to_end
+from catchment.testing.here import PoolsHere, PortHere, check_app, executor_here, run_to_end
 
 SQL_BATCH = 100
 
@@ -40,6 +41,9 @@ def drain(app: App, conn: Connection[Any], *, max_tasks: int = 10_000) -> dict[s
     Nothing is committed: roll back. Raises ``RequestRefused`` outside a transaction, and after ``max_tasks`` attempts.
     """
 
+    check_app(app)
+    check_count(max_tasks, name="max_tasks")
+
     async def work() -> dict[str, int]:
         with twin_of(conn, AsyncConnection[Any]) as twin, with_plain_rows(conn):
             return await _drain(app, twin, max_tasks)
@@ -50,6 +54,8 @@ def drain(app: App, conn: Connection[Any], *, max_tasks: int = 10_000) -> dict[s
 
 async def drain_async(app: App, conn: AsyncConnection[Any], *, max_tasks: int = 10_000) -> dict[str, int]:
     """As ``drain``, where an event loop runs."""
+    check_app(app)
+    check_count(max_tasks, name="max_tasks")
     check_transaction(conn)
     with with_plain_rows(conn):
         return await _drain(app, conn, max_tasks)

@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from catchment.client.app import App
 from catchment.errors import RequestRefused
+from catchment.model.check import shown
 from catchment.runtime.events import Events
 from catchment.runtime.executor import Executor
 from catchment.runtime.metrics import Metrics
@@ -19,6 +21,12 @@ from catchment.task.port import LocalPort
 
 T = TypeVar("T")
 THREADS = 4
+
+
+def check_app(app: Any) -> None:
+    """Refuse what is no app."""
+    if not isinstance(app, App):
+        raise RequestRefused(f"app is {shown(app)}, expected a catchment.App")
 
 
 class PoolsHere(Pools):

@@ -24,7 +24,7 @@ from catchment.task.command import Command
 from catchment.task.commands import Commands
 from catchment.task.context import Context
 from catchment.task.request import command_name
-from catchment.testing.here import PoolsHere, PortHere, executor_here, run_to_end
+from catchment.testing.here import PoolsHere, PortHere, check_app, executor_here, run_to_end
 from catchment.testing.run import Run
 
 AnyCommand = Command[..., Any] | str
@@ -42,6 +42,7 @@ def run_inline(app: App, command: AnyCommand, /, **payload: Any) -> Run:
 
 async def run_inline_async(app: App, command: AnyCommand, /, **payload: Any) -> Run:
     """As ``run_inline``, where an event loop runs."""
+    check_app(app)
     pools = PoolsHere(app.commands)
     try:
         inline = Inline(app.commands, pools)
