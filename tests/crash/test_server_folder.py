@@ -278,6 +278,16 @@ def test_a_server_left_behind_by_a_killed_process_stops_with_the_next_one(folder
     assert not _is_running(data)
 
 
+def test_a_server_stops_although_a_folder_above_was_closed_meanwhile(folder: Path, use: Use) -> None:
+    data = folder / "above" / "data"
+    process = use(data)
+    assert _answers(_dsn(process))
+    # For root, whose server runs as another user.
+    data.parent.chmod(0o700)
+    _end(process)
+    assert not _is_running(data)
+
+
 def test_a_server_that_another_program_started_is_joined_and_not_stopped(folder: Path, use: Use) -> None:
     data = folder / "data"
     _end(use(data))

