@@ -37,8 +37,12 @@ _BY_TEXT = frozenset({"query", "query_table"})
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A macro of the lake, or one of several that share its name. ``is_hidden``: DuckDB has a function of that name."""
+    """A macro of the lake or of DuckDB, or one of several that share its name.
 
+    ``is_hidden``: it is the lake's, and DuckDB has a function of that name.
+    """
+
+    catalog: str
     schema: str
     name: str
     body: str
@@ -67,9 +71,12 @@ class _Check:
     def __init__(self, macros: Sequence[Macro], syntax: Callable[[str], str]) -> None:
         self.syntax = syntax
         self.macros: dict[tuple[str, str], list[Macro]] = {}
+        self.built_in: dict[tuple[str, str], list[Macro]] = {}
         for macro in macros:
-            self.macros.setdefault((macro.schema.lower(), macro.name.lower()), []).append(macro)
+            known = self.macros if macro.catalog == ALIAS else self.built_in
+            known.setdefault((macro.schema.lower(), macro.name.lower()), []).append(macro)
         self.seen: set[tuple[str, str]] = set()
+        self.seen_built_in: set[str] = set()
 
     def tree(self, found: _Node, where: str) -> None:
         for call in _calls(found):
@@ -96,6 +103,7 @@ class _Check:
                 hint="Write the query, or the name of the table, in its place.",
             )
         if call.catalog in CATALOGS:
+            self._enter_built_in(call.name)
             return
         # With any other catalog it is a column with its table: ``orders.note.upper()``.
         owner = "" if call.catalog else call.schema
@@ -115,6 +123,23 @@ class _Check:
             )
         if found:
             self._enter(MAIN, call.name)
+        else:
+            self._enter_built_in(call.name)
+
+    def _enter_built_in(self, name: str) -> None:
+        """By hand, what DuckDB's own macros call is found in the lake too: ``round_even`` calls ``round``."""
+        if name in self.seen_built_in:
+            return
+        self.seen_built_in.add(name)
+        for macro in self.built_in.get((MAIN, name), []):
+            for call in _calls(json.loads(self.syntax(macro.body if macro.is_table else f"SELECT {macro.body}"))):
+                if any(found.is_hidden for found in self.macros.get((MAIN, call.name), [])):
+                    raise refused(
+                        Reason.AMBIGUOUS_NAME,
+                        f"{name} of DuckDB calls {call.name}, which by hand is a macro of the lake",
+                        hint=f"Give the macro {ALIAS}.{MAIN}.{call.name} another name.",
+                    )
+                self._enter_built_in(call.name)
 
     def _enter(self, schema: str, name: str) -> None:
         if (schema, name) in self.seen:

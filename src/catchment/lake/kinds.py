@@ -27,18 +27,18 @@ _OTHERS = _KINDS.format("lower(function_name) = any(?)")
 
 _MACROS = """
 with all_functions as (select * from duckdb_functions())
-select f.schema_name, f.function_name, f.macro_definition, f.function_type = 'table_macro',
-       exists (select 1 from all_functions as o
+select f.database_name, f.schema_name, f.function_name, f.macro_definition, f.function_type = 'table_macro',
+       f.database_name <> 'system' and exists (select 1 from all_functions as o
                 where o.database_name = 'system' and lower(o.function_name) = lower(f.function_name))
   from all_functions as f
- where f.database_name = ? and f.function_type in ('macro', 'table_macro')
+ where f.database_name in (?, 'system') and f.function_type in ('macro', 'table_macro')
 """
 
 _built_in: dict[str, str] = {}
 
 
 def macros_of(catalog: str, rows: Callable[..., list[tuple[Any, ...]]]) -> list[Macro]:
-    """All macros of a catalog. ``rows`` runs a query with its parameters."""
+    """All macros of a catalog, and DuckDB's own. ``rows`` runs a query with its parameters."""
     return [Macro(*row) for row in rows(_MACROS, [catalog])]
 
 

@@ -71,7 +71,7 @@ class SchemaView(Protocol):
         ...
 
     def macros(self) -> Sequence[Macro]:
-        """The macros of the lake, in all its schemas."""
+        """The macros of the lake, in all its schemas, and DuckDB's own."""
         ...
 
 

@@ -72,5 +72,5 @@ class LakeView:
         return function_kinds(functions, self._duck.rows)
 
     def macros(self) -> Sequence[Macro]:
-        """The macros of the lake."""
+        """The macros of the lake, and DuckDB's own."""
         return macros_of(ALIAS, self._duck.rows)
