@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from catchment.cli.main import run
+from catchment.cli.output import errors
 from catchment.commands import lazy_app
 from catchment.errors import DefinitionRefused
 
@@ -46,6 +47,7 @@ Said = Callable[..., tuple[int, str, str]]
 def catchment(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Said:
     """The exit code, output and errors of a call in this process."""
     monkeypatch.setenv("COLUMNS", "2000")
+    monkeypatch.setattr(errors, "width", 2000)  # made when it was imported, maybe for another test
 
     def call(*words: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["catchment", *words])
