@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from psycopg import Connection
+
 from tests.fixtures.engine import Engine
 from tests.sql.support import advance_clock, python_work
 
@@ -122,3 +127,24 @@ def test_follow_up_outlives_its_root(engine: Engine) -> None:
     engine.process()
     assert engine.notes() == ["after"]
     engine.check()
+
+
+def test_tree_that_another_transaction_spawns_into_is_left_for_the_next_time(
+    committed: Engine, connect: Callable[..., Connection[Any]]
+) -> None:
+    committed.conn.execute("update worker.queue_registry set max_depth = 3 where queue = 'work'")
+    other, (root, free) = connect(autocommit=False), (committed.enqueue(spawn=[{"spawn": [{}]}]) for _ in range(2))
+    committed.process(p_batch_size=2)
+    committed.process(p_batch_size=1)
+    (middle,) = committed.children(root)
+    assert committed.state(middle) == "waiting"
+    other.execute("select worker.spawn_child('act', '{}', %s)", [middle])
+    committed.conn.execute("set lock_timeout = '2s'")
+    committed.drain()
+    assert [committed.state(task) for task in (root, free)] == ["completed", "completed"]
+    clean = "select worker.delete_settled('infinity', 'infinity', 100)"
+    assert committed.value(clean) == 1
+    assert _left(committed) == {root, *committed.children(root), *committed.children(middle)}
+    other.rollback()
+    assert committed.value(clean) == 1
+    assert _left(committed) == set()

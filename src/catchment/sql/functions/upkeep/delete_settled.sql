@@ -1,6 +1,7 @@
--- delete_settled: remove settled trees, oldest first. Returns the number of roots.
+-- delete_settled: remove settled trees, oldest first. Returns the number of roots. A tree of which another transaction holds a
+-- scope, to spawn into it, is left for the next time.
 --
---   locks   the outcomes of roots that are free, so that no retry can reach the tree; then the rows it deletes
+--   locks   the outcomes of roots that are free, so that no retry can reach the tree; scopes that are free; then the rows it deletes
 create or replace function worker.delete_settled(
   p_completed_before  timestamptz,
   p_failed_before     timestamptz,
@@ -14,6 +15,8 @@ as $$
 declare
   v_roots bigint[];
   v_tree  bigint[];
+  v_free  bigint[];
+  v_kept  bigint[];
 begin
   v_roots := array(
     select o.id
@@ -31,6 +34,16 @@ begin
     select c.id from tree as p join worker.task as c on c.parent_id = p.id
   )
   select array_agg(t.id) into v_tree from tree as t;
+  v_free := array(select s.id from worker.scope as s where s.id = any (v_tree) for update skip locked);
+  v_kept := array(
+    select distinct coalesce(t.root_id, t.id)
+      from worker.scope as s
+      join worker.task as t on t.id = s.id
+     where s.id in (select i from unnest(v_tree) as i except select i from unnest(v_free) as i));
+  if v_kept <> '{}' then
+    v_roots := array(select i from unnest(v_roots) as i where i <> all (v_kept));
+    v_tree := array(select t.id from worker.task as t where t.id = any (v_tree) and coalesce(t.root_id, t.id) <> all (v_kept));
+  end if;
 
   delete from worker.outcome as o where o.id = any (v_tree);
   delete from worker.scope as s where s.id = any (v_tree);
