@@ -41,11 +41,13 @@ def test_a_read_only_server_delays_work_and_ends_no_worker(crew: Crew) -> None:
     (worker,) = crew.hire(lease_seconds=1.5)
     tasks = crew.enqueue_many(hold, [{"seq": n} for n in range(20)], by_key=False)
     wait_until(lambda: len(crew.records.spans()) == 20)
-    seen = crew.engine.value("select seen_at from worker.worker")
+    silent = "select clock_timestamp() - seen_at > %s::interval from worker.worker"
     with _read_only(crew):
+        # Sessions learn of it one after the other: not before the first heartbeats were refused.
+        wait_until(lambda: crew.engine.value(silent, "1500 milliseconds"))
         crew.records.open_gate("gate")
         # Longer than a lease: heartbeats, upkeep, claims and endings have all been refused by then.
-        wait_until(lambda: crew.engine.value("select clock_timestamp() - %s > interval '4 seconds'", seen))
+        wait_until(lambda: crew.engine.value(silent, "4 seconds"))
         assert crew.engine.value("select count(*) from worker.outcome") == 0
     crew.wait_settled(20)
     assert crew.states() == {"completed": 20}

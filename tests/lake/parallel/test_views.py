@@ -74,7 +74,7 @@ def test_subtasks_and_claims_are_seen_as_they_run(told_crew: ToldCrew) -> None:
     told_crew.wait_clean()
     done = told_crew.subtasks(refresh_id)
     assert {task["status"] for task in done} == {"completed"}
-    assert all(re.search(r"/__b=\d+/r\d+-f\d+-\d+-\d+-a1\.parquet$", task["result_location"]) for task in done)
+    assert all(re.search(r"/__b=\d+/r\d+-f\d+-\d+-\d+-a1-\w+\.parquet$", task["result_location"]) for task in done)
     assert all(task["completed_at"] and task["error_message"] is None for task in done)
     assert claims(told_crew, "coordinator") == claims(told_crew, "subtask") == []
 
