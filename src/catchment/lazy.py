@@ -1,9 +1,11 @@
 """Names of a package that are imported when they are used::
 
-if TYPE_CHECKING:
-    from shop.stock import Shelf
-else:
-    __getattr__, __dir__ = lazy_names(__name__, {"Shelf": "stock"})
+    if TYPE_CHECKING:
+        from shop.stock import Shelf
+    else:
+        __getattr__, __dir__ = lazy_names(__name__, {"Shelf": "stock"})
+
+Type checkers see plain imports.
 """
 
 from __future__ import annotations

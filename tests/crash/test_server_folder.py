@@ -1,4 +1,4 @@
-"""What the embedded server does with the folder it is given: nothing that somebody else put there is lost."""
+"""What the embedded server does with the folder it is given: it removes only what it has made."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _files(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def precious(tmp_path: Path) -> Path:
-    """A folder with somebody's files."""
+    """A folder with files of a user."""
     folder = tmp_path / "precious"
     (folder / "thesis").mkdir(parents=True)
     (folder / "notes.txt").write_text("important")

@@ -1,4 +1,4 @@
-"""Whoever looks for work reads nothing of what is due later, however much that is."""
+"""A look for work does not read what is due later, so its cost does not grow with that."""
 
 from __future__ import annotations
 
