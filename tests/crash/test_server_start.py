@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -18,6 +17,7 @@ import pytest
 from catchment.errors import ServerUnavailable
 from catchment.store import embedded
 from tests.fixtures.server import make_folder, stop_server
+from tests.fixtures.worker import wait_until
 
 
 @pytest.fixture
@@ -61,8 +61,7 @@ def test_a_first_start_whose_initdb_was_killed_is_done_again(folder: Path) -> No
     data = folder / "data"
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(embedded.start, data, stop_at_exit=False)
-        while not (data / ".catchment-making" / "base").exists():
-            time.sleep(0.001)
+        wait_until((data / ".catchment-making" / "base").exists)
         for process in psutil.Process().children():
             if process.name() == "initdb":
                 process.kill()
