@@ -1,6 +1,6 @@
 -- tasks_on_conflict: does the INSERT INTO worker.tasks that is being planned say ON CONFLICT DO NOTHING? The default of the view's
 -- id: declared immutable, it is evaluated while a statement is planned, before the planner looks for an index that ON CONFLICT
--- (…) could mean, and its answer is a constant of the plan. See docs/design/0035-on-conflict-is-found-by-the-planner.md.
+-- (…) could mean, and its answer is a constant of the plan. See docs/design/0028-on-conflict-is-found-by-the-planner.md.
 --
 --   returns -1 if it does, else null
 --   raises  CM007 when ON CONFLICT names a target
