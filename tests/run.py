@@ -20,15 +20,27 @@ ROOT = Path(__file__).parent.parent
 PROCESSES = (os.cpu_count() or 1) + 1
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin/postgres")
 # What depends on the version of the server: every kind of SQL once. The rest runs on 15 beside the long tests.
-REGISTER = ("capture", "edit", "guard_collisions", "history", "norway_small_history", "postgres_facts", "roles")
+REGISTER = (
+    "capture/test_capture.py",
+    "derive/test_norway_small_history.py",
+    "edit/test_edit.py",
+    "report/test_history.py",
+    "report/test_unit_facet.py",
+    "round/test_oracle.py::test_a_generated_register_is_what_the_reference_says",
+    "schema/test_postgres_facts.py",
+    "schema/test_roles.py",
+    "schema/test_schema.py",
+    "temporal/test_guard_collisions.py",
+    "temporal/test_row_rules.py",
+    "temporal/test_temporal_merge.py",
+)
 VERSIONED = [
     "tests/sql",
     "tests/migrations",
     *(f"tests/engine/test_{name}.py" for name in ("commits", "last_children", "rules", "transcripts")),
     *(f"tests/lake/foundation/test_{name}.py" for name in ("guard", "tables")),
     "tests/lake/schedule/test_no_data.py",
-    *(f"tests/register/test_{name}.py" for name in (*REGISTER, "row_rules", "schema", "temporal_merge", "unit_facet")),
-    "tests/register/test_oracle.py::test_a_generated_register_is_what_the_reference_says",
+    *(f"tests/register/{name}" for name in REGISTER),
 ]
 
 
