@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from catchment.lake.metrics import collector
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.metrics_server import WorkerCollector
@@ -39,6 +41,12 @@ def emitted() -> dict[str, set[str]]:
 def test_every_event_is_listed_with_its_fields_and_no_other() -> None:
     listed = {cells[0].strip("`"): set(re.findall(r"`(\w+)`", cells[2])) for cells in rows("events.md")}
     assert listed == emitted()
+
+
+@pytest.mark.parametrize("page", ["events.md", "metrics.md"])
+def test_no_event_and_no_metric_is_listed_twice(page: str) -> None:
+    names = [cells[0] for cells in rows(page)]
+    assert sorted(names) == sorted(set(names))
 
 
 def test_every_metric_is_listed_with_its_type_and_no_other() -> None:

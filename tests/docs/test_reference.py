@@ -117,12 +117,19 @@ def _values(field: FieldInfo) -> str:
     return f"{bounds['ge']:,} to {bounds['le']:,}"
 
 
+def _anchors(page: Path) -> set[str]:
+    """What a link to a section of a page may name, as GitHub makes it from the titles."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    broken = [
-        f"{source.relative_to(ROOT)}: {target}"
-        for source in pages
-        for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", source.read_text("utf-8"))
-        if not (source.parent / target).exists()
-    ]
+    broken: list[str] = []
+    for source in pages:
+        for target, section in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", source.read_text("utf-8")):
+            page = source.parent / target if target else source
+            if not page.exists() or (section and section not in _anchors(page)):
+                broken.append(f"{source.relative_to(ROOT)}: {target}#{section}")
     assert broken == []

@@ -1,7 +1,7 @@
 -- release_follow_ups: roots have settled. Their follow-ups start, in the order made and in the root's place; if the root did
 -- not complete, they are cancelled and say why.
 --
---   locks   blocked rows of the follow-ups; lane rows by key; then ready rows
+--   locks   lane rows by key; then blocked rows of the follow-ups and ready rows
 create or replace function worker.release_follow_ups(p_settled worker.settled[])
   returns void
   language plpgsql
