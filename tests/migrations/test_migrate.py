@@ -44,6 +44,16 @@ def test_migrate_installs_everything_and_then_nothing(empty: str) -> None:
         check_version(conn)
 
 
+def test_functions_and_their_planner_settings_commit_together(empty: str) -> None:
+    with psycopg.connect(empty, autocommit=True) as conn:
+        migrate(conn)
+        conn.execute("update worker.version set fingerprint = 'of an older release'")
+        assert migrate(conn).routines_changed
+        assert conn.execute(
+            "select count(distinct p.xmin::text) from pg_proc as p where p.pronamespace = 'worker'::regnamespace"
+        ).fetchone() == (1,)
+
+
 @pytest.mark.parametrize("step", [*(m.name for m in loader.migrations()), "functions, views and grants"])
 def test_migrate_killed_at_any_step_can_be_run_again(empty: str, step: str) -> None:
     script = textwrap.dedent(

@@ -47,7 +47,7 @@ class Folder:
         return _migrations(self.package)
 
     def routines(self) -> tuple[LiteralString, ...]:
-        """Functions, views, triggers and grants: re-created as a whole by each upgrade."""
+        """Functions with their planner settings, views, triggers and grants: re-created as a whole by each upgrade."""
         return _routines(self.package)
 
     def fingerprint(self) -> str:
@@ -67,7 +67,8 @@ def _migrations(package: str) -> tuple[Migration, ...]:
 @cache
 def _routines(package: str) -> tuple[LiteralString, ...]:
     root = resources.files(package)
-    files = [*_walk(root / "functions"), *_walk(root / "views"), *_walk(root / "triggers")]
+    profiles = [f for f in [root / "profiles.sql"] if f.is_file()]
+    files = [*_walk(root / "functions"), *profiles, *_walk(root / "views"), *_walk(root / "triggers")]
     return (*(_read(f) for f in files), _read(root / "grants.sql"))
 
 

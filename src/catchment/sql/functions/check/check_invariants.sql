@@ -1,11 +1,12 @@
 -- check_invariants: one row for each violation of the engine's rules. An empty answer is the normal one.
+--
+--   plan    scan
 create or replace function worker.check_invariants()
   returns table (rule text, task_id bigint, problem text)
   language sql
   stable
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
   with found_at as (
     select r.id, 'ready' as at from worker.ready as r where r.phase = 0

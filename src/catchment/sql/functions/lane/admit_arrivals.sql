@@ -2,6 +2,7 @@
 -- is admitted before an earlier one; if another session has the turn, this one does nothing.
 --
 --   locks   the turn of admission if it is free, then lane rows by key, then ready
+--   plan    walk
 create or replace function worker.admit_arrivals(
   p_limit  integer default 5000,
   p_only   text default null
@@ -10,13 +11,6 @@ create or replace function worker.admit_arrivals(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_lanes worker.held_lane[];

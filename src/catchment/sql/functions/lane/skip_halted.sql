@@ -2,6 +2,7 @@
 --
 --   locks   the lane row, then ready rows
 --   raises  CM009 when that lane is not halted
+--   plan    walk
 create or replace function worker.skip_halted(
   p_queue  text,
   p_lane   text
@@ -10,13 +11,6 @@ create or replace function worker.skip_halted(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_lane worker.lane;

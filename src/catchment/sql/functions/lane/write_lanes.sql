@@ -1,5 +1,7 @@
 -- write_lanes: lane rows, by position, get a new head, a new beginning or a new end; null leaves what there is. With every other
 -- way to read a table switched off, rows can only be fetched by their position, whatever the planner takes the table for.
+--
+--   plan    position
 create or replace function worker.write_lanes(
   p_rows    tid[],
   p_heads   bigint[],
@@ -10,11 +12,6 @@ create or replace function worker.write_lanes(
   language sql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set enable_seqscan = off
-  set enable_indexscan = off
-  set enable_indexonlyscan = off
-  set enable_bitmapscan = off
 as $$
   update worker.lane as l
      set head_id     = coalesce(u.head_id, l.head_id),

@@ -2,15 +2,12 @@
 -- its tokens are full again.
 --
 --   locks   nothing new of gates: the caller holds their rows; then blocked and ready rows that are free
+--   plan    probe
 create or replace function worker.open_gates(p_gates text[])
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
 as $$
 declare
   c_many   constant integer := 1000;

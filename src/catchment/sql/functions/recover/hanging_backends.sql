@@ -1,10 +1,11 @@
 -- hanging_backends: backends that still run SQL tasks of dead worker processes, identified by the lock each holds, not by its name.
+--
+--   plan    indexed
 create or replace function worker.hanging_backends(p_dead bigint[])
   returns setof integer
   language sql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
 as $$
   select h.pid
     from worker.running as r

@@ -4,6 +4,7 @@
 --
 --   processing -> interrupted, or failed at the fifth time
 --   locks   running rows that are free; then see settle
+--   plan    walk
 create or replace function worker.interrupt_abandoned(
   p_dead  bigint[],
   p_only  bigint default null
@@ -12,13 +13,6 @@ create or replace function worker.interrupt_abandoned(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_ids    bigint[];

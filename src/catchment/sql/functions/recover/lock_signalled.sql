@@ -2,12 +2,12 @@
 -- transaction ends, so a signal sent meanwhile cannot hit the next task of that backend.
 --
 --   locks   running rows that are free
+--   plan    indexed
 create or replace function worker.lock_signalled()
   returns integer[]
   language sql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
 as $$
   select array(
     select r.worker_pid

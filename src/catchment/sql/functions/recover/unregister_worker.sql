@@ -3,18 +3,12 @@
 --
 --   processing -> pending; interrupted, or failed at the fifth time
 --   locks   see settle
+--   plan    walk
 create or replace function worker.unregister_worker(p_worker_id bigint, p_interrupted bigint[] default '{}')
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_ids    bigint[];

@@ -5,6 +5,7 @@
 --
 --   locks   meter rows by name of the queue, unless it commits; then see settle
 --   raises  CM003 unknown queue, CM007 inside a handler or with an unknown mode
+--   plan    walk
 create or replace function worker.begin_session(
   p_queue    text,
   p_mode     text,
@@ -14,13 +15,6 @@ create or replace function worker.begin_session(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   c_caller constant text := '\y(run_handler|run_hook)\((worker\.sql_run|sql_run|bigint),';

@@ -5,6 +5,7 @@
 --   pending | interrupted -> processing
 --   returns the task; one with id 0 after a sweep, to be asked again without p_sweeps; null when there is none
 --   locks   see sweep_cancelled, or let_in and then claim of one queue after another by name
+--   plan    probe
 create or replace function worker.begin_task(
   p_queue         text,
   p_tier          integer,
@@ -15,10 +16,6 @@ create or replace function worker.begin_task(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
 as $$
 declare
   v_now         timestamptz := worker.now();

@@ -1,17 +1,12 @@
 -- take_after_call: take one after call that is due, of any task or (p_any false) of SQL tasks only. call_text is null if the procedure
 -- does not exist, procedure_name too if the command has no hook any more.
+--
+--   plan    walk
 create or replace function worker.take_after_call(p_any boolean default true)
   returns table (task_id bigint, call_text text, procedure_name text, payload jsonb)
   language sql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
   with gone as (
     delete from worker.after_call as a

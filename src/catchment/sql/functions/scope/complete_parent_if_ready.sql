@@ -2,18 +2,12 @@
 -- that was left open by hand, and may be called any number of times.
 --
 --   locks   scope rows deepest first; then lanes and ready rows
+--   plan    walk
 create or replace function worker.complete_parent_if_ready(child_id bigint)
   returns boolean
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_scope worker.scope;

@@ -4,6 +4,7 @@
 --
 --   locks   nothing
 --   raises  CM002 unknown command, CM004 bad payload; see set_child_mode and enforce_no_grandchildren
+--   plan    walk_sorted
 create or replace function worker.insert_children(
   p_task              worker.task,
   p_spawns            jsonb,
@@ -14,12 +15,6 @@ create or replace function worker.insert_children(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
 as $$
 declare
   v_now    timestamptz := worker.now();

@@ -1,6 +1,7 @@
 -- insert_follow_up: see follow_up; for the attempt of that task, which must run in this session or end in this transaction.
 --
 --   raises  CM005 when it does not
+--   plan    walk
 create or replace function worker.insert_follow_up(
   p_task_id       bigint,
   p_command       text,
@@ -14,13 +15,6 @@ create or replace function worker.insert_follow_up(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_run  worker.running;

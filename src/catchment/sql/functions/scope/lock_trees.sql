@@ -1,18 +1,12 @@
 -- lock_trees: take what settling anywhere in these trees can take, in the one order, before doing so tree by tree.
 --
 --   locks   the scope rows of these tasks, of all below and of all above them, deepest first, then id; their lane rows by key
+--   plan    walk
 create or replace function worker.lock_trees(p_ids bigint[])
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 begin
   perform s.id

@@ -5,6 +5,7 @@
 --
 --   locks   nothing; into an open scope below others: these others, shared
 --   raises  CM005 when the parent takes no children, CM006 when it would be too deep, CM011 when it is being cancelled
+--   plan    walk
 create or replace function worker.spawn_child(
   p_command           text,
   p_payload           jsonb default '{}',
@@ -19,13 +20,6 @@ create or replace function worker.spawn_child(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_parent_id bigint := coalesce(p_parent_id, worker.current_task_id());

@@ -4,6 +4,7 @@
 --
 --   locks   the scope row of its parent or its lane row if it may leave them; its ready or blocked row; then its gate row if it is free
 --   raises  CM004 bad payload, CM007 when the task has been tried or has started
+--   plan    walk
 create or replace function worker.change_pending(
   p_task_id       bigint,
   p_payload       jsonb,
@@ -14,13 +15,6 @@ create or replace function worker.change_pending(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_old     worker.task;

@@ -6,6 +6,7 @@
 --   returns cancelled when it has settled, cancelling when it was asked to, or the state of a task that had settled before
 --   locks   the running row, or the scope row; an unstarted task: see settle_unstarted
 --   raises  CM009 when there is no such task, CM007 when it was folded into another
+--   plan    walk
 create or replace function worker.cancel(
   p_task_id  bigint,
   p_reason   text default 'cancelled on request'
@@ -14,13 +15,6 @@ create or replace function worker.cancel(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   c_let_go constant text := 'CM000';

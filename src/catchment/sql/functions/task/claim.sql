@@ -3,6 +3,7 @@
 --
 --   ready -> processing
 --   locks   the meter row of a limited queue; ready rows that are free; the lane row of a serial queue if it is free
+--   plan    walk_sorted
 create or replace function worker.claim(
   p_queue_id     integer,
   p_kind         "char",
@@ -16,12 +17,6 @@ create or replace function worker.claim(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
 as $$
 declare
   v_queue   worker.queue_registry;

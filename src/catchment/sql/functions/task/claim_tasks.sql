@@ -3,6 +3,7 @@
 --
 --   locks   the meters of its queues by name, if several are limited or something is let in; see let_in, once; then claim
 --   raises  CM001 unknown worker, CM003 unknown queue
+--   plan    walk_sorted
 create or replace function worker.claim_tasks(
   p_worker_id  bigint,
   p_queues     text[],
@@ -12,12 +13,6 @@ create or replace function worker.claim_tasks(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
 as $$
 declare
   v_now         timestamptz := worker.now(); -- in a condition it is no value that an index can be searched for

@@ -5,6 +5,7 @@
 --   processing -> completed; ready -> processing
 --   locks   see complete_tasks; then ready rows that are free
 --   returns one row with the ids of the tasks completed, then a row for each task that goes on
+--   plan    walk_sorted
 create or replace function worker.complete_and_go_on(
   p_worker_id  bigint,
   p_ids        bigint[],
@@ -17,12 +18,6 @@ create or replace function worker.complete_and_go_on(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
 as $$
 declare
   v_done bigint[] := worker.complete_tasks(p_ids, p_fences, p_infos, p_results);

@@ -4,6 +4,7 @@
 --   processing -> completed
 --   locks   running rows by place; then scope rows deepest first, then id; then see follow_through
 --   returns the tasks completed; of the others nothing has changed
+--   plan    walk_sorted
 create or replace function worker.complete_tasks(
   p_ids      bigint[],
   p_fences   bigint[],
@@ -14,12 +15,6 @@ create or replace function worker.complete_tasks(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
 as $$
 declare
   v_done     bigint[];

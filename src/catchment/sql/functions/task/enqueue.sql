@@ -2,6 +2,7 @@
 -- p_trace is a W3C traceparent: the span that the task continues. The plain case, ready at once and the same work as nothing else, is one statement; insert_task does the rest.
 --
 --   raises  CM002 unknown command, CM004 bad payload, lane or trace
+--   plan    probe
 create or replace function worker.enqueue(
   p_command       text,
   p_payload       jsonb default '{}',
@@ -14,10 +15,6 @@ create or replace function worker.enqueue(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
 as $$
 declare
   v_id       bigint;

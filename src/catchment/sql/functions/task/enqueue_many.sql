@@ -3,6 +3,7 @@
 --
 --   returns the ids, in the order of the payloads
 --   raises  CM002 unknown command, CM004 bad payload, lane or trace
+--   plan    walk
 create or replace function worker.enqueue_many(
   p_command       text,
   p_payloads      jsonb[],
@@ -15,13 +16,6 @@ create or replace function worker.enqueue_many(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_command  worker.command_registry;

@@ -3,6 +3,7 @@
 --
 --   processing -> completed
 --   locks   running rows by their place in the table: that is the order in which a list of places is read
+--   plan    hash
 create or replace function worker.finish_plain(
   p_ids         bigint[],
   p_fences      bigint[],
@@ -15,13 +16,6 @@ create or replace function worker.finish_plain(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_mergejoin = off
-  set enable_hashjoin = on
-  set enable_nestloop = off
 as $$
 declare
   v_now      timestamptz := worker.now();

@@ -2,6 +2,7 @@
 --
 --   locks   nothing that another transaction waits for; a merge takes the row of its twin only if it is free
 --   raises  CM002 unknown command, CM004 bad payload, lane or trace, CM005 when a limited command is given a line to stand in
+--   plan    walk
 create or replace function worker.insert_task(
   p_command       text,
   p_payload       jsonb,
@@ -21,13 +22,6 @@ create or replace function worker.insert_task(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_command  worker.command_registry;

@@ -2,6 +2,7 @@
 -- scheduled child of a serial scope joins the line of its siblings.
 --
 --   locks   serial scope rows that are free, deepest first, then id; blocked rows that are free; then ready
+--   plan    walk
 create or replace function worker.promote_due(
   p_limit  integer default 1000,
   p_only   bigint default null
@@ -10,13 +11,6 @@ create or replace function worker.promote_due(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_now    timestamptz := worker.now();

@@ -6,18 +6,12 @@
 --   failed | cancelled -> pending | waiting | completed
 --   locks   scope rows deepest first; lane rows by key; then ready rows
 --   raises  CM009 no such task, CM008 when it cannot be retried, with what to do instead
+--   plan    walk
 create or replace function worker.retry(p_task_id bigint)
   returns text
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_task    worker.task;

@@ -5,6 +5,7 @@
 --   locks   running rows by place; then scope rows deepest first, then id; then lane rows by key; then ready rows
 --   returns the state of each task whose fence still held; the others are left out, and nothing of them has changed
 --   raises  CM007 when something else is asked for
+--   plan    walk
 create or replace function worker.settle(
   p_ids      bigint[],
   p_fences   bigint[],
@@ -17,13 +18,6 @@ create or replace function worker.settle(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_ended   worker.ended[];

@@ -2,6 +2,7 @@
 --
 --   pending | interrupted -> cancelled
 --   locks   scope rows of their parents, deepest first, then id; their lane rows by key; then ready and blocked rows if free
+--   plan    walk
 create or replace function worker.settle_unstarted(
   p_ids     bigint[],
   p_reason  text
@@ -10,13 +11,6 @@ create or replace function worker.settle_unstarted(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_now     timestamptz := worker.now();

@@ -4,18 +4,12 @@
 --   locks   running rows that are free; scope rows deepest first, then id; then see settle_unstarted. Of several requests, those
 --           of all trees before any is carried out
 --   returns how many requests are done
+--   plan    walk
 create or replace function worker.sweep_cancelled(p_only bigint default null)
   returns integer
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_sort = off
 as $$
 declare
   v_ids     bigint[];

@@ -2,12 +2,12 @@
 -- its attempt fails as timed out; a Python worker watches its own deadlines.
 --
 --   locks   running rows that are free
+--   plan    indexed
 create or replace function worker.expire_deadlines(p_only bigint default null)
   returns integer
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
 as $$
 declare
   v_now   timestamptz := worker.now();

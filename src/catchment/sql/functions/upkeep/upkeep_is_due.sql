@@ -1,11 +1,12 @@
 -- upkeep_is_due: whether a round of upkeep would find anything to do. Reads a few index entries and the locks of the server, and writes
 -- nothing: most rounds of most workers end here.
+--
+--   plan    indexed
 create or replace function worker.upkeep_is_due()
   returns boolean
   language sql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
 as $$
   select exists (select from worker.cancel_request)
       or exists (select from worker.blocked as b where b.due_at <= (select worker.now()))

@@ -5,6 +5,8 @@
 -- NO_DATA: the table has content, nothing it reads has changed between what it was computed from and the round's snapshot, and nobody
 -- else has written it. Most refreshes are of this kind, so it is one statement without calls, which goes table by table from one
 -- index to the next; with other plans, which estimates without statistics bring about, it is quadratic.
+--
+--   plan    walk
 create or replace function lake.fates(
   p_rounds  bigint[]
 )
@@ -12,12 +14,6 @@ create or replace function lake.fates(
   language sql
   stable
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_material = off
 as $$
   select r.id, d.id,
          case when i.failed is not null then 'UPSTREAM_FAILED'

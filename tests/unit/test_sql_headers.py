@@ -1,0 +1,43 @@
+"""What the header of a SQL function says about it is so."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.fixtures.sql_files import functions, profiles
+
+# Settings that a file states itself: who can lead it astray, and how long it waits.
+OWN_SETTINGS = {"search_path", "lock_timeout"}
+
+schemas = pytest.mark.parametrize("schema", ["worker", "lake"])
+
+
+@schemas
+def test_a_header_names_the_profiles_that_list_its_function(schema: str) -> None:
+    listed: dict[str, list[str]] = {}
+    for profile in profiles(schema):
+        for name in profile.functions:
+            listed.setdefault(name, []).append(profile.name)
+    named = {f.name: f.clause("plan") for f in functions(schema) if f.clause("plan")}
+    assert listed == named
+
+
+@schemas
+def test_planner_settings_come_from_profiles_alone(schema: str) -> None:
+    found = {
+        f.name: settings
+        for f in functions(schema)
+        if (settings := set(re.findall(r"^\s+set (\w+)", f.signature, re.MULTILINE)) - OWN_SETTINGS)
+    }
+    assert found == {}
+
+
+@schemas
+def test_profiles_differ_and_none_is_idle(schema: str) -> None:
+    found = profiles(schema)
+    assert len({frozenset(p.settings.items()) for p in found}) == len({p.name for p in found}) == len(found) > 0
+    for profile in found:
+        assert profile.settings
+        assert profile.functions == sorted(set(profile.functions)) != [], profile.name
