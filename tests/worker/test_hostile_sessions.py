@@ -21,7 +21,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import catchment
-from catchment.store import task as store
+from catchment.store import task as task_store
 from catchment.store.result import read_task
 from tests.fixtures.engine import HANDLERS, Engine
 from tests.fixtures.lake import LakeCase
@@ -102,17 +102,17 @@ def test_reads_of_the_engine_are_right(hostile: str, prepares: str, monkeypatch:
     monkeypatch.setenv("CATCHMENT_PREPARE", prepares)
     with catchment.connect(hostile) as conn:
         engine = _prepared(conn)
-        task = store.enqueue(
+        task = task_store.enqueue(
             conn, "act", json.dumps({"note": TEXT}), scheduled_at=datetime(2030, 5, 4, 3, 2, 1, tzinfo=UTC)
         )
-        shown = store.show_task(conn, task)
+        shown = task_store.show_task(conn, task)
         assert shown["scheduled_at"] == datetime(2030, 5, 4, 3, 2, 1, tzinfo=UTC)
         assert shown["payload"] == {"note": TEXT}
-        assert store.list_tasks(conn, state=None, command=None, queue=None, limit=5)[0]["id"] == task
-        assert store.task_tree(conn, task, limit=5)
-        assert store.list_queues(conn)
-        assert store.list_commands(conn)
-        store.diagnose(conn)
+        assert task_store.list_tasks(conn, state=None, command=None, queue=None, limit=5)[0]["id"] == task
+        assert task_store.task_tree(conn, task, limit=5)
+        assert task_store.list_queues(conn)
+        assert task_store.list_commands(conn)
+        task_store.diagnose(conn)
         engine.check()
 
 
@@ -120,7 +120,7 @@ def test_a_task_is_read_on_a_connection_of_the_caller(hostile: str) -> None:
     with psycopg.connect(hostile, autocommit=True, client_encoding="utf8") as conn:
         task = _prepared(conn).enqueue(note=TEXT)
         assert abs(read_task(conn, task).created_at - datetime.now(UTC)) < timedelta(minutes=5)
-        assert store.show_task(conn, task)["payload"] == {"note": TEXT}
+        assert task_store.show_task(conn, task)["payload"] == {"note": TEXT}
 
 
 @pytest.mark.parametrize("prepares", ["true", "false"])
@@ -217,7 +217,7 @@ def test_a_pooler_that_refuses_start_up_options_gets_none(pooler: str) -> None:
     with catchment.connect(pooler) as conn:
         engine = _prepared(conn)
         task = engine.enqueue(note=TEXT)
-        assert store.show_task(conn, task)["payload"] == {"note": TEXT}
+        assert task_store.show_task(conn, task)["payload"] == {"note": TEXT}
     with catchment.connect(pooler) as conn:
         assert conn.execute("select 1").fetchone() == (1,)
 

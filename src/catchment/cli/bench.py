@@ -23,7 +23,7 @@ from catchment.cli.output import Json, errors, print_rows
 from catchment.client.app import App
 from catchment.errors import RequestRefused
 from catchment.model.check import LARGEST_INTEGER
-from catchment.store import bench as store
+from catchment.store import bench as bench_store
 from catchment.store.connect import DSN_VARIABLE, connect, find_dsn
 from catchment.store.migrate import migrate
 
@@ -63,21 +63,21 @@ def _enqueue(client: App, tasks: int) -> Generator[dict[str, Any]]:
 def _drain(conn: Connection[Any], where: str, tasks: int, processes: int) -> Generator[dict[str, Any]]:
     total = tasks + SINGLES
     with errors.status(f"draining {total:,} tasks"), _workers(where, processes):
-        _wait(lambda: store.completed(conn) > 0)
-        began, before = time.monotonic(), store.completed(conn)
-        _wait(lambda: store.completed(conn) >= total)
+        _wait(lambda: bench_store.completed(conn) > 0)
+        began, before = time.monotonic(), bench_store.completed(conn)
+        _wait(lambda: bench_store.completed(conn) >= total)
         yield _row(f"drain no-ops, {processes} process(es)", (total - before) / (time.monotonic() - began), "tasks/s")
 
 
 def _pick_up(conn: Connection[Any], client: App, where: str) -> Generator[dict[str, Any]]:
     with errors.status("waking an idle worker"), _workers(where, 1):
-        _wait(lambda: store.is_asleep(conn, QUEUE))
+        _wait(lambda: bench_store.is_asleep(conn, QUEUE))
         made: list[int] = []
         for number in range(PICKUPS):
             made.append(client.sync.enqueue(bench_no_op, number=number))
             time.sleep(0.02)
         client.sync.result(made[-1], timeout=PATIENCE)
-        delays = store.pickup_ms(conn, made)
+        delays = bench_store.pickup_ms(conn, made)
         yield _row("pickup by an idle worker, p50", delays[len(delays) // 2], "ms")
         yield _row("pickup by an idle worker, p99", delays[int(len(delays) * 0.99)], "ms")
 

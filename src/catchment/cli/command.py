@@ -6,7 +6,7 @@ import typer
 
 from catchment.cli.database import Dsn, open_database
 from catchment.cli.output import Json, print_rows
-from catchment.store import task as store
+from catchment.store import task as task_store
 
 app = typer.Typer(help="Look at the registered commands.", no_args_is_help=True)
 
@@ -21,4 +21,4 @@ def list_commands(as_json: Json = False, dsn: Dsn = None) -> None:
     """Each command with its queue, its handler and its rules."""
     columns = ["command", "queue", "handler_kind", "handler_procedure", "priority", "max_attempts", "description"]
     with open_database(dsn, "catchment_read") as conn:
-        print_rows(store.list_commands(conn), columns, as_json=as_json, empty="No commands.")
+        print_rows(task_store.list_commands(conn), columns, as_json=as_json, empty="No commands.")

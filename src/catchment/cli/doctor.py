@@ -14,7 +14,7 @@ from rich.markup import escape
 from catchment.cli.database import Dsn, open_database
 from catchment.cli.output import Json, console, print_json
 from catchment.sql import loader
-from catchment.store import task as store
+from catchment.store import task as task_store
 from catchment.store.fetch import fetch_rows, fetch_value
 
 OLDEST_SERVER = 150000
@@ -23,7 +23,7 @@ OLDEST_SERVER = 150000
 def doctor(as_json: Json = False, dsn: Dsn = None) -> None:
     """Check the engine's rules and the health around it. Exit code 1 when something is wrong."""
     with open_database(dsn, "catchment_read") as conn:
-        findings = [*_server_findings(conn), *store.diagnose(conn), *_lake_findings(conn)]
+        findings = [*_server_findings(conn), *task_store.diagnose(conn), *_lake_findings(conn)]
     if as_json:
         print_json(findings)
     elif not findings:

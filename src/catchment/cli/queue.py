@@ -11,7 +11,7 @@ from rich.markup import escape
 from catchment.cli.database import Dsn, open_database
 from catchment.cli.numbers import MOST_SECONDS
 from catchment.cli.output import Json, console, print_rows
-from catchment.store import task as store
+from catchment.store import task as task_store
 
 app = typer.Typer(help="Look at queues, pause and resume them.", no_args_is_help=True)
 
@@ -35,7 +35,7 @@ COLUMNS = [
 def list_queues(as_json: Json = False, dsn: Dsn = None) -> None:
     """Each queue with what is in it and how many workers serve it."""
     with open_database(dsn, "catchment_read") as conn:
-        print_rows(store.list_queues(conn), COLUMNS, as_json=as_json, empty="No queues.")
+        print_rows(task_store.list_queues(conn), COLUMNS, as_json=as_json, empty="No queues.")
 
 
 @app.command("pause")
@@ -49,7 +49,7 @@ def pause(
     """Claim nothing more on a queue. Running tasks go on; a restart does not end the pause."""
     until = datetime.now(UTC) + timedelta(seconds=seconds) if seconds is not None else None
     with open_database(dsn, "catchment_worker") as conn:
-        store.pause_queue(conn, queue, until)
+        task_store.pause_queue(conn, queue, until)
     console.print(f"{escape(queue)} is paused" + (f" until {until.astimezone():%H:%M:%S}." if until else "."))
 
 
@@ -57,5 +57,5 @@ def pause(
 def resume(queue: QueueName, dsn: Dsn = None) -> None:
     """Claim on a queue again."""
     with open_database(dsn, "catchment_worker") as conn:
-        store.resume_queue(conn, queue)
+        task_store.resume_queue(conn, queue)
     console.print(f"{escape(queue)} is resumed.")

@@ -15,7 +15,7 @@ from catchment.cli.output import Json, console, print_json, print_rows, styled_s
 from catchment.errors import PayloadRefused, RequestRefused
 from catchment.model.check import LARGEST_ID, LARGEST_INTEGER, SMALLEST_ID, SMALLEST_INTEGER, is_text, json_type
 from catchment.model.state import TaskState
-from catchment.store import task as store
+from catchment.store import task as task_store
 from catchment.store.json_text import reason_for
 
 app = typer.Typer(help="Look at tasks, stop them, run them again.", no_args_is_help=True)
@@ -43,7 +43,7 @@ def enqueue(
     check_payload(payload)
     when = None if at is None else _local(at)
     with open_database(dsn, "catchment_enqueue") as conn:
-        task_id = store.enqueue(conn, command, payload, priority=priority, lane=lane, scheduled_at=when)
+        task_id = task_store.enqueue(conn, command, payload, priority=priority, lane=lane, scheduled_at=when)
     if as_json:
         print_json({"id": task_id})
     else:
@@ -87,7 +87,7 @@ def list_tasks(
 ) -> None:
     """The newest tasks."""
     with open_database(dsn, "catchment_read") as conn:
-        rows = store.list_tasks(conn, state=state, command=command, queue=queue, limit=limit)
+        rows = task_store.list_tasks(conn, state=state, command=command, queue=queue, limit=limit)
     print_rows(rows, LIST_COLUMNS, as_json=as_json, empty="No tasks.")
 
 
@@ -95,7 +95,7 @@ def list_tasks(
 def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> None:
     """One task: where it is, what it carries, and how each attempt went."""
     with open_database(dsn, "catchment_read") as conn:
-        row = store.show_task(conn, task_id)
+        row = task_store.show_task(conn, task_id)
     if as_json:
         print_json(row)
         return
@@ -120,7 +120,7 @@ def tree(
 ) -> None:
     """The whole tree that a task belongs to."""
     with open_database(dsn, "catchment_read") as conn:
-        rows = store.task_tree(conn, task_id, limit=limit)
+        rows = task_store.task_tree(conn, task_id, limit=limit)
     if as_json:
         print_json(rows)
         return
@@ -151,7 +151,7 @@ def cancel(
 ) -> None:
     """Stop tasks and everything under them. Running ones are told, and settle as they end."""
     with open_database(dsn, "catchment_worker") as conn:
-        done = [{"id": i, "state": store.cancel(conn, i, reason)} for i in task_ids]
+        done = [{"id": i, "state": task_store.cancel(conn, i, reason)} for i in task_ids]
     print_rows(done, ["id", "state"], as_json=as_json, empty="")
 
 
@@ -163,7 +163,7 @@ def retry(task_ids: TaskIds, as_json: Json = False, dsn: Dsn = None) -> None:
     with open_database(dsn, "catchment_worker") as conn:
         for task_id in task_ids:
             try:
-                done.append({"id": task_id, "state": store.retry(conn, task_id)})
+                done.append({"id": task_id, "state": task_store.retry(conn, task_id)})
             except RequestRefused as error:
                 refused = error
     print_rows(done, ["id", "state"], as_json=as_json, empty="")

@@ -17,7 +17,7 @@ from catchment.errors import UnknownCommand
 from catchment.model.check import check_task_id, check_text
 from catchment.model.duration import Duration, as_timedelta
 from catchment.model.task import TaskId, TaskInfo
-from catchment.store import enqueue as store
+from catchment.store import enqueue as enqueue_store
 from catchment.store import task as task_store
 from catchment.store.result import read_task_async
 from catchment.task import tracing
@@ -233,7 +233,9 @@ class App:
             await self._registrar.ensure_async(used, command)
             try:
                 with tracing.enqueuing(one.command) as trace:
-                    return await store.enqueue_async(used, one.command, one.payload, one.workflow, one.when, trace)
+                    return await enqueue_store.enqueue_async(
+                        used, one.command, one.payload, one.workflow, one.when, trace
+                    )
             except UnknownCommand as error:
                 raise self._registrar.explain(error, command) from error
 
@@ -263,7 +265,7 @@ class App:
                 # Nothing is sent in somebody else's transaction before everything has been checked.
                 checked = batches if conn is None else list(batches)
                 with tracing.enqueuing(name) as trace:
-                    return await store.enqueue_many_async(used, name, checked, when, trace)
+                    return await enqueue_store.enqueue_many_async(used, name, checked, when, trace)
             except UnknownCommand as error:
                 raise self._registrar.explain(error, command) from error
 

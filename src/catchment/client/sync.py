@@ -25,7 +25,7 @@ from catchment.errors import UnknownCommand
 from catchment.model.check import check_task_id, check_text
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId, TaskInfo
-from catchment.store import enqueue as store
+from catchment.store import enqueue as enqueue_store
 from catchment.store import task as task_store
 from catchment.store.answer import NoAnswer
 from catchment.store.result import Standing, look, read_task, settled, task_not_found
@@ -63,7 +63,7 @@ class SyncClient:
             self._registrar.ensure(used, command)
             try:
                 with tracing.enqueuing(one.command) as trace:
-                    return store.enqueue(used, one.command, one.payload, one.workflow, one.when, trace)
+                    return enqueue_store.enqueue(used, one.command, one.payload, one.workflow, one.when, trace)
             except UnknownCommand as error:
                 raise self._registrar.explain(error, command) from error
 
@@ -90,7 +90,7 @@ class SyncClient:
                 # Nothing is sent in somebody else's transaction before everything has been checked.
                 checked = batches if conn is None else list(batches)
                 with tracing.enqueuing(name) as trace:
-                    return store.enqueue_many(used, name, checked, when, trace)
+                    return enqueue_store.enqueue_many(used, name, checked, when, trace)
             except UnknownCommand as error:
                 raise self._registrar.explain(error, command) from error
 

@@ -14,7 +14,7 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from catchment.runtime.held import Held
-from catchment.store import attempt as store
+from catchment.store import attempt as attempt_store
 from catchment.store.hooks import claim_with_hooks, has_before_hooks
 
 # The longest run of one hook. Short, because the claim waits for it.
@@ -36,7 +36,7 @@ class BeforeHooks:
         """Claim tasks and run the before hook of each."""
         if self.are_used:
             return await claim_with_hooks(conn, worker_id, queues, size, Held, limit=LIMIT, total=self._total)
-        claimed = await self.sift(conn, await store.claim(conn, worker_id, queues, size, Held))
+        claimed = await self.sift(conn, await attempt_store.claim(conn, worker_id, queues, size, Held))
         return (
             claimed
             if not self.are_used
@@ -49,5 +49,5 @@ class BeforeHooks:
         if not hooked:
             return claimed
         self.are_used = True
-        await store.release(conn, [held.id for held in hooked], [held.fence for held in hooked])
+        await attempt_store.release(conn, [held.id for held in hooked], [held.fence for held in hooked])
         return [held for held in claimed if held.before_procedure is None]

@@ -32,7 +32,7 @@ from catchment.runtime.pools import run_in_own_thread
 from catchment.runtime.pulse import Pulse
 from catchment.runtime.python_worker import PythonWorker
 from catchment.store import migrate, registry
-from catchment.store import worker as store
+from catchment.store import worker as worker_store
 from catchment.store.connect import OURS, connect_async, connect_ours
 from catchment.task.commands import Commands
 
@@ -171,10 +171,10 @@ class Dispatcher:
     def _call(self, conn: AsyncConnection[Any]) -> Call:
         return Call(conn, self._options.call_timeout.total_seconds())
 
-    def _capacity(self) -> store.Capacity:
+    def _capacity(self) -> worker_store.Capacity:
         if self.python is not None:
-            return store.Capacity(self.python.limiter.free(len(self.python.holdings)), memory_usage())
-        return store.Capacity(sum(fiber.is_free for fiber in self._fibers), memory_usage())
+            return worker_store.Capacity(self.python.limiter.free(len(self.python.holdings)), memory_usage())
+        return worker_store.Capacity(sum(fiber.is_free for fiber in self._fibers), memory_usage())
 
     def _declared_dead(self) -> None:
         self._events.emit(
@@ -183,7 +183,7 @@ class Dispatcher:
         self._is_dead.set()
         self._queue_news.set()
 
-    async def _serve(self, identity: store.WorkerIdentity, pulse: Pulse, hooks: AfterHooks) -> None:
+    async def _serve(self, identity: worker_store.WorkerIdentity, pulse: Pulse, hooks: AfterHooks) -> None:
         self._states = {}
         self._fibers = []
         halted = asyncio.Event()
@@ -246,7 +246,7 @@ class Dispatcher:
 
     def _start_python(
         self,
-        identity: store.WorkerIdentity,
+        identity: worker_store.WorkerIdentity,
         listener: Listener,
         pulse: Pulse,
         halted: asyncio.Event,
@@ -292,9 +292,9 @@ class Dispatcher:
         for queue in queues:
             if queue.has_sql and queue.name not in self._states:
                 self._start_queue(queue, shared, fibers)
-        return self._options.stops_when_idle and await store.is_idle(conn, [q.name for q in queues])
+        return self._options.stops_when_idle and await worker_store.is_idle(conn, [q.name for q in queues])
 
-    def _start_queue(self, queue: store.Queue, shared: Shared, fibers: asyncio.TaskGroup) -> None:
+    def _start_queue(self, queue: worker_store.Queue, shared: Shared, fibers: asyncio.TaskGroup) -> None:
         state = QueueState(queue)
         self._states[queue.name] = state
         for role in roles(queue, self._concurrency(queue)):
@@ -302,8 +302,8 @@ class Dispatcher:
             self._fibers.append(fiber)
             fibers.create_task(fiber.run())
 
-    async def _own_queues(self, conn: AsyncConnection[Any]) -> list[store.Queue]:
-        queues = await store.list_queues(conn)
+    async def _own_queues(self, conn: AsyncConnection[Any]) -> list[worker_store.Queue]:
+        queues = await worker_store.list_queues(conn)
         known = {q.name: q for q in queues}
         if not self._has_served:
             self._check_concurrency([*known])
@@ -328,7 +328,7 @@ class Dispatcher:
                     hint="Register the queue in worker.queue_registry, name it with --queue too, or omit it here.",
                 )
 
-    def _concurrency(self, queue: store.Queue) -> int:
+    def _concurrency(self, queue: worker_store.Queue) -> int:
         return self._options.concurrency.get(queue.name, queue.concurrency)
 
     def _heard(self, queue: str) -> None:

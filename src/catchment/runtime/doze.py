@@ -13,7 +13,7 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from catchment.runtime.options import WorkerOptions
-from catchment.store import worker as store
+from catchment.store import worker as worker_store
 
 # Longer than an enqueue takes from its look at the sleepers to having a transaction id.
 SETTLE = timedelta(milliseconds=50)
@@ -34,7 +34,7 @@ class Doze:
     async def before_look(self, conn: AsyncConnection[Any]) -> None:
         self._looks += 1
         if self._looks > 1 and not self._is_past:
-            oldest, following = await store.open_transactions(conn)
+            oldest, following = await worker_store.open_transactions(conn)
             self._first_to_see = self._first_to_see or following
             self._is_past = oldest >= self._first_to_see
 

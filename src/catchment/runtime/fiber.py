@@ -26,7 +26,7 @@ from catchment.runtime.events import Events
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.pulse import Pulse
-from catchment.store import worker as store
+from catchment.store import worker as worker_store
 
 LEVELS = {"failed": logging.ERROR, "lost": logging.WARNING}
 
@@ -51,7 +51,7 @@ class Role(Enum):
 class QueueState:
     """What the fibers of one queue share."""
 
-    queue: store.Queue
+    queue: worker_store.Queue
     bell: Doorbell = field(default_factory=Doorbell)
     sleepers: Counter[int] = field(default_factory=Counter[int])
 
@@ -61,7 +61,7 @@ class Shared:
     """What all fibers of a worker share."""
 
     dsn: str
-    identity: store.WorkerIdentity
+    identity: worker_store.WorkerIdentity
     options: WorkerOptions
     events: Events
     stopping: asyncio.Event
@@ -85,7 +85,7 @@ class Fiber:
             self._name,
             shared.events,
             limit=shared.options.call_timeout,
-            settings=store.FIBER_SETTINGS,
+            settings=worker_store.FIBER_SETTINGS,
         )
 
     async def run(self) -> None:
@@ -99,7 +99,7 @@ class Fiber:
 
     async def _serve_queue(self, conn: AsyncConnection[Any]) -> None:
         with self.link.call():
-            await store.prepare_fiber(conn, self._shared.identity)
+            await worker_store.prepare_fiber(conn, self._shared.identity)
         if self._role is not Role.CHILD and self._state.queue.is_serial:
             await self._become_top(conn)
         while not self._shared.stopping.is_set():
@@ -130,7 +130,7 @@ class Fiber:
         announced = False
         while not self._shared.stopping.is_set():
             with self.link.call():
-                is_top = await store.take_top(conn, self._shared.identity, [self._state.queue.name]) is None
+                is_top = await worker_store.take_top(conn, self._shared.identity, [self._state.queue.name]) is None
             if is_top:
                 self._shared.events.emit(
                     "queue.leading",
@@ -154,7 +154,7 @@ class Fiber:
         options = self._shared.options
         self.is_running = True
         try:
-            processed = await store.process_tasks(
+            processed = await worker_store.process_tasks(
                 conn,
                 self._state.queue.name,
                 self._role.mode,
@@ -189,7 +189,7 @@ class Fiber:
         sleepers = self._state.sleepers
         queue = self._state.queue.name
         with self.link.call():
-            tiers = await store.go_to_sleep(conn, self._shared.identity, queue, self._role.tiers)
+            tiers = await worker_store.go_to_sleep(conn, self._shared.identity, queue, self._role.tiers)
         sleepers.update(tiers)
         try:
             yield
@@ -198,10 +198,10 @@ class Fiber:
             awake = [tier for tier in tiers if sleepers[tier] == 0]
             if awake and not conn.broken:
                 with self.link.call():
-                    await store.wake_up(conn, self._shared.identity, queue, awake)
+                    await worker_store.wake_up(conn, self._shared.identity, queue, awake)
 
 
-def roles(queue: store.Queue, concurrency: int) -> list[Role]:
+def roles(queue: worker_store.Queue, concurrency: int) -> list[Role]:
     """The fibers of a queue: a top fiber and child fibers; a single fiber, or one of a concurrent queue, does both."""
     if not queue.is_serial or concurrency == 1:
         return [Role.BOTH] * concurrency

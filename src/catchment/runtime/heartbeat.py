@@ -20,7 +20,7 @@ from catchment.errors import ClaimLost
 from catchment.runtime.connection import Link, report_fault
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
-from catchment.store import worker as store
+from catchment.store import worker as worker_store
 
 # A worker without its lock is declared dead after half a second.
 LAST_PAUSE = 0.1
@@ -34,12 +34,12 @@ class Heartbeat:
     def __init__(
         self,
         dsn: str,
-        identity: store.WorkerIdentity,
+        identity: worker_store.WorkerIdentity,
         lease: timedelta,
         events: Events,
         *,
         on_dead: Callable[[], None],
-        report: Callable[[], store.Capacity],
+        report: Callable[[], worker_store.Capacity],
         is_alive: Callable[[], bool],
     ) -> None:
         self._report = report
@@ -103,13 +103,13 @@ class Heartbeat:
     async def _beat(self, conn: AsyncConnection[Any]) -> None:
         if self._is_alive():
             with self._link.call():
-                await store.heartbeat(conn, self._identity, self._lease, self._report())
+                await worker_store.heartbeat(conn, self._identity, self._lease, self._report())
 
     async def _take_lock(self, conn: AsyncConnection[Any]) -> None:
         """Take the lock; if another session has it, try again at the next beat. Until then the lease is enough."""
         if not self._has_lock:
             with self._link.call():
-                self._has_lock = await store.hold_worker_lock(conn, self._identity)
+                self._has_lock = await worker_store.hold_worker_lock(conn, self._identity)
 
     async def _rest(self, conn: AsyncConnection[Any]) -> None:
         """Wait for the next beat. If there is data on the socket, the server has closed it."""

@@ -17,7 +17,7 @@ from catchment.runtime.options import WorkerOptions
 from catchment.runtime.pools import run_in_own_thread
 from catchment.runtime.pulse import Pulse
 from catchment.runtime.upkeep import Upkeep
-from catchment.store import worker as store
+from catchment.store import worker as worker_store
 from catchment.store.connect import connect_async
 
 FAREWELL_SECONDS = 5.0
@@ -41,7 +41,7 @@ class Membership:
         on_dead: Callable[[], None],
         on_hooks: Callable[[], None],
         on_tick: Callable[[], None],
-        report: Callable[[], store.Capacity],
+        report: Callable[[], worker_store.Capacity],
         interrupted: Callable[[], list[int]],
     ) -> None:
         self._dsn = dsn
@@ -56,7 +56,9 @@ class Membership:
         self._ticked = time.monotonic()
 
     @asynccontextmanager
-    async def joined(self, queues: list[store.Queue], capacity: int) -> AsyncGenerator[store.WorkerIdentity]:
+    async def joined(
+        self, queues: list[worker_store.Queue], capacity: int
+    ) -> AsyncGenerator[worker_store.WorkerIdentity]:
         """Be a registered worker of these queues inside this block; raises ``AlreadyRunning`` with ``--single``, if
         another worker runs one of them."""
         identity = await self._register(queues, capacity)
@@ -99,11 +101,11 @@ class Membership:
                 "worker.stopped", f"worker {identity.worker_id} has stopped", worker_id=identity.worker_id
             )
 
-    async def _register(self, queues: list[store.Queue], capacity: int) -> store.WorkerIdentity:
+    async def _register(self, queues: list[worker_store.Queue], capacity: int) -> worker_store.WorkerIdentity:
         options = self._options
         async with await connect_async(self._dsn, name="catchment worker") as conn:
             with Call(conn, options.call_timeout.total_seconds()):
-                identity = await store.register(
+                identity = await worker_store.register(
                     conn,
                     options.name,
                     [q.name for q in queues],
@@ -113,22 +115,22 @@ class Membership:
                 )
                 if not options.is_single:
                     return identity
-                busy = await store.take_top(conn, identity, [q.name for q in queues if q.is_serial])
+                busy = await worker_store.take_top(conn, identity, [q.name for q in queues if q.is_serial])
                 if busy is None:
                     return identity
-                await store.unregister(conn, identity)
+                await worker_store.unregister(conn, identity)
         raise AlreadyRunning(
             f"another worker runs the top level of queue {busy!r}",
             hint="Without --single this worker would serve its children and stand by.",
         )
 
-    async def _unregister(self, identity: store.WorkerIdentity) -> None:
+    async def _unregister(self, identity: worker_store.WorkerIdentity) -> None:
         """Give back what is left. If the database does not answer, the end of the lease does it."""
         with suppress(psycopg.Error, ServerUnavailable):
             conn = await connect_async(self._dsn)
             try:
                 with Call(conn, FAREWELL_SECONDS):
-                    await store.unregister(conn, identity, self._interrupted())
+                    await worker_store.unregister(conn, identity, self._interrupted())
             finally:
                 await conn.close()
 

@@ -18,7 +18,7 @@ from catchment.runtime.connection import LOST, Link
 from catchment.runtime.events import Events
 from catchment.runtime.transactions import Transactions
 from catchment.runtime.turns import Turns
-from catchment.store import attempt as store
+from catchment.store import attempt as attempt_store
 from catchment.store import worker as worker_store
 from catchment.store.attempt import Ending
 from catchment.task.child import Child
@@ -116,7 +116,7 @@ class WorkerPort:
             return
         try:
             with self.link.call():
-                await store.report_progress(conn, context.task_id, context.fence, text)
+                await attempt_store.report_progress(conn, context.task_id, context.fence, text)
         except LOST:
             raise
         except ClaimLost:
@@ -150,7 +150,7 @@ class WorkerPort:
                 async with self._lock:
                     if self._conn is not None:
                         with self.link.call():
-                            rows = await store.children(self._conn, task_id)
+                            rows = await attempt_store.children(self._conn, task_id)
                         break
             except LOST:
                 self._news.set()

@@ -20,7 +20,7 @@ from catchment.errors import CatchmentError
 from catchment.runtime.connection import LOST, AnyConnection, Call, cut
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
-from catchment.store import worker as store
+from catchment.store import worker as worker_store
 from catchment.store.connect import connect_async
 
 # For a call whose handler has just timed out: how long its session must have been idle. The answer may be on its way.
@@ -87,7 +87,7 @@ class Pulse:
             try:
                 pids = {s.pgconn.backend_pid: s for s in suspects if not s.closed}
                 with Call(conn, self._patience.total_seconds()):
-                    idle = await store.waiting_backends(conn, list(pids), idle_for)
+                    idle = await worker_store.waiting_backends(conn, list(pids), idle_for)
             finally:
                 await conn.close()
         except (*LOST, psycopg.Error, CatchmentError):

@@ -21,7 +21,7 @@ from catchment.runtime.connection import Link
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Holdings
 from catchment.runtime.journal import Journal
-from catchment.store import attempt as store
+from catchment.store import attempt as attempt_store
 from catchment.store.attempt import Ending
 from catchment.store.errors import Fault, fault_of
 from catchment.task.failure import describe_error
@@ -141,7 +141,7 @@ class Recorder:
         refused = Ending(ending.attempt, asked, error=to_json(described).decode(), failure=described)
         try:
             with self._link.call():
-                states = await store.settle(batch.conn, [refused])
+                states = await attempt_store.settle(batch.conn, [refused])
         except REFUSED as second:
             if fault_of(second) is Fault.LOST:
                 raise
@@ -156,10 +156,12 @@ class Recorder:
         try:
             with self._link.call():
                 if endings[0].attempt.lane is None or len(endings) > GO_ON_MOST or self._hooks.are_used:
-                    done = await store.complete(batch.conn, endings)
+                    done = await attempt_store.complete(batch.conn, endings)
                 else:
                     limit = min(len(endings), self._room(len(endings)))
-                    done, following = await store.complete_and_go_on(batch.conn, self._worker_id, endings, limit, Held)
+                    done, following = await attempt_store.complete_and_go_on(
+                        batch.conn, self._worker_id, endings, limit, Held
+                    )
         except REFUSED as error:
             await self._write_singly(batch, endings, error)
             return
@@ -177,7 +179,7 @@ class Recorder:
     async def _write_settled(self, batch: Batch, endings: Sequence[Ending]) -> None:
         try:
             with self._link.call():
-                states = await store.settle(batch.conn, endings)
+                states = await attempt_store.settle(batch.conn, endings)
         except REFUSED as error:
             await self._write_singly(batch, endings, error)
             return
@@ -202,10 +204,10 @@ class Recorder:
         try:
             states: dict[int, str]
             if ending.has_offspring:
-                states = {ending.attempt.id: await store.complete_one(batch.conn, ending, call=self._link.call)}
+                states = {ending.attempt.id: await attempt_store.complete_one(batch.conn, ending, call=self._link.call)}
             else:
                 with self._link.call():
-                    states = await store.settle(batch.conn, [ending])
+                    states = await attempt_store.settle(batch.conn, [ending])
             await self._record(batch, [ending], states, is_again=batch.is_again)
         except ClaimLost:
             await self._record(batch, [ending], {}, is_again=batch.is_again)
@@ -228,7 +230,7 @@ class Recorder:
         missing = [e for e in endings if e.attempt.id not in states]
         if missing and is_again:
             with self._link.call():
-                fates = await store.fates(batch.conn, missing)
+                fates = await attempt_store.fates(batch.conn, missing)
             known = {i: "completed" for i, fate in fates.items() if fate == "ended"}
             # The state that a failure was recorded with is no longer known: count it as requested.
             states = {**states, **known, **{e.attempt.id: e.asked for e in missing if e.asked != "completed"}}

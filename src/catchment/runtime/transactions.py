@@ -29,7 +29,7 @@ from catchment.runtime.outcome import Interrupted, PutOff
 from catchment.runtime.pulse import Pulse
 from catchment.runtime.sessions import CALL_SECONDS, Session, Sessions
 from catchment.runtime.turns import Turns
-from catchment.store import attempt as store
+from catchment.store import attempt as attempt_store
 from catchment.store.attempt import Ending
 from catchment.store.connect import connect_async
 from catchment.store.handler_connection import IDLED, AsyncHandlerConnection, HandlerConnection
@@ -151,7 +151,7 @@ class Transactions:
         session = place.session
         try:
             is_open = session.pgconn.transaction_status != TransactionStatus.IDLE
-            state = await store.complete_own(session, ending, session.began_at) if is_open else None
+            state = await attempt_store.complete_own(session, ending, session.began_at) if is_open else None
         except psycopg.Error as error:
             place.conn.met.note(error, is_broken=session.broken)
             if place.conn.met.is_made_read_only(error):
@@ -284,7 +284,9 @@ class Transactions:
                 conn = await connect_async(self._dsn)
                 try:
                     with Call(conn, CALL_SECONDS):
-                        fate = await store.fate(conn, ending.attempt.id, ending.attempt.fence, ending.attempt.attempt)
+                        fate = await attempt_store.fate(
+                            conn, ending.attempt.id, ending.attempt.fence, ending.attempt.attempt
+                        )
                     break
                 finally:
                     await conn.close()
@@ -330,7 +332,7 @@ def _jittered(pause: float) -> float:
 
 # Of the time limits that PostgreSQL 15 to 18 share, these two together end a transaction that hangs, active or idle.
 _BEGIN = (
-    f"select {store.BEGAN_AT}, current_setting('transaction_read_only')::boolean,"  # noqa: S608 - a constant
+    f"select {attempt_store.BEGAN_AT}, current_setting('transaction_read_only')::boolean,"  # noqa: S608 - a constant
     " set_config('idle_in_transaction_session_timeout', l.ms, true), set_config('statement_timeout', l.ms, true)"
     " from (select %s::text as ms) as l"
 )

@@ -20,7 +20,7 @@ from psycopg import Connection
 from catchment.errors import ServerUnavailable
 from catchment.runtime.events import Events
 from catchment.runtime.pulse import Pulse
-from catchment.store import worker as store
+from catchment.store import worker as worker_store
 from catchment.store.connect import connect_ours
 
 # Chores read whole tables. They run this often, and take at most a twentieth of the time.
@@ -83,7 +83,7 @@ class Upkeep:
 
     def run_round(self, conn: Connection[Any]) -> None:
         """Everything that is due, each part by itself. Raises only when the connection is lost."""
-        done = self._attempt(conn, "upkeep", lambda: store.upkeep(conn)) or {}
+        done = self._attempt(conn, "upkeep", lambda: worker_store.upkeep(conn)) or {}
         self._tell(done)
         self._vacuum(conn, done.get("bloated") or [])
         if time.monotonic() >= self._chores_at:
@@ -142,7 +142,7 @@ class Upkeep:
 
     def _do_chores(self, conn: Connection[Any]) -> None:
         began = time.monotonic()
-        self._tell(self._attempt(conn, "chores", lambda: store.chores(conn)) or {})
+        self._tell(self._attempt(conn, "chores", lambda: worker_store.chores(conn)) or {})
         ended = time.monotonic()
         self._chores_at = ended + max(CHORES_EVERY, (ended - began) * CHORES_SHARE)
 
@@ -153,4 +153,4 @@ class Upkeep:
             due, pause = self._vacuumed.get(table, (self._vacuum_from, VACUUM_EVERY))
             if time.monotonic() >= due:
                 self._vacuumed[table] = (time.monotonic() + pause, min(pause * 2, VACUUM_AT_LEAST_EVERY))
-                self._attempt(conn, f"vacuum of {table}", lambda table=table: store.vacuum(conn, table))
+                self._attempt(conn, f"vacuum of {table}", lambda table=table: worker_store.vacuum(conn, table))

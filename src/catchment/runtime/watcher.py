@@ -20,7 +20,7 @@ from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.executor import Executor
 from catchment.runtime.held import Holdings, Stop
-from catchment.store import attempt as store
+from catchment.store import attempt as attempt_store
 from catchment.store.errors import Fault, fault_of
 from catchment.store.worker import WorkerIdentity
 
@@ -72,7 +72,7 @@ class Watcher:
         is_thorough = began < self._suspicious_until or began >= self._thorough_at or bool(self._strangers)
         asked = None if is_thorough else [held.id for held in before]
         with self.link.call():
-            said = await store.held_fences(conn, self._identity.worker_id, asked)
+            said = await attempt_store.held_fences(conn, self._identity.worker_id, asked)
         if is_thorough:
             ended = time.monotonic()
             self._thorough_at = ended + max(THOROUGH * self._every.total_seconds(), 20 * (ended - began))
@@ -100,7 +100,7 @@ class Watcher:
         """Give these back; if that is rejected, one by one."""
         try:
             with self.link.call():
-                await store.release(conn, [i for i, _ in lost], [fence for _, fence in lost])
+                await attempt_store.release(conn, [i for i, _ in lost], [fence for _, fence in lost])
         except psycopg.Error as error:
             if fault_of(error) is Fault.LOST:
                 raise

@@ -20,7 +20,7 @@ from catchment.model.check import check_count
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId
 from catchment.runtime.held import Held
-from catchment.store import attempt as store
+from catchment.store import attempt as attempt_store
 from catchment.store import registry, rehearsal
 from catchment.store.attempt import Ending
 from catchment.store.handler_connection import AsyncHandlerConnection, HandlerConnection
@@ -92,14 +92,14 @@ class DrainPort(PortHere):
         yield self._plain
 
     async def children(self, task_id: TaskId) -> list[Child]:
-        rows = await store.children(self._conn, task_id)
+        rows = await attempt_store.children(self._conn, task_id)
         return [Child(TaskId(r[0]), r[1], r[2], TaskState(r[3]), r[4], r[5]) for r in rows]
 
     async def commit(self, context: Context, ending: Ending) -> str | None:
         """Complete the task with the handler's writes; None if it had no transaction."""
         if context.task_id not in self._open:
             return None
-        state = await store.complete_one(self._conn, ending)
+        state = await attempt_store.complete_one(self._conn, ending)
         await rehearsal.keep(self._conn)
         self._open.discard(context.task_id)
         return state
@@ -142,7 +142,7 @@ class Drain:
 
     async def _run_next(self, worker_id: int) -> int:
         """Run one Python task, if there is one."""
-        claimed = await store.claim(self._conn, worker_id, self._commands.queues, 1, Held)
+        claimed = await attempt_store.claim(self._conn, worker_id, self._commands.queues, 1, Held)
         for held in claimed:
             ending = await self._executor.run_one(held)
             if ending is not None:
@@ -154,10 +154,10 @@ class Drain:
         try:
             async with self._conn.transaction():
                 if ending.has_offspring:
-                    await store.complete_one(self._conn, ending)
+                    await attempt_store.complete_one(self._conn, ending)
                 else:
-                    await store.settle(self._conn, [ending])
+                    await attempt_store.settle(self._conn, [ending])
         except (psycopg.Error, CatchmentError) as error:
             asked = "cancelled" if isinstance(error, TaskCancelled) else "failed"
             refused = Ending(ending.attempt, asked, error=to_json(describe_error(error)).decode())
-            await store.settle(self._conn, [refused])
+            await attempt_store.settle(self._conn, [refused])

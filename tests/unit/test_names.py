@@ -1,0 +1,25 @@
+"""Names that say nothing: one alias for several modules, a variable for whatever was looked for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+def nodes() -> Iterator[tuple[str, ast.AST]]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            yield str(path.relative_to(SOURCE)), node
+
+
+def test_an_alias_means_one_module() -> None:
+    modules: dict[str, set[str]] = {}
+    for _, node in nodes():
+        if isinstance(node, ast.ImportFrom):
+            for name in node.names:
+                if name.asname is not None and name.asname != name.name:
+                    modules.setdefault(name.asname, set()).add(f"{node.module}.{name.name}")
+    assert {alias: sorted(meant) for alias, meant in modules.items() if len(meant) > 1} == {}
