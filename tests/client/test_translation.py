@@ -15,7 +15,9 @@ from tests.client.support import Shop
 
 @pytest.mark.parametrize("missing", ["worker.nothing()", "(select id from worker.nothing)"])
 def test_what_a_statement_does_not_find_in_the_schema_is_a_schema_that_does_not_fit(shop: Shop, missing: str) -> None:
-    with pytest.raises(SchemaMismatch, match="no Catchment schema, or an older one") as caught:
+    with pytest.raises(
+        SchemaMismatch, match="Catchment is not installed in this database, or an older version"
+    ) as caught:
         fetch_value(shop.engine.conn, f"select {missing}")  # type: ignore[arg-type]
     assert caught.value.hint == "Run: catchment migrate"
 

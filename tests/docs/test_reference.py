@@ -11,7 +11,7 @@ from psycopg import Connection
 from pydantic.fields import FieldInfo
 
 from catchment.runtime.settings import WorkerSettings
-from catchment.store.errors import _BY_SQLSTATE as EXCEPTIONS  # pyright: ignore[reportPrivateUsage] - the table itself
+from catchment.sql import ENGINE
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "catchment"
@@ -67,7 +67,7 @@ def test_every_error_code_is_explained_with_its_exception() -> None:
     raised -= {"CM000"}  # a function's note to itself, caught where it is raised
     explained = dict(re.findall(r"^\| `(CM\d{3})` \| `(\w+)` \|", page("errors.md"), re.MULTILINE))
     assert raised <= explained.keys()
-    assert explained == {code: kind.__name__ for code, kind in EXCEPTIONS.items() if code.startswith("CM")}
+    assert explained == {code: kind.__name__ for code, kind in ENGINE.errors.items() if code.startswith("CM")}
 
 
 def test_every_session_setting_is_listed() -> None:

@@ -137,15 +137,15 @@ def test_doctor_names_a_stranger_that_holds_a_lock_of_the_engine(committed: Engi
 def test_migrate_names_a_stranger_that_holds_its_lock_and_does_not_wait_for_ever(
     stranger: Connection[Any], connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("catchment.store.alone.WAIT_SECONDS", 0.3)
-    stranger.execute("select pg_advisory_lock(hashtextextended('catchment.migrate', 0))")
+    monkeypatch.setattr("catchment.schema.alone.WAIT_SECONDS", 0.3)
+    stranger.execute("select pg_advisory_lock(hashtextextended('worker.migrate', 0))")
     steps: list[str] = []
     with pytest.raises(SchemaMismatch, match=f"backend {stranger.info.backend_pid} of user a_stranger") as caught:
         migrate(connect(), on_step=steps.append)
     assert caught.value.hint
     assert steps == [
         f"waiting for backend {stranger.info.backend_pid} of user a_stranger (strange), which holds the lock"
-        " catchment.migrate"
+        " worker.migrate"
     ]
     stranger.execute("select pg_advisory_unlock_all()")
     assert migrate(connect()).applied == ()

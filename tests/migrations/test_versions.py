@@ -21,16 +21,17 @@ from catchment.cli.main import app
 from catchment.errors import SchemaMismatch
 from catchment.lake import install as lake_install
 from catchment.model.release import VERSION, release_order
-from catchment.sql import loader
+from catchment.schema import Schema, Upgrade, files
+from catchment.sql import ENGINE
 from catchment.store import migrate as module
-from catchment.store.migrate import ENGINE, Schema, Upgrade, check_version, migrate
+from catchment.store.migrate import check_version, migrate
 from catchment_register import RegisterMismatch
 from tests.fixtures.engine import Engine
 from tests.fixtures.lake import LakeCase
 from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.worker import StartWorker, wait_until
 
-NEWEST = loader.migrations()[-1].number
+NEWEST = ENGINE.newest
 
 
 @pytest.fixture
@@ -43,14 +44,14 @@ def conn(db: str) -> Iterator[Connection[Any]]:
 def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Schema:
     """A second copy of the engine's SQL in which one function says something else."""
     folder = tmp_path / "other_sql"
-    with resources.as_file(resources.files(ENGINE.folder.package)) as sql:
+    with resources.as_file(resources.files(ENGINE.package)) as sql:
         shutil.copytree(sql, folder)
     changed = folder / "functions" / "run" / "last_processed.sql"
     changed.write_text(changed.read_text().replace("'[]'", "'[\"other\"]'"))
     monkeypatch.syspath_prepend(str(tmp_path))
-    for cached in (loader._migrations, loader._routines):
+    for cached in (files.migrations, files.routines, files.commands, files.fingerprint):
         cached.cache_clear()
-    return replace(ENGINE, folder=loader.Folder("other_sql"))
+    return replace(ENGINE, package="other_sql")
 
 
 @contextmanager
@@ -111,7 +112,7 @@ def test_an_older_package_that_no_longer_fits_says_so_and_changes_nothing(conn: 
     for attempt in (migrate, check_version):
         with pytest.raises(SchemaMismatch, match=f"works with migration {NEWEST + 1} and newer") as raised:
             attempt(conn)
-        assert raised.value.hint == "Upgrade the catchment package on this machine."
+        assert raised.value.hint == "Upgrade Catchment on this machine."
     assert processed(conn) == ["other"]
 
 
@@ -141,7 +142,7 @@ def test_an_older_package_leaves_a_newer_lake(lake_case: LakeCase, monkeypatch: 
     seen: list[str] = []
     assert lake_install.install(lake_case.dsn, None, lake_case.settings, on_step=seen.append) == lake_case.address
     assert "guard" in seen
-    assert not {"commands", "functions, views and grants"} & set(seen)
+    assert not {"commands", "functions, views and grants of schema lake"} & set(seen)
     assert lake_case.pg("select fingerprint from lake.installed") == [("another",)]
     seen.clear()
     lake_install.install(lake_case.dsn, None, lake_case.settings, on_step=seen.append)
@@ -179,7 +180,7 @@ def test_a_running_worker_that_an_upgrade_leaves_behind_stops_in_order(
     log = (tmp_path / "worker-1.log").read_text()
     events = {json.loads(line)["event"] for line in log.splitlines() if line.startswith("{")}
     assert {"worker.outdated", "worker.stopped"} <= events
-    assert "Upgrade the catchment package on this machine." in log
+    assert "Upgrade Catchment on this machine." in log
 
 
 def test_a_running_worker_that_still_fits_goes_on_after_an_upgrade(

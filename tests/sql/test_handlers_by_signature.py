@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from catchment.sql import loader
+from catchment.sql import ENGINE
 from tests.fixtures.engine import Engine
 
 CODE = "begin insert into probe.effect (note) values ('{}'); end;"
@@ -21,7 +21,7 @@ def _run(engine: Engine, command: str = "pack") -> dict[str, object]:
 
 
 def _findings(engine: Engine) -> list[str]:
-    rows = engine.conn.execute(loader.query("doctor")).fetchall()
+    rows = engine.conn.execute(ENGINE.query("doctor")).fetchall()
     return [row[2] for row in rows if row[1] == "command pack"]
 
 

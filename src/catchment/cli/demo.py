@@ -25,7 +25,7 @@ from catchment.cli.database import Dsn
 from catchment.cli.demo_lake import demo_lake
 from catchment.cli.output import STATE_STYLES, console
 from catchment.errors import CatchmentError
-from catchment.sql import loader
+from catchment.sql import ENGINE
 from catchment.store import embedded
 from catchment.store.connect import connect
 from catchment.store.fetch import fetch_rows, fetch_value
@@ -56,7 +56,7 @@ def demo(
             dsn = embedded.start(folder / "data")
         conn = stack.enter_context(connect(dsn, name="catchment demo"))
         migrate(conn)
-        conn.execute(loader.query("demo_setup"))
+        conn.execute(ENGINE.query("demo_setup"))
         parent_id: int = fetch_value(
             conn, "select worker.enqueue('demo_parent', jsonb_build_object('children', %s::int))", children
         )
@@ -90,7 +90,7 @@ def _watch(
     killed: dict[str, Any] = {}
     with Live(console=console, refresh_per_second=12, transient=True) as live:
         while True:
-            seen = fetch_rows(conn, loader.query("demo_progress"), id=parent_id)[0]
+            seen = fetch_rows(conn, ENGINE.query("demo_progress"), id=parent_id)[0]
             elapsed = time.monotonic() - began
             live.update(_picture(parent_id, seen, elapsed, killed))
             if seen["state"] in ("completed", "failed", "cancelled"):
@@ -118,7 +118,7 @@ def _picture(parent_id: int, seen: dict[str, Any], elapsed: float, killed: dict[
 
 
 def _tell(conn: Connection[Any], parent_id: int, killed: dict[str, Any]) -> None:
-    result = fetch_rows(conn, loader.query("demo_result"), id=parent_id)[0]
+    result = fetch_rows(conn, ENGINE.query("demo_result"), id=parent_id)[0]
     violations = fetch_value(conn, "select count(*) from worker.check_invariants()")
     if result["state"] != "completed" or violations:
         raise CatchmentError(f"the parent is {result['state']}, {violations} rules are violated")

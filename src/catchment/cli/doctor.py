@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from catchment.cli.database import Dsn, open_database
 from catchment.cli.output import Json, console, print_json
-from catchment.sql import loader
+from catchment.lake.sql import LAKE
 from catchment.store import task as task_store
 from catchment.store.fetch import fetch_rows, fetch_value
 
@@ -86,7 +86,7 @@ def _lake_findings(conn: Connection[Any]) -> list[dict[str, Any]]:
     if problems:
         remedy = "'catchment table list' by the user that installed it puts it in order."
         return [_finding("error", "lake", problem, remedy) for problem in problems]
-    return fetch_rows(conn, loader.query("doctor", "catchment.lake.sql"))
+    return fetch_rows(conn, LAKE.query("doctor"))
 
 
 def _finding(level: str, subject: str, finding: str, remedy: str) -> dict[str, Any]:

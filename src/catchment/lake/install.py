@@ -21,14 +21,13 @@ from catchment.lake.catalog import read_address
 from catchment.lake.duck import Duck
 from catchment.lake.names import ALIAS, DT_SCHEMA, quoted
 from catchment.lake.settings import LakeSettings
+from catchment.lake.sql import LAKE
 from catchment.lake.verify import GUARD, has_lake, verify
-from catchment.sql.loader import Folder
+from catchment.schema.alone import alone
+from catchment.schema.files import fingerprint
 from catchment.store import registry
-from catchment.store.alone import alone
 from catchment.store.connect import connect_ours
-from catchment.store.migrate import Schema, apply_migrations, check_version, newer_than, recreate_routines
-
-LAKE = Schema("lake", Folder("catchment.lake.sql"), compatible_from=1, version_table="installed")
+from catchment.store.migrate import check_version
 
 CATALOG_TABLES = (
     "ducklake_column",
@@ -81,7 +80,7 @@ def _ready_address(conn: Connection[Any]) -> LakeAddress | None:
     if not has_lake(conn):
         return None
     row = conn.execute("select i.fingerprint from lake.installed as i").fetchone()
-    if row is None or (row[0] != LAKE.folder.fingerprint() and newer_than(conn, LAKE) is None):
+    if row is None or (row[0] != fingerprint(LAKE.package) and LAKE.newer(conn) is None):
         return None
     return read_address(conn) if not verify(conn) else None
 
@@ -102,7 +101,7 @@ def _alone(conn: Connection[Any], on_step: OnStep) -> Generator[None]:
 def _install(
     conn: Connection[Any], dsn: str, address: LakeAddress | None, settings: LakeSettings, on_step: OnStep
 ) -> LakeAddress:
-    apply_migrations(conn, LAKE, on_step)
+    LAKE.apply_migrations(conn, on_step)
     known = _recorded(conn)
     where = known or address
     if where is None:
@@ -116,8 +115,8 @@ def _install(
     _prepare_catalog(dsn, where, settings)
     on_step("views of the catalog")
     _make_views(conn, where.metadata_schema)
-    recreate_routines(conn, LAKE, on_step)
-    if newer_than(conn, LAKE) is None:
+    LAKE.recreate_routines(conn, on_step)
+    if LAKE.newer(conn) is None:
         on_step("commands")
         _register(conn)
     on_step("guard")

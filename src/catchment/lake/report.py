@@ -17,11 +17,10 @@ from catchment.lake.lifecycle import analysed
 from catchment.lake.partition import is_cuttable
 from catchment.lake.reasons import Reason
 from catchment.lake.relation import Part, Plan
-from catchment.lake.rounds import QUERIES
 from catchment.lake.settings import LakeSettings
+from catchment.lake.sql import LAKE
 from catchment.lake.trees import text
 from catchment.lake.types import Column, Definition, Properties, TableRef
-from catchment.sql import loader
 from catchment.store.fetch import fetch_rows, fetch_value
 
 Conn = Connection[Any]
@@ -32,7 +31,7 @@ DAY = timedelta(days=1)
 
 def list_tables(conn: Conn) -> list[Row]:
     """All dynamic tables, briefly."""
-    return fetch_rows(conn, loader.query("table_list", QUERIES))
+    return fetch_rows(conn, LAKE.query("table_list"))
 
 
 def describe(conn: Conn, dt_id: int) -> Row:
@@ -47,7 +46,7 @@ def describe(conn: Conn, dt_id: int) -> Row:
 
 
 def _show(conn: Conn, dt_id: int) -> Row:
-    rows = fetch_rows(conn, loader.query("table_show", QUERIES), id=dt_id)
+    rows = fetch_rows(conn, LAKE.query("table_show"), id=dt_id)
     if not rows:
         raise TableMissing(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows what there is.")
     return rows[0]
@@ -57,19 +56,19 @@ def history(
     conn: Conn, dt_id: int | None = None, *, state: str | None = None, with_idle: bool = True, limit: int = 50
 ) -> list[Row]:
     """Refreshes of a table or of all, the newest first. ``with_idle``: also those that had nothing to do."""
-    query = loader.query("table_history", QUERIES)
+    query = LAKE.query("table_history")
     return fetch_rows(conn, query, id=dt_id, state=state, with_idle=with_idle, limit=limit)
 
 
 def lag(conn: Conn, dt_id: int | None = None, since: timedelta = DAY) -> list[Row]:
     """How old the data of a table, or of all, were in the last while: mean, largest, share within the target."""
-    return fetch_rows(conn, loader.query("table_lag", QUERIES), id=dt_id, since=since)
+    return fetch_rows(conn, LAKE.query("table_lag"), id=dt_id, since=since)
 
 
 def graph(conn: Conn) -> list[Row]:
     """Each dynamic table with what it reads, connected ones together."""
     found: dict[str, Row] = {}
-    for row in fetch_rows(conn, loader.query("table_graph", QUERIES)):
+    for row in fetch_rows(conn, LAKE.query("table_graph")):
         entry = found.setdefault(
             row["name"], {"name": row["name"], "state": row["state"], "component": row["component"], "reads": []}
         )

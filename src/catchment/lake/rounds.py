@@ -14,10 +14,8 @@ from typing import Any
 
 from catchment.errors import RoundTimeout
 from catchment.lake.control import Control
-from catchment.sql import loader
+from catchment.lake.sql import LAKE
 from catchment.store.fetch import fetch_rows
-
-QUERIES = "catchment.lake.sql"
 
 LOOK_SECONDS = 0.1
 ADVANCE_SECONDS = 1.0
@@ -61,7 +59,7 @@ OnProgress = Callable[[list[RefreshInfo]], None]
 def read_round(control: Control, round_id: int) -> list[RefreshInfo]:
     """The refreshes of a round, as they stand."""
     with control.connection() as conn:
-        rows = fetch_rows(conn, loader.query("round_progress", QUERIES), round_id=round_id)
+        rows = fetch_rows(conn, LAKE.query("round_progress"), round_id=round_id)
     return [RefreshInfo(**row) for row in rows]
 
 

@@ -2,79 +2,32 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from enum import Enum
 
 import psycopg
 
 from catchment import errors
-from catchment.model.check import shown
-
-_BY_SQLSTATE: dict[str, type[errors.CatchmentError]] = {
-    "CM001": errors.ClaimLost,
-    "CM002": errors.UnknownCommand,
-    "CM003": errors.UnknownQueue,
-    "CM004": errors.PayloadRefused,
-    "CM005": errors.ScopeClosed,
-    "CM006": errors.TooDeep,
-    "CM007": errors.SurfaceClosed,
-    "CM008": errors.NotRetryable,
-    "CM009": errors.TaskNotFound,
-    "CM010": errors.SchemaMismatch,
-    "CM011": errors.TaskCancelled,
-    "CM012": errors.HandlerMissing,
-    "CM013": errors.CommandTaken,
-    "CM014": errors.TableRefused,
-    "CM015": errors.PublishVetoed,
-    "CM016": errors.ScheduleRefused,
-    # JSON text that jsonb cannot hold, a NUL above all.
-    "22P05": errors.PayloadRefused,
-    "22P02": errors.PayloadRefused,
-    # A number, a time or a text that its type cannot hold.
-    "22003": errors.RequestRefused,
-    "22008": errors.RequestRefused,
-    "22021": errors.RequestRefused,
-}
-
-
-# What PostgreSQL says of a schema, a relation or a function that does not exist. The last one is also the answer to
-# arguments of other types, so statements cast the values of callers.
-_MISSING = ("3F000", "42P01", "42883")
+from catchment.schema.translate import is_missing, raised_as
+from catchment.sql import ENGINE
 
 
 def translate(error: psycopg.Error) -> Exception:
     """The Catchment error for a database error, or that error itself."""
-    diag = error.diag
-    kind = _BY_SQLSTATE.get(error.sqlstate or "")
-    if kind is None:
-        if _is_missing(error, "worker"):
-            return errors.SchemaMismatch(
-                f"the database has no Catchment schema, or an older one: {diag.message_primary}",
-                hint="Run: catchment migrate",
-            )
-        if _is_missing(error, "lake"):
-            return errors.LakeUnavailable(
-                f"the database has no lake, or an older one: {diag.message_primary}",
-                code="NO_LAKE",
-                hint="Say where its data are to be kept: --lake or CATCHMENT_LAKE.",
-            )
-        if error.sqlstate is None and isinstance(error, psycopg.DataError) and "NUL" in str(error):
-            return errors.RequestRefused("a text contains a NUL character, which PostgreSQL cannot store")
-        return error
-    message = diag.message_primary or str(error)
-    if diag.message_detail:
-        message = f"{message} ({diag.message_detail})"
-    return kind(message, hint=diag.message_hint)
+    if is_missing(error, "lake"):
+        return errors.LakeUnavailable(
+            f"the database has no lake, or an older one: {error.diag.message_primary}",
+            code="NO_LAKE",
+            hint="Say where its data are to be kept: --lake or CATCHMENT_LAKE.",
+        )
+    if error.sqlstate is None and isinstance(error, psycopg.DataError) and "NUL" in str(error):
+        return errors.RequestRefused("a text contains a NUL character, which PostgreSQL cannot store")
+    return ENGINE.translate(error)
 
 
-def _is_missing(error: psycopg.Error, schema: str) -> bool:
-    """Does the statement itself name something in the schema that does not exist? What a function, a trigger or a hook
-    that it runs does not find says nothing about the schema."""
-    if error.sqlstate not in _MISSING or error.diag.context is not None:
-        return False
-    return re.search(rf'"{schema}"|\b{schema}\.', error.diag.message_primary or "") is not None
+def translated() -> AbstractContextManager[None]:
+    """Raise engine errors as Catchment errors, the database error chained."""
+    return raised_as(translate)
 
 
 class Fault(Enum):
@@ -120,17 +73,3 @@ def is_of_read_only_transaction(error: psycopg.Error) -> bool:
     """Was the statement refused because its transaction is read-only? The name of the server's function says so in
     every language; others raise the same SQLSTATE, such as a foreign server that is read-only."""
     return error.sqlstate == "25006" and error.diag.source_function == "PreventCommandIfReadOnly"
-
-
-@contextmanager
-def translated() -> Generator[None]:
-    """Raise engine errors as Catchment errors, the database error chained."""
-    try:
-        yield
-    except psycopg.Error as error:
-        raised = translate(error)
-        if raised is error:
-            raise
-        raise raised from error
-    except UnicodeEncodeError as error:
-        raise errors.RequestRefused(f"{shown(error.object)} cannot be stored: it is not valid Unicode text") from error

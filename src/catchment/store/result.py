@@ -14,7 +14,7 @@ from psycopg.types.json import set_json_loads
 from catchment.errors import RequestRefused, TaskNotFound, ValueUnreadable
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId, TaskInfo
-from catchment.sql import loader
+from catchment.sql import ENGINE
 from catchment.store.errors import translated
 from catchment.store.json_text import JsonText, loads
 
@@ -64,7 +64,7 @@ async def read_task_async(conn: AsyncConnection[Any], task_id: int) -> TaskInfo:
     set_json_loads(loads, cursor)
     try:
         with translated():
-            await cursor.execute(loader.query("task_info"), {"id": task_id}, binary=True)
+            await cursor.execute(ENGINE.query("task_info"), {"id": task_id}, binary=True)
             return _task_info(task_id, await cursor.fetchall())
     except psycopg.errors.InsufficientPrivilege as error:
         raise _may_not_read(error) from error
@@ -77,7 +77,7 @@ def read_task(conn: Connection[Any], task_id: int) -> TaskInfo:
     try:
         with translated():
             return _task_info(
-                task_id, cursor.execute(loader.query("task_info"), {"id": task_id}, binary=True).fetchall()
+                task_id, cursor.execute(ENGINE.query("task_info"), {"id": task_id}, binary=True).fetchall()
             )
     except psycopg.errors.InsufficientPrivilege as error:
         raise _may_not_read(error) from error
@@ -88,7 +88,7 @@ async def _standings_async(conn: AsyncConnection[Any], query: str, ids: Sequence
     set_json_loads(loads, cursor)
     try:
         with translated():
-            await cursor.execute(loader.query(query), {"ids": list(ids)}, prepare=True)
+            await cursor.execute(ENGINE.query(query), {"ids": list(ids)}, prepare=True)
             return await cursor.fetchall()
     except psycopg.errors.InsufficientPrivilege as error:
         raise _may_not_read(error) from error
@@ -99,7 +99,7 @@ def _standings(conn: Connection[Any], query: str, ids: Sequence[int]) -> list[St
     set_json_loads(loads, cursor)
     try:
         with translated():
-            return cursor.execute(loader.query(query), {"ids": list(ids)}, prepare=True).fetchall()
+            return cursor.execute(ENGINE.query(query), {"ids": list(ids)}, prepare=True).fetchall()
     except psycopg.errors.InsufficientPrivilege as error:
         raise _may_not_read(error) from error
 

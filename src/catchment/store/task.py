@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import AsyncConnection, Connection
 
 from catchment.errors import TaskNotFound
-from catchment.sql import loader
+from catchment.sql import ENGINE
 from catchment.store.fetch import fetch_rows, fetch_value, fetch_value_async
 
 Row = dict[str, Any]
@@ -46,12 +46,12 @@ def list_tasks(
     conn: Connection[Any], *, state: str | None, command: str | None, queue: str | None, limit: int
 ) -> list[Row]:
     """The newest tasks first, without their payloads."""
-    return fetch_rows(conn, loader.query("task_list"), state=state, command=command, queue=queue, limit=limit)
+    return fetch_rows(conn, ENGINE.query("task_list"), state=state, command=command, queue=queue, limit=limit)
 
 
 def show_task(conn: Connection[Any], task_id: int) -> Row:
     """One task with its attempts and warnings."""
-    rows = fetch_rows(conn, loader.query("task_show"), id=task_id)
+    rows = fetch_rows(conn, ENGINE.query("task_show"), id=task_id)
     if not rows:
         raise TaskNotFound(f"there is no task {task_id}", hint="'catchment task list' shows the newest tasks.")
     return rows[0]
@@ -59,7 +59,7 @@ def show_task(conn: Connection[Any], task_id: int) -> Row:
 
 def task_tree(conn: Connection[Any], task_id: int, *, limit: int) -> list[Row]:
     """The task's whole tree from its root, parents before children, at most ``limit`` rows."""
-    rows = fetch_rows(conn, loader.query("task_tree"), id=task_id, limit=limit)
+    rows = fetch_rows(conn, ENGINE.query("task_tree"), id=task_id, limit=limit)
     if not rows:
         raise TaskNotFound(f"there is no task {task_id}", hint="'catchment task list' shows the newest tasks.")
     return rows
@@ -86,7 +86,7 @@ async def retry_async(conn: AsyncConnection[Any], task_id: int) -> str:
 
 
 def list_queues(conn: Connection[Any]) -> list[Row]:
-    return fetch_rows(conn, loader.query("queue_list"))
+    return fetch_rows(conn, ENGINE.query("queue_list"))
 
 
 def pause_queue(conn: Connection[Any], queue: str, until: datetime | None) -> None:
@@ -98,9 +98,9 @@ def resume_queue(conn: Connection[Any], queue: str) -> None:
 
 
 def list_commands(conn: Connection[Any]) -> list[Row]:
-    return fetch_rows(conn, loader.query("command_list"))
+    return fetch_rows(conn, ENGINE.query("command_list"))
 
 
 def diagnose(conn: Connection[Any]) -> list[Row]:
     """Findings of the engine about itself: level, subject, finding, what to do."""
-    return fetch_rows(conn, loader.query("doctor"))
+    return fetch_rows(conn, ENGINE.query("doctor"))

@@ -19,9 +19,11 @@ from catchment.errors import LakeUnavailable, RequestRefused, SchemaMismatch
 from catchment.lake.address import LakeAddress, parse
 from catchment.lake.catalog import read_address
 from catchment.lake.duck import Duck
-from catchment.lake.install import LAKE, install
+from catchment.lake.install import install
 from catchment.lake.settings import LakeSettings
+from catchment.lake.sql import LAKE
 from catchment.lake.verify import verify
+from catchment.schema.files import fingerprint
 from tests.fixtures.lake import SETTINGS, LakeCase
 from tests.lake.foundation.support import add_table, content, refresh
 
@@ -125,7 +127,7 @@ def test_changed_functions_are_created_anew(lake_case: LakeCase) -> None:
     lake_case.pg("create or replace function lake.commit_key() returns bigint language sql immutable return 7")
     install(lake_case.dsn, None, lake_case.settings)
     assert lake_case.pg("select lake.commit_key() = hashtextextended('lake.commit', 0)") == [(True,)]
-    assert lake_case.pg("select fingerprint from lake.installed") == [(LAKE.folder.fingerprint(),)]
+    assert lake_case.pg("select fingerprint from lake.installed") == [(fingerprint(LAKE.package),)]
 
 
 def test_no_row_is_inlined_in_a_new_lake_whoever_writes_it(lake_case: LakeCase) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, LiteralString
 
 from psycopg import Connection
 
 from catchment.errors import SchemaMismatch
-from catchment.store.fetch import fetch_value
 
 WAIT_SECONDS = 60.0
 LOOK_SECONDS = 0.1
@@ -29,20 +28,26 @@ select format('backend %%s of user %%s (%%s)', l.pid, a.usename, coalesce(nullif
 
 
 @contextmanager
-def alone(conn: Connection[Any], name: str, *, on_wait: Callable[[str], None]) -> Generator[None]:
+def alone(
+    conn: Connection[Any],
+    name: str,
+    *,
+    on_wait: Callable[[str], None],
+    mismatch: type[SchemaMismatch] = SchemaMismatch,
+) -> Generator[None]:
     """Hold the lock of this name. If it is not free, ``on_wait`` is called once, with a text that names its holder.
 
-    Raises ``SchemaMismatch``, also with the holder, when the lock does not become free within a minute.
+    Raises ``mismatch``, also with the holder, when the lock does not become free within a minute.
     """
     ends = time.monotonic() + WAIT_SECONDS
     waits = False
-    while not fetch_value(conn, "select pg_try_advisory_lock(hashtextextended(%s, 0))", name):
-        holder = fetch_value(conn, _HOLDER, name) or "a session that has just ended"
+    while not _fetch(conn, "select pg_try_advisory_lock(hashtextextended(%s, 0))", name):
+        holder = _fetch(conn, _HOLDER, name) or "a session that has just ended"
         if not waits:
             on_wait(f"waiting for {holder}, which holds the lock {name}")
             waits = True
         if time.monotonic() >= ends:
-            raise SchemaMismatch(
+            raise mismatch(
                 f"the lock {name} was not free within {WAIT_SECONDS:g} s: {holder} holds it",
                 hint="If that session installs nothing, end it with pg_terminate_backend and try again.",
             )
@@ -52,3 +57,8 @@ def alone(conn: Connection[Any], name: str, *, on_wait: Callable[[str], None]) -
     finally:
         if not conn.closed:
             conn.execute("select pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+
+
+def _fetch(conn: Connection[Any], sql: LiteralString, name: str) -> Any:
+    row = conn.execute(sql, [name]).fetchone()
+    return row[0] if row else None

@@ -1,0 +1,66 @@
+"""Finds the SQL text that ships with a package.
+
+The only place where file content becomes ``LiteralString``: everything in such a folder is the package's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import LiteralString, cast
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    number: int
+    name: str
+    text: LiteralString
+
+
+def _read(path: Traversable) -> LiteralString:
+    return cast(LiteralString, path.read_text(encoding="utf-8"))
+
+
+def _walk(path: Traversable) -> list[Traversable]:
+    """The SQL files in a folder and the folders in it, or the file itself; none if there is nothing of that name."""
+    if path.is_file():
+        return [path] if path.name.endswith(".sql") else []
+    if not path.is_dir():
+        return []
+    return [file for entry in sorted(path.iterdir(), key=lambda e: e.name) for file in _walk(entry)]
+
+
+@cache
+def migrations(package: str) -> tuple[Migration, ...]:
+    """All migrations, in order."""
+    files = _walk(resources.files(package) / "migrations")
+    return tuple(Migration(int(f.name[:4]), f.name.removesuffix(".sql"), _read(f)) for f in files)
+
+
+@cache
+def routines(package: str) -> tuple[LiteralString, ...]:
+    """What the owner of the schema has besides tables: functions with their planner settings, views, triggers
+    and grants."""
+    parts = ("functions", "profiles.sql", "views", "triggers", "grants.sql", "grants")
+    return tuple(_read(file) for part in parts for file in _walk(resources.files(package) / part))
+
+
+@cache
+def commands(package: str) -> tuple[LiteralString, ...]:
+    """What is written as the owner of the engine."""
+    return tuple(_read(file) for file in _walk(resources.files(package) / "commands"))
+
+
+@cache
+def fingerprint(package: str) -> str:
+    """Changes whenever a routine or a command does."""
+    return hashlib.sha256("\0".join([*routines(package), *commands(package)]).encode()).hexdigest()[:16]
+
+
+@cache
+def query(package: str, name: str) -> LiteralString:
+    """A statement by its file name."""
+    return _read(resources.files(package) / "queries" / f"{name}.sql")

@@ -1,0 +1,315 @@
+"""Install and upgrade a schema, and check whether it is compatible with this version of its package.
+
+Each migration is one transaction under a session lock, so a broken one leaves nothing and can be run again.
+Functions, views, triggers and grants are re-created as a whole whenever their text changed. An older version of the
+package never overwrites what a newer one wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, LiteralString
+
+import psycopg
+from psycopg import Connection
+from psycopg.sql import SQL, Composed, Identifier, Literal
+
+from catchment.errors import CatchmentError, RequestRefused, SchemaMismatch, shown
+from catchment.model.release import release_order
+from catchment.schema import files
+from catchment.schema.alone import alone
+from catchment.schema.translate import find_class, is_missing, raised_as
+
+OnStep = Callable[[str], None]
+
+# Roles belong to the whole server, so several databases may install at the same moment. A user with CREATEROLE is not
+# yet a member of the role it made.
+_ROLES: LiteralString = """
+do $$
+declare
+  v_role   text;
+  v_owner  text := {owner};
+  v_pair   text[];
+begin
+  foreach v_role in array {roles}::text[] loop
+    if not exists (select from pg_roles as r where r.rolname = v_role) then
+      begin
+        execute format('create role %I nologin', v_role);
+      exception
+        when duplicate_object or unique_violation then
+          null;
+      end;
+    end if;
+  end loop;
+  foreach v_pair slice 1 in array {memberships}::text[][] loop
+    if not pg_has_role(v_pair[1], v_pair[2], 'member') then
+      execute format('grant %I to %I', v_pair[2], v_pair[1]);
+    end if;
+  end loop;
+  if not pg_has_role(current_user, v_owner, 'member') then
+    execute format('grant %I to %I', v_owner, current_user);
+  end if;
+  if not has_database_privilege(v_owner, current_database(), 'create')
+     or not has_database_privilege(v_owner, current_database(), 'temporary') then
+    execute format('grant create, temporary on database %I to %I', current_database(), v_owner);
+  end if;
+end;
+$$
+"""
+
+_OWNED_BY: LiteralString = """
+select r.rolname from pg_namespace as n join pg_roles as r on r.oid = n.nspowner where n.nspname = {name}
+"""
+
+_FOUNDATION: LiteralString = """
+create schema if not exists {schema} authorization {role};
+set local role {role};
+create table if not exists {migration} (
+  number      integer primary key,
+  name        text not null,
+  applied_at  timestamptz not null default clock_timestamp()
+);
+create table if not exists {version} (
+  is_one           boolean primary key default true check (is_one),
+  fingerprint      text not null,
+  compatible_from  integer not null,
+  release          text not null
+);
+"""
+
+_VERSION: LiteralString = """
+select (select max(m.number) from {migration} as m), v.compatible_from, v.release
+  from (select) as one
+  left join {version} as v on true
+"""
+
+# Names in what is created must not resolve to objects that others have put into the search path.
+_PATH = "set local search_path = pg_catalog, pg_temp"
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """What ``Schema.migrate`` did: the names of the migrations ``applied``, and whether ``routines_changed``. ``newer``
+    names the newer version that wrote the schema, which was left alone."""
+
+    applied: tuple[str, ...]
+    routines_changed: bool
+    newer: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """A schema of an application: its ``name``, and the ``package`` that has its SQL.
+
+    ``owner`` is the role that owns it. ``roles`` are the roles that the application needs, each with those it is a
+    member of; the missing ones are created without login. ``release`` is the version of the application, and
+    ``compatible_from`` the oldest migration it had when its code could still work with the functions of this version:
+    with an older one, ``check_version`` raises. ``title`` is how messages call the application, ``command`` what people
+    run to install it. ``errors`` has the class of each SQLSTATE that its functions raise, ``mismatch`` the class that
+    is raised if schema and code do not fit. ``version_table`` is where the version is kept.
+    """
+
+    name: str
+    package: str
+    owner: str
+    release: str
+    title: str
+    command: str
+    roles: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    compatible_from: int = 1
+    errors: Mapping[str, type[CatchmentError]] = field(default_factory=dict[str, type[CatchmentError]])
+    mismatch: type[SchemaMismatch] = SchemaMismatch
+    version_table: str = "version"
+
+    def migrate(self, conn: Connection[Any], *, on_step: OnStep | None = None, again: bool = False) -> Upgrade:
+        """Bring the schema up to date. Safe to run any number of times, and by several processes at once.
+
+        ``on_step`` is called with the name of each step; with ``again``, routines are re-created even if none has
+        changed. A schema written by a newer version of the application is left as it is: ``newer`` names that version.
+        ``mismatch`` is raised if this one cannot work with it, if the user may not install it, or if another session
+        holds the lock of installations for a minute.
+        """
+        on_step = _checked(conn, on_step)
+        try:
+            with alone(conn, f"{self.name}.migrate", on_wait=on_step, mismatch=self.mismatch):
+                self._make_roles(conn)
+                applied = self.apply_migrations(conn, on_step)
+                changed = self.recreate_routines(conn, on_step, again=again)
+                return Upgrade(applied, changed, self.newer(conn))
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise self.mismatch(
+                f"this user may not install {self.title}: {error.diag.message_primary}",
+                hint=f"Run '{self.command}' as a superuser, or as a user with CREATEROLE that owns the database.",
+            ) from error
+
+    def check_version(self, conn: Connection[Any]) -> None:
+        """Raise ``mismatch`` unless this code can work with the schema in the database."""
+        try:
+            row = conn.execute(self.version_query()).fetchone()
+        except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
+            raise self.mismatch(
+                f"{self.title} is not installed in this database", hint=f"Run: {self.command}"
+            ) from error
+        problem = self.misfit(*(row or (None, None))[:2])
+        if problem is not None:
+            raise problem
+
+    def query(self, name: str) -> LiteralString:
+        """The statement in ``queries/name.sql``."""
+        return files.query(self.package, name)
+
+    def translate(self, error: psycopg.Error) -> Exception:
+        """The application's error for a database error, or that error itself."""
+        if is_missing(error, self.name):
+            return self.mismatch(
+                f"{self.title} is not installed in this database, or an older version: {error.diag.message_primary}",
+                hint=f"Run: {self.command}",
+            )
+        return find_class(error, self.errors) or error
+
+    def translated(self) -> AbstractContextManager[None]:
+        """Raise database errors as the application's, the database error chained."""
+        return raised_as(self.translate)
+
+    # What follows is for schemas that are installed in other steps than those of migrate.
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest migration that this code knows."""
+        return files.migrations(self.package)[-1].number
+
+    def version_query(self) -> Composed:
+        """Reads the newest migration of the database, what it is compatible with, and the release that wrote it."""
+        return self._text(_VERSION)
+
+    def misfit(self, number: int | None, compatible_from: int | None) -> SchemaMismatch | None:
+        """Why this code cannot work with what ``version_query`` reads; None if it can."""
+        if number is None or compatible_from is None:
+            return self.mismatch(f"schema {self.name} is half installed", hint=f"Run: {self.command}")
+        if number < self.newest:
+            return self.mismatch(
+                f"schema {self.name} is at migration {number}, this version of {self.title} needs {self.newest}",
+                hint=f"Run: {self.command}",
+            )
+        if compatible_from > self.newest:
+            return self.mismatch(
+                f"schema {self.name} works with migration {compatible_from} and newer, "
+                f"this version of {self.title} knows {self.newest}",
+                hint=f"Upgrade {self.title} on this machine.",
+            )
+        return None
+
+    def newer(self, conn: Connection[Any]) -> str | None:
+        """The version that wrote this schema, if it is newer than this code. Raises ``mismatch`` if it does not fit."""
+        row = conn.execute(self.version_query()).fetchone()
+        number, compatible_from, release = row if row is not None else (None, None, None)
+        if release is not None and release_order(release) > release_order(self.release):
+            newer = str(release)
+        elif number is not None and number > self.newest:
+            newer = f"migration {number}"  # an upgrade that was broken off before it wrote the functions
+        else:
+            return None
+        problem = self.misfit(number, compatible_from)
+        if problem is not None:
+            raise problem
+        return newer
+
+    def apply_migrations(self, conn: Connection[Any], on_step: OnStep) -> tuple[str, ...]:
+        """Make the schema if it is missing, and apply what it lacks, each migration in a transaction. Under a lock."""
+        with conn.transaction():
+            row = conn.execute(self._text(_OWNED_BY)).fetchone()
+            if row is not None and row[0] != self.owner:
+                raise self.mismatch(
+                    f"schema {self.name} exists and is not owned by {self.owner}",
+                    hint="The application needs a schema of that name for itself: use another database.",
+                )
+            conn.execute(self._text(_FOUNDATION))
+            done = {row[0] for row in conn.execute(self._text("select number from {migration}"))}
+        if self.newer(conn) is not None:
+            return ()
+
+        missing = [m for m in files.migrations(self.package) if m.number not in done]
+        for migration in missing:
+            on_step(migration.name)
+            with conn.transaction():
+                conn.execute(self._text("set local role {role}"))
+                conn.execute(_PATH)
+                conn.execute(migration.text)
+                conn.execute(
+                    self._text("insert into {migration} (number, name) values (%s, %s)"),
+                    [migration.number, migration.name],
+                )
+        return tuple(m.name for m in missing)
+
+    def recreate_routines(self, conn: Connection[Any], on_step: OnStep, *, again: bool = False) -> bool:
+        """Create functions, views and grants again if their text has changed; returns whether they were. Under a lock.
+
+        Those that a newer version wrote stay.
+        """
+        if self.newer(conn) is not None:
+            return False
+        fingerprint = files.fingerprint(self.package)
+        with conn.transaction():
+            conn.execute(self._text("set local role {role}"))
+            conn.execute(_PATH)
+            row = conn.execute(self._text("select fingerprint, release from {version}")).fetchone()
+            if row == (fingerprint, self.release) and not again:
+                return False
+            changed = again or row is None or row[0] != fingerprint
+            if changed:
+                on_step(f"functions, views and grants of schema {self.name}")
+                # Bodies name functions that come later in the order of files.
+                conn.execute("set local check_function_bodies = off")
+                for text in files.routines(self.package):
+                    conn.execute(text)
+                if files.commands(self.package):
+                    conn.execute("set local role catchment_owner")
+                    for text in files.commands(self.package):
+                        conn.execute(text)
+                    conn.execute(self._text("set local role {role}"))
+            conn.execute(
+                self._text(
+                    "insert into {version} (fingerprint, compatible_from, release) values (%s, %s, %s)"
+                    " on conflict (is_one) do update set fingerprint = excluded.fingerprint,"
+                    " compatible_from = excluded.compatible_from, release = excluded.release"
+                ),
+                [fingerprint, self.compatible_from, self.release],
+            )
+            return changed
+
+    def _make_roles(self, conn: Connection[Any]) -> None:
+        with conn.transaction():
+            conn.execute(_PATH)
+            conn.execute(
+                SQL(_ROLES).format(
+                    owner=Literal(self.owner),
+                    roles=Literal([self.owner, *self.roles]),
+                    memberships=Literal([[role, into] for role, groups in self.roles.items() for into in groups]),
+                )
+            )
+
+    def _text(self, template: LiteralString) -> Composed:
+        """The template with the names of this schema filled in."""
+        return SQL(template).format(
+            name=Literal(self.name),
+            role=Identifier(self.owner),
+            schema=Identifier(self.name),
+            migration=Identifier(self.name, "migration"),
+            version=Identifier(self.name, self.version_table),
+        )
+
+
+def _checked(conn: Connection[Any], on_step: OnStep | None) -> OnStep:
+    """Refuse what callers that are not typed may give."""
+    hint = "Such as catchment.connect()."
+    if not isinstance(conn, Connection):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+        raise RequestRefused(f"conn is {shown(conn)}, expected a psycopg Connection", hint=hint)
+    if on_step is not None and not callable(on_step):  # pyright: ignore[reportUnnecessaryComparison] - as above
+        raise RequestRefused(f"on_step is {shown(on_step)}, expected a function of the name of a step")
+    if not conn.autocommit:
+        raise RequestRefused(
+            "conn is not in autocommit mode, expected one that is: each migration commits by itself", hint=hint
+        )
+    return on_step or (lambda _: None)
