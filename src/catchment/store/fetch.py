@@ -1,4 +1,4 @@
-"""Small reads: one value, or rows by name. SQL comes from the loader or stands in this package.
+"""Small reads: one value, or rows by name. SQL comes from a file or stands in this package.
 
 Values come in binary: no setting of the session, which may be that of a caller or of a pooler, changes how they look.
 """
