@@ -73,7 +73,8 @@ def test_errors_of_the_server_stay_what_they_are() -> None:
 
 
 def test_every_routine_is_in_the_file_of_its_name() -> None:
-    for file in (ROOT / "sql" / "functions").rglob("*.sql"):
+    sql = ROOT / "sql"
+    for file in (*(sql / "functions").rglob("*.sql"), *(sql / "commands").glob("*/*.sql")):
         text = file.read_text()
         made = re.findall(r"^create or replace (?:function|procedure) (?:register|worker)\.(\w+)", text, re.MULTILINE)
         assert made == [file.stem], file

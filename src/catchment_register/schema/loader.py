@@ -52,8 +52,7 @@ def migrations() -> tuple[Migration, ...]:
 @cache
 def routines() -> tuple[LiteralString, ...]:
     """What ``register_owner`` owns besides tables: functions, views, triggers and grants, re-created as a whole."""
-    nouns = [f for f in sorted((_ROOT / "functions").iterdir(), key=lambda e: e.name) if f.name != "enqueue"]
-    files = [file for noun in nouns for file in _walk(noun)]
+    files = [*_walk(_ROOT / "functions")]
     files += [*_walk(_ROOT / "views"), *_walk(_ROOT / "triggers"), _ROOT / "grants.sql", *_walk(_ROOT / "grants")]
     return tuple(_read(f) for f in files)
 
@@ -61,7 +60,7 @@ def routines() -> tuple[LiteralString, ...]:
 @cache
 def registrations() -> tuple[LiteralString, ...]:
     """What ``catchment_owner`` owns: the enqueue functions of the schema ``worker``, and the rows of its registries."""
-    return (*(_read(f) for f in _walk(_ROOT / "functions" / "enqueue")), _read(_ROOT / "registry.sql"))
+    return tuple(_read(f) for f in _walk(_ROOT / "commands"))
 
 
 @cache
