@@ -77,6 +77,14 @@ CREATE TYPE worker.held_lane AS (
 	policy text
 );
 ALTER TYPE worker.held_lane OWNER TO catchment_owner;
+CREATE TYPE worker.lane_head AS (
+	id bigint,
+	command text,
+	queue_id integer,
+	lane text,
+	has_failed boolean
+);
+ALTER TYPE worker.lane_head OWNER TO catchment_owner;
 CREATE TYPE worker.scope_change AS (
 	scope_id bigint,
 	depth smallint,
@@ -866,7 +874,7 @@ GRANT USAGE ON SCHEMA worker TO catchment_worker;
 GRANT USAGE ON SCHEMA worker TO catchment_read;
 REVOKE ALL ON FUNCTION worker.admit_arrivals(p_limit integer, p_only text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.admit_to_gates(p_limit integer, p_only text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.advance_lanes(p_items worker.settled[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.advance_lanes(p_heads worker.lane_head[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
@@ -922,6 +930,7 @@ GRANT ALL ON FUNCTION worker.complete_tasks(p_ids bigint[], p_fences bigint[], p
 REVOKE ALL ON FUNCTION worker.count_completed(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.count_late() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.count_late_children() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.counted_change(p_scope_id bigint, p_depth integer, p_settled integer, p_failed integer, p_cancelled integer, p_spawned integer, p_has_info boolean, p_advances boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.cron_field(p_cron text, p_field text, p_what text, p_low integer, p_high integer, p_names text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.current_parent_id() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.current_parent_id() TO catchment_worker;
@@ -1134,6 +1143,7 @@ REVOKE ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked 
 GRANT ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.settle_merged(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.settle_unstarted(p_ids bigint[], p_reason text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.settled_task(p_id bigint, p_state text, p_command text, p_parent_id bigint, p_depth smallint, p_queue_id integer, p_lane text, p_place bigint, p_was_active boolean, p_has_info boolean, p_has_after boolean, p_has_merged boolean, p_has_follow_up boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.signal_backends(p_step text, p_pids integer[], p_since timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.signal_backends(p_step text, p_pids integer[], p_since timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) FROM PUBLIC;

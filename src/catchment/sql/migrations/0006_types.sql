@@ -92,6 +92,16 @@ create type worker.scope_change as (
 );
 comment on type worker.scope_change is 'What one transaction does to the counters of a scope. depth is the scope''s own.';
 
+create type worker.lane_head as (
+  id          bigint,
+  command     text,
+  queue_id    integer,
+  lane        text,
+  has_failed  boolean
+);
+comment on type worker.lane_head is
+  'The head of a lane that leaves it: it has settled, was put off, or is skipped. lane is empty text for a serial queue.';
+
 create type worker.held_lane as (
   row_id       tid,
   queue_id     integer,

@@ -1,10 +1,10 @@
--- advance_lanes: settled heads leave their lanes; the next admitted task becomes the head and is ready.
--- After a final failure the lane goes on, halts on the failed task, or cancels the rest: the command decides, then the queue,
--- then the kind of lane (a serial queue goes on, a workflow lane halts). A task with a lane on a serial queue held both; the
--- queue goes on in any case.
+-- advance_lanes: heads leave their lanes: they have settled, were put off or are skipped. The next admitted task becomes the head
+-- and is ready. After a final failure the lane goes on, halts on the failed task, or cancels the rest: the command decides, then
+-- the queue, then the kind of lane (a serial queue goes on, a workflow lane halts). A task with a lane on a serial queue held
+-- both; the queue goes on in any case.
 --
 --   locks   lane rows by key, then blocked and ready rows
-create or replace function worker.advance_lanes(p_items worker.settled[])
+create or replace function worker.advance_lanes(p_heads worker.lane_head[])
   returns void
   language plpgsql
   security definer
@@ -18,14 +18,14 @@ begin
   v_held := array(
     select (l.row_id, i.queue_id, l.lane, l.first_place, l.last_place, i.id,
             case
-              when i.state <> 'failed' then 'continue'
+              when not i.has_failed then 'continue'
               when l.lane <> i.own_lane then 'continue' -- a serial queue, behind a task that has a lane besides
               else coalesce((select c.on_failure from worker.command_registry as c where c.command = i.command),
                             (select q.on_failure from worker.queue_registry as q where q.queue_id = i.queue_id),
                             case when l.lane = '' then 'continue' else 'halt' end)
             end)::worker.held_lane
-      from (select i.id, i.state, i.command, i.queue_id, i.lane as own_lane, k.lane
-              from unnest(p_items) as i
+      from (select i.id, i.has_failed, i.command, i.queue_id, i.lane as own_lane, k.lane
+              from unnest(p_heads) as i
              cross join lateral (select '' as lane union select i.lane) as k
              order by i.queue_id, k.lane) as i
      cross join lateral (select l.ctid as row_id, l.lane, l.first_place, l.last_place

@@ -26,7 +26,6 @@ begin
   if not found then
     raise exception using errcode = 'CM009', message = format('lane %L of queue %L is not halted', p_lane, p_queue);
   end if;
-  perform worker.advance_lanes(array[(v_lane.head_id, 'cancelled', null, null, 0, v_lane.queue_id, v_lane.lane, null, true, false,
-                                      false, false, false)::worker.settled]);
+  perform worker.advance_lanes(array[(v_lane.head_id, null, v_lane.queue_id, v_lane.lane, false)::worker.lane_head]);
 end;
 $$;

@@ -5,7 +5,7 @@ create or replace function worker.count_completed(p_ids bigint[])
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
-  select array_agg((c.parent_id, c.depth - 1, c.n, 0, 0, 0, c.has_info, true)::worker.scope_change)
+  select array_agg(worker.counted_change(c.parent_id, c.depth - 1, p_settled => c.n, p_has_info => c.has_info, p_advances => true))
     from (select t.parent_id, t.depth, count(*)::integer as n, bool_or(o.info is not null) as has_info
             from unnest(p_ids) as i (id)
            cross join lateral (select t.parent_id, t.depth from worker.task as t where t.id = i.id limit 1) as t

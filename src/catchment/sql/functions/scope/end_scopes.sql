@@ -31,8 +31,10 @@ begin
        and s.state = 'waiting'
     returning s.*
   )
-  select array_agg((e.id, e.state, e.command, e.parent_id, e.depth, e.queue_id, e.lane, e.place, true,
-                    e.has_child_info or e.info is not null, e.has_after, e.has_merged, e.parent_id is null)::worker.settled)
+  select array_agg(worker.settled_task(
+           p_id => e.id, p_state => e.state, p_command => e.command, p_parent_id => e.parent_id, p_depth => e.depth,
+           p_queue_id => e.queue_id, p_lane => e.lane, p_place => e.place, p_has_info => e.has_child_info or e.info is not null,
+           p_has_after => e.has_after, p_has_merged => e.has_merged, p_has_follow_up => e.parent_id is null))
     into v_settled
     from ended as e;
 

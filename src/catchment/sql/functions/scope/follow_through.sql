@@ -17,11 +17,12 @@ declare
   v_all     worker.settled[] := v_new;
   v_changes worker.scope_change[] := p_changes || worker.take_late();
   v_depth   smallint;
-  v_lanes   worker.settled[];
+  v_heads   worker.lane_head[];
 begin
   loop
-    select v_changes || array_agg((i.parent_id, i.depth - 1, 1, (i.state = 'failed')::integer, (i.state = 'cancelled')::integer,
-                                   0, i.has_info, i.was_active)::worker.scope_change)
+    select v_changes || array_agg(worker.counted_change(
+             i.parent_id, i.depth - 1, p_settled => 1, p_failed => (i.state = 'failed')::integer,
+             p_cancelled => (i.state = 'cancelled')::integer, p_has_info => i.has_info, p_advances => i.was_active))
       into v_changes
       from unnest(v_new) as i
      where i.parent_id is not null;
@@ -36,9 +37,10 @@ begin
   if exists (select from unnest(v_all) as i where i.has_follow_up) then
     perform worker.release_follow_ups(v_all);
   end if;
-  v_lanes := array(select i from unnest(v_all) as i where i.lane is not null);
-  if v_lanes <> '{}' then
-    perform worker.advance_lanes(v_lanes);
+  v_heads := array(select (i.id, i.command, i.queue_id, i.lane, i.state = 'failed')::worker.lane_head
+                     from unnest(v_all) as i where i.lane is not null);
+  if v_heads <> '{}' then
+    perform worker.advance_lanes(v_heads);
   end if;
   if exists (select from worker.gate) then
     perform worker.release_gates(v_all);

@@ -28,8 +28,9 @@ begin
            g.survivor_id
       from gone as g
   )
-  select array_agg((g.id, g.state, g.command, t.parent_id, t.depth, g.queue_id, null, g.place, false, false, false, false,
-                    false)::worker.settled)
+  select array_agg(worker.settled_task(
+           p_id => g.id, p_state => g.state, p_command => g.command, p_parent_id => t.parent_id, p_depth => t.depth,
+           p_queue_id => g.queue_id, p_lane => null, p_place => g.place, p_was_active => false))
     into v_twins
     from gone as g
     join worker.task as t on t.id = g.id;

@@ -19,8 +19,8 @@ begin
   late as (
     select g.parent_id, count(*)::integer as n from gone as g group by g.parent_id
   )
-  select array_agg((l.parent_id, coalesce((select s.depth from worker.scope as s where s.id = l.parent_id), 0), 0, 0, 0, l.n,
-                    false, false)::worker.scope_change)
+  select array_agg(worker.counted_change(
+           l.parent_id, coalesce((select s.depth from worker.scope as s where s.id = l.parent_id), 0), p_spawned => l.n))
     into v_late
     from late as l;
   perform set_config('worker.late', '', true);

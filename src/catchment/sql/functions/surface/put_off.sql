@@ -25,10 +25,8 @@ begin
     from (select * from unready union all select * from unblocked) as g;
 
   if p_task.parent_id is null then
-    -- As after a cancelled head: the lane goes on.
-    perform worker.advance_lanes(array[(p_task.id, 'cancelled', p_task.command, null, 0, p_task.queue_id,
-                                        coalesce(p_task.lane, ''), p_task.place, true, false, false, false,
-                                        false)::worker.settled]);
+    perform worker.advance_lanes(array[(p_task.id, p_task.command, p_task.queue_id, coalesce(p_task.lane, ''),
+                                        false)::worker.lane_head]);
   else
     perform worker.next_serial(array(select s.id from worker.scope as s
                                       where s.id = p_task.parent_id and s.child_mode = 'serial'));

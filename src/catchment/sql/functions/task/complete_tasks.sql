@@ -28,8 +28,7 @@ begin
   end if;
   if v_heads <> '{}' then
     perform worker.advance_lanes(array(
-      select (t.id, 'completed', t.command, null, 0, t.queue_id, coalesce(t.lane, ''), t.place, true, false, false, false,
-              false)::worker.settled
+      select (t.id, t.command, t.queue_id, coalesce(t.lane, ''), false)::worker.lane_head
         from unnest(v_heads) as h (id)
        cross join lateral (select t.* from worker.task as t where t.id = h.id limit 1) as t));
   end if;

@@ -55,10 +55,11 @@ begin
     insert into worker.outcome (id, state, attempt, completed_at, error)
     select g.id, 'cancelled', g.attempt, v_now, jsonb_build_object('kind', 'cancelled', 'message', p_reason) from gone as g
   )
-  select array_agg((t.id, 'cancelled', t.command, t.parent_id, t.depth, t.queue_id,
-                    case when t.parent_id is null then coalesce(t.lane, '') end, g.place, g.was_active, false,
-                    coalesce(c.after_procedure is not null, false), t.dedup_key is not null,
-                    g.phase = 2 and t.parent_id is null)::worker.settled) -- a retried scope may have follow-ups
+  select array_agg(worker.settled_task(
+           p_id => t.id, p_state => 'cancelled', p_command => t.command, p_parent_id => t.parent_id, p_depth => t.depth,
+           p_queue_id => t.queue_id, p_lane => case when t.parent_id is null then coalesce(t.lane, '') end, p_place => g.place,
+           p_was_active => g.was_active, p_has_after => c.after_procedure is not null, p_has_merged => t.dedup_key is not null,
+           p_has_follow_up => g.phase = 2 and t.parent_id is null)) -- a retried scope may have follow-ups
     into v_settled
     from gone as g
     join worker.task as t on t.id = g.id

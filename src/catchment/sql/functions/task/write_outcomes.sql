@@ -18,9 +18,11 @@ begin
    where e.fate in ('completed', 'failed', 'cancelled')
      and (e.run).phase = 0;
 
-  select array_agg(((e.run).id, e.fate, (e.run).command, (e.run).parent_id, (e.run).depth, (e.run).queue_id, (e.run).lane,
-                    (e.run).place, true, e.info is not null, (e.run).has_after, (e.run).has_merged,
-                    (e.run).has_follow_up)::worker.settled)
+  select array_agg(worker.settled_task(
+           p_id => (e.run).id, p_state => e.fate, p_command => (e.run).command, p_parent_id => (e.run).parent_id,
+           p_depth => (e.run).depth, p_queue_id => (e.run).queue_id, p_lane => (e.run).lane, p_place => (e.run).place,
+           p_has_info => e.info is not null, p_has_after => (e.run).has_after, p_has_merged => (e.run).has_merged,
+           p_has_follow_up => (e.run).has_follow_up))
     into v_settled
     from unnest(p_ended) as e
    where e.fate in ('completed', 'failed', 'cancelled')
