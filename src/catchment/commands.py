@@ -38,14 +38,14 @@ class LazyCommand(TyperCommand):
     def load(self) -> Any:
         """Import the command."""
         module, _, attribute = self._place.partition(":")
-        found = getattr(import_module(module), attribute)
+        loaded = getattr(import_module(module), attribute)
         outer = typer.Typer(add_completion=False)
-        if isinstance(found, typer.Typer):
-            outer.add_typer(found, name=self._title)
-        elif inspect.isroutine(found):
-            outer.command(self._title)(found)
+        if isinstance(loaded, typer.Typer):
+            outer.add_typer(loaded, name=self._title)
+        elif inspect.isroutine(loaded):
+            outer.command(self._title)(loaded)
         else:
-            raise DefinitionRefused(f"{self._place} is {a_kind(found)}, expected a function or a typer.Typer")
+            raise DefinitionRefused(f"{self._place} is {a_kind(loaded)}, expected a function or a typer.Typer")
         return typer.main.get_group(outer).commands[self._title]
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:

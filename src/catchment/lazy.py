@@ -62,7 +62,7 @@ def lazy_names(
             if extra is None or error.name not in extra.modules:
                 raise
             raise extra.missing(error.name) from error
-        names[name] = found = getattr(module, name)
-        return found
+        names[name] = value = getattr(module, name)
+        return value
 
     return find, lambda: sorted({*names, *places})

@@ -28,12 +28,12 @@ def load_app(name: str) -> App:
             f"{name!r} is not MODULE:APP: write a module as in an import, such as shop.tasks:app for shop/tasks.py",
             param_hint="--app",
         )
-    found = _load_attribute(module_name, attribute)
-    if not isinstance(found, App):
+    loaded = _load_attribute(module_name, attribute)
+    if not isinstance(loaded, App):
         raise typer.BadParameter(
-            f"{attribute} in {module_name} is {a_kind(found)}, expected a catchment.App", param_hint="--app"
+            f"{attribute} in {module_name} is {a_kind(loaded)}, expected a catchment.App", param_hint="--app"
         )
-    return found
+    return loaded
 
 
 def _load_attribute(module_name: str, attribute: str) -> object:
@@ -73,7 +73,7 @@ def _place(name: str, error: BaseException) -> str:
         return f" ({error.filename}, line {error.lineno})"
     libraries = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
     ours = str(Path(catchment.__file__).parent)
-    found, rank = "", 0
+    place, rank = "", 0
     for frame, line in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         if file.startswith((ours, "<")):
@@ -81,5 +81,5 @@ def _place(name: str, error: BaseException) -> str:
         is_in_package = str(frame.f_globals.get("__name__")).partition(".")[0] == name.partition(".")[0]
         this = 2 if not file.startswith(libraries) else int(is_in_package)
         if this >= rank:
-            found, rank = f" ({file}, line {line})", this
-    return found
+            place, rank = f" ({file}, line {line})", this
+    return place

@@ -121,8 +121,8 @@ def _rename_country(lake: Lake, workers: list[subprocess.Popen[bytes]]) -> None:
     began = time.monotonic()
     with Live(console=console, refresh_per_second=12, transient=True) as live:
 
-        def show(found: list[RefreshInfo]) -> None:
-            done, total = found[0].done or 0, found[0].total or 0
+        def show(refreshes: list[RefreshInfo]) -> None:
+            done, total = refreshes[0].done or 0, refreshes[0].total or 0
             live.update(_picture(time.monotonic() - began, done, total, killed))
             if total and done >= total // 4 and not killed:
                 workers[0].send_signal(signal.SIGKILL)
@@ -150,17 +150,17 @@ def _picture(elapsed: float, done: int, total: int, killed: list[float]) -> Tabl
 
 
 def _refreshed(lake: Lake, show: Callable[[list[RefreshInfo]], None]) -> list[RefreshInfo]:
-    found = lake.refresh("totals", timeout=90, on_progress=show)
-    if found[0].state != "SUCCEEDED":
-        raise CatchmentError(f"the refresh is {found[0].state}: {found[0].error}")
-    return found
+    refreshes = lake.refresh("totals", timeout=90, on_progress=show)
+    if refreshes[0].state != "SUCCEEDED":
+        raise CatchmentError(f"the refresh is {refreshes[0].state}: {refreshes[0].error}")
+    return refreshes
 
 
 def _audit(lake: Lake) -> None:
-    found = lake.audit("totals")
-    if not found.is_equal:
-        raise CatchmentError(f"the table differs from its query: {found.missing} rows missing, {found.extra} too many")
+    audit = lake.audit("totals")
+    if not audit.is_equal:
+        raise CatchmentError(f"the table differs from its query: {audit.missing} rows missing, {audit.extra} too many")
     console.print(
-        f"[green]Audit:[/] all {found.rows:,} rows equal the query at snapshot {found.snapshot}, "
-        f"compared in {found.seconds:.1f} s."
+        f"[green]Audit:[/] all {audit.rows:,} rows equal the query at snapshot {audit.snapshot}, "
+        f"compared in {audit.seconds:.1f} s."
     )

@@ -61,7 +61,7 @@ def print_json(value: Any) -> None:
     text = json.dumps(value, default=plain, ensure_ascii=False, indent=2)
     for place, item in raw.items():
         text = text.replace(place, item)
-    print(text if _can_print(text) else _BEYOND_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text))
+    print(text if _can_print(text) else _BEYOND_ASCII.sub(lambda character: json.dumps(character[0])[1:-1], text))
 
 
 def _can_print(text: str) -> bool:

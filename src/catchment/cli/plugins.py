@@ -34,8 +34,8 @@ class PluginGroup(LazyGroup):
         own = super().get_command(ctx, cmd_name)
         if own is not None:
             return own
-        found = [entry for entry in _installed() if entry.name == cmd_name]
-        return _load(found) if found else None
+        entries = [entry for entry in _installed() if entry.name == cmd_name]
+        return _load(entries) if entries else None
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         super().format_help(ctx, formatter)
@@ -44,10 +44,10 @@ class PluginGroup(LazyGroup):
 
     def _warnings(self, ctx: Any) -> Iterator[str]:
         unreadable: list[str] = []
-        found = _installed(unreadable)
+        entries = _installed(unreadable)
         yield from unreadable
-        own = {*super().list_commands(ctx)} | {entry.name for entry in found if _is_ours(entry)}
-        for entry in found:
+        own = {*super().list_commands(ctx)} | {entry.name for entry in entries if _is_ours(entry)}
+        for entry in entries:
             if entry.name in own and not _is_ours(entry):
                 yield f"{entry.name} of {_package(entry)} ({entry.value}) is not used, catchment has this command"
 
@@ -77,11 +77,11 @@ def _package(entry: EntryPoint) -> str:
     return "a package" if entry.dist is None else entry.dist.name
 
 
-def _load(found: list[EntryPoint]) -> Any:
-    entry = next((entry for entry in found if _is_ours(entry)), found[0])
+def _load(entries: list[EntryPoint]) -> Any:
+    entry = next((entry for entry in entries if _is_ours(entry)), entries[0])
     try:
-        if not _is_ours(entry) and len({other.value for other in found}) > 1:
-            rivals = ", ".join(f"{_package(other)} ({other.value})" for other in found)
+        if not _is_ours(entry) and len({other.value for other in entries}) > 1:
+            rivals = ", ".join(f"{_package(other)} ({other.value})" for other in entries)
             raise DefinitionRefused(f"two packages have a command of this name: {rivals}", hint="Remove one of them.")
         loaded = entry.load()
         if not isinstance(loaded, typer.Typer):

@@ -49,13 +49,13 @@ app.command("audit")(table_reads.audit)
 app.command("attach")(table_reads.attach)
 
 
-def _report(found: list[RefreshInfo], *, as_json: bool) -> None:
+def _report(refreshes: list[RefreshInfo], *, as_json: bool) -> None:
     if as_json:
-        print_json(plain([asdict(item) for item in found]))
+        print_json(plain([asdict(item) for item in refreshes]))
     else:
-        for item in found:
+        for item in refreshes:
             console.print(outcome_line(item))
-    if any(item.is_failed for item in found):
+    if any(item.is_failed for item in refreshes):
         raise typer.Exit(1)
 
 
@@ -107,8 +107,8 @@ def refresh(
             print_json({"round_id": round_id}) if as_json else console.print(f"Round {round_id} is asked for.")
         else:
             with waiting(), progress(is_quiet=as_json) as tell:
-                found = used.refresh(*chosen, timeout=timeout, on_progress=tell)
-            _report(found, as_json=as_json)
+                refreshes = used.refresh(*chosen, timeout=timeout, on_progress=tell)
+            _report(refreshes, as_json=as_json)
 
 
 @app.command("cancel")
@@ -161,8 +161,8 @@ def alter(
         if rename_to is not None:
             used.rename(name, rename_to)
         row = used.describe(rename_to or name)
-    found = {"name": row["dynamic_table"], **row["properties"]}
-    print_json(found) if as_json else show_one(found, as_json=False, names={key: key for key in found})
+    shown = {"name": row["dynamic_table"], **row["properties"]}
+    print_json(shown) if as_json else show_one(shown, as_json=False, names={key: key for key in shown})
 
 
 def _pair(change: str) -> tuple[str, str]:

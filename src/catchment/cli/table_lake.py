@@ -44,10 +44,10 @@ class TableGroup(TyperGroup):
     """Says what to install when the extra is missing, before a command looks at its arguments. Help is there always."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        found = super().resolve_command(ctx, args)
+        resolved = super().resolve_command(ctx, args)
         if "--help" not in args:
             EXTRA.check()
-        return found
+        return resolved
 
 
 @contextmanager
@@ -55,8 +55,8 @@ def open_lake(dsn: str | None, lake: str | None) -> Generator[Lake]:
     """The lake of a database; made if it has none."""
     from catchment.lake import Lake
 
-    with Lake(dsn, lake) as found:
-        yield found
+    with Lake(dsn, lake) as opened:
+        yield opened
 
 
 def read_text(source: str) -> str:

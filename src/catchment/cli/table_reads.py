@@ -68,11 +68,11 @@ def explain(
         raise RequestRefused("name a table, or a file with --file")
     text = read_text(file) if file is not None else None
     with open_lake(dsn, lake) as used:
-        found = [used.explain(name)] if name is not None else used.explain_sql(text or "")
+        explanations = [used.explain(name)] if name is not None else used.explain_sql(text or "")
     if as_json:
-        print_json(plain(found[0] if name is not None else found))
+        print_json(plain(explanations[0] if name is not None else explanations))
         return
-    for row in found:
+    for row in explanations:
         show_one(row, as_json=False, names=EXPLAINED)
 
 
@@ -109,11 +109,11 @@ def lag(
 def graph(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
     """Which table reads which; connected ones together."""
     with open_lake(dsn, lake) as used:
-        found = used.graph()
+        tables = used.graph()
     if as_json:
-        print_json(found)
+        print_json(tables)
         return
-    rows = [{**row, "state": row["state"].upper(), "reads": [item["name"] for item in row["reads"]]} for row in found]
+    rows = [{**row, "state": row["state"].upper(), "reads": [item["name"] for item in row["reads"]]} for row in tables]
     show_rows(rows, ["name", "state", "reads"], as_json=False, empty="No dynamic tables.")
 
 
@@ -124,8 +124,8 @@ def audit(
     rows: list[dict[str, Any]] = []
     with open_lake(dsn, lake) as used:
         for name in choose(used, names, is_all):
-            found = used.audit(name)
-            rows.append({"name": name.replace('"', ""), **asdict(found), "is_equal": found.is_equal})
+            compared = used.audit(name)
+            rows.append({"name": name.replace('"', ""), **asdict(compared), "is_equal": compared.is_equal})
     show_rows(rows, ["name", "snapshot", "rows", "missing", "extra", "seconds"], as_json=as_json, empty="No tables.")
     if not all(row["is_equal"] for row in rows):
         raise typer.Exit(1)

@@ -146,18 +146,18 @@ def progress(*, is_quiet: bool) -> Generator[OnProgress]:
         return
     began = time.monotonic()
     with errors.status("") as status:
-        yield lambda found: _tell(status, found, time.monotonic() - began)
+        yield lambda refreshes: _tell(status, refreshes, time.monotonic() - began)
 
 
-def _tell(status: Status, found: Sequence[RefreshInfo], seconds: float) -> None:
-    status.update(escape(progress_line(found, seconds)))
+def _tell(status: Status, refreshes: Sequence[RefreshInfo], seconds: float) -> None:
+    status.update(escape(progress_line(refreshes, seconds)))
 
 
-def progress_line(found: Sequence[RefreshInfo], seconds: float) -> str:
+def progress_line(refreshes: Sequence[RefreshInfo], seconds: float) -> str:
     """What a round is doing, in a line."""
-    over = sum(item.is_over for item in found)
-    parts = [f"{over} of {len(found)} tables"] if len(found) > 1 else []
-    for item in found:
+    over = sum(item.is_over for item in refreshes)
+    parts = [f"{over} of {len(refreshes)} tables"] if len(refreshes) > 1 else []
+    for item in refreshes:
         if item.is_over:
             continue
         said = f"{item.name} {'waits' if item.state == 'SCHEDULED' else 'is being refreshed'}"

@@ -79,17 +79,17 @@ async def _run(dsn: str, options: WorkerOptions, commands: Commands | None, even
 
 
 def _read_concurrency(pairs: list[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    concurrency: dict[str, int] = {}
     for pair in pairs:
         name, _, number = pair.rpartition("=")
         if not name or not re.fullmatch("[0-9]{1,9}", number) or not 1 <= int(number) <= MOST_FIBERS:
             raise typer.BadParameter(
                 f"{pair!r} is not QUEUE=N with N from 1 to {MOST_FIBERS}", param_hint="--concurrency"
             )
-        if name in found:
+        if name in concurrency:
             raise typer.BadParameter(f"queue {name} is given twice; give it one number", param_hint="--concurrency")
-        found[name] = int(number)
-    return found
+        concurrency[name] = int(number)
+    return concurrency
 
 
 def _load_commands(names: list[str]) -> Commands | None:

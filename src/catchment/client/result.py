@@ -163,10 +163,10 @@ class Results:
         has_new = any(waiter.is_new for waiter in waiting)
         try:
             async with self._pool.connection(is_look=True) as conn:
-                found = await (look_async if has_new else settled_async)(conn, ids)
+                answers = await (look_async if has_new else settled_async)(conn, ids)
         except NoAnswer:
             return
-        standings = {standing.id: standing for standing in found}
+        standings = {standing.id: standing for standing in answers}
         for waiter in waiting:
             standing = standings.get(waiter.task_id)  # pyright: ignore[reportArgumentType] - ids of callers are plain
             if standing is not None and standing.is_settled:

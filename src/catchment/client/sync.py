@@ -102,13 +102,13 @@ class SyncClient:
         until = None if limit is None else began + limit.total_seconds() + LAST_LOOK
         seen: Standing | None = None
         while limit is None or timedelta(seconds=time.monotonic() - began) < limit:
-            found = self._look(look if seen is None else settled, task, until)
-            if found and found[0].is_settled:
-                return value_of(found[0])
-            if seen is None and found is not None:
-                if not found:
+            standings = self._look(look if seen is None else settled, task, until)
+            if standings and standings[0].is_settled:
+                return value_of(standings[0])
+            if seen is None and standings is not None:
+                if not standings:
                     raise task_not_found(task)
-                seen = found[0]
+                seen = standings[0]
             left = interval if limit is None else limit.total_seconds() - (time.monotonic() - began)
             time.sleep(max(0.0, min(jittered(interval), left)))
             interval = next_interval(interval)

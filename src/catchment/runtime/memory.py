@@ -57,25 +57,25 @@ def _limits(cgroup: Path, membership: Path) -> Iterator[tuple[int, float]]:
     except OSError:
         text = "0::/"
     for kind, group in _groups(cgroup, text):
-        found = _read(kind, group)
-        if found is not None:
-            yield found
+        limit = _read(kind, group)
+        if limit is not None:
+            yield limit
 
 
 @lru_cache(maxsize=8)
 def _groups(cgroup: Path, membership: str) -> list[tuple[_Kind, str]]:
     """Version and folder of the groups that account for memory, upwards. Both versions may be mounted side by side."""
-    found: list[tuple[_Kind, str]] = []
+    groups: list[tuple[_Kind, str]] = []
     for line in membership.splitlines():
         number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if ".." in path.split("/"):
             path = "/"  # outside of this process's cgroup namespace
         if "memory" in controllers.split(","):
-            found += _upwards(_V1, cgroup / "memory", path)
+            groups += _upwards(_V1, cgroup / "memory", path)
         elif number == "0" and not controllers:
-            found += [*_upwards(_V2, cgroup, path), *_upwards(_V2, cgroup / "unified", path)]
-    return found
+            groups += [*_upwards(_V2, cgroup, path), *_upwards(_V2, cgroup / "unified", path)]
+    return groups
 
 
 def _upwards(kind: _Kind, root: Path, path: str) -> Iterator[tuple[_Kind, str]]:

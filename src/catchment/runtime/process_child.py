@@ -52,10 +52,10 @@ def _run(path: str, payload: str, limit: int) -> dict[str, Any]:
 @functools.cache
 def _find(path: str) -> Command[..., Any]:
     module, _, name = path.partition(":")
-    found = functools.reduce(getattr, name.split("."), importlib.import_module(module))
-    if not isinstance(found, Command):
-        raise TypeError(f"{path} is a {type(found).__name__}, expected a command")
-    return found
+    command = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    if not isinstance(command, Command):
+        raise TypeError(f"{path} is a {type(command).__name__}, expected a command")
+    return command
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ class WorkerSettings(BaseSettings):
 def read_options(**given: Any) -> WorkerOptions:
     """Options from the environment, and from those given."""
     try:
-        found = WorkerSettings()  # pyright: ignore[reportCallIssue] - its fields come from the environment
+        settings = WorkerSettings()  # pyright: ignore[reportCallIssue] - its fields come from the environment
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]).upper()
@@ -83,26 +83,26 @@ def read_options(**given: Any) -> WorkerOptions:
             hint="Change it, or unset it" + (f": its default is {default}." if default is not None else "."),
         ) from error
     defaults: dict[str, Any] = {
-        "max_concurrent_tasks": found.max_concurrent_tasks,
-        "claim_batch_size": found.claim_batch_size,
-        "claim_ahead": found.claim_ahead,
-        "poll_interval": timedelta(milliseconds=found.poll_interval_ms),
-        "idle_poll_last": timedelta(milliseconds=found.idle_poll_ms),
-        "has_wake_ups": found.wake_ups,
-        "has_session_lock": found.session_lock,
-        "latency_threshold": timedelta(milliseconds=found.latency_threshold_ms),
-        "threads": found.worker_threads,
-        "give_back": timedelta(seconds=found.give_back_seconds),
-        "max_result_bytes": found.max_result_bytes,
-        "stop_grace": timedelta(seconds=found.stop_grace_seconds),
-        "lease": timedelta(seconds=found.lease_seconds),
-        "shutdown_grace": timedelta(seconds=found.shutdown_grace_seconds),
-        "transactions": found.transaction_connections,
-        "transaction_limit": timedelta(seconds=found.transaction_limit_seconds),
-        "hook_limit": timedelta(seconds=found.hook_limit_seconds),
-        "metrics_port": found.metrics_port,
-        "metrics_host": found.metrics_host,
+        "max_concurrent_tasks": settings.max_concurrent_tasks,
+        "claim_batch_size": settings.claim_batch_size,
+        "claim_ahead": settings.claim_ahead,
+        "poll_interval": timedelta(milliseconds=settings.poll_interval_ms),
+        "idle_poll_last": timedelta(milliseconds=settings.idle_poll_ms),
+        "has_wake_ups": settings.wake_ups,
+        "has_session_lock": settings.session_lock,
+        "latency_threshold": timedelta(milliseconds=settings.latency_threshold_ms),
+        "threads": settings.worker_threads,
+        "give_back": timedelta(seconds=settings.give_back_seconds),
+        "max_result_bytes": settings.max_result_bytes,
+        "stop_grace": timedelta(seconds=settings.stop_grace_seconds),
+        "lease": timedelta(seconds=settings.lease_seconds),
+        "shutdown_grace": timedelta(seconds=settings.shutdown_grace_seconds),
+        "transactions": settings.transaction_connections,
+        "transaction_limit": timedelta(seconds=settings.transaction_limit_seconds),
+        "hook_limit": timedelta(seconds=settings.hook_limit_seconds),
+        "metrics_port": settings.metrics_port,
+        "metrics_host": settings.metrics_host,
     }
-    if found.worker_processes is not None:
-        defaults["processes"] = found.worker_processes
+    if settings.worker_processes is not None:
+        defaults["processes"] = settings.worker_processes
     return WorkerOptions(**defaults | given)

@@ -160,15 +160,15 @@ def unrelate(
 def find_unit(conn: Connection[Any], text: str, *, kind: str | None = None) -> tuple[str, int]:
     """The kind and the number of a unit that somebody named."""
     row = conn.execute("select unit_type, unit_id from register.find_unit(%s)", [text]).fetchone()
-    found = (row[0], row[1]) if row else ("", 0)
-    if kind is not None and found[0] != kind:
-        raise JobRefused(f"{text} names {found[0]} {found[1]}", hint=f"This needs a {kind.replace('_', ' ')}.")
-    return found
+    unit = (row[0], row[1]) if row else ("", 0)
+    if kind is not None and unit[0] != kind:
+        raise JobRefused(f"{text} names {unit[0]} {unit[1]}", hint=f"This needs a {kind.replace('_', ' ')}.")
+    return unit
 
 
 def _pair(change: str) -> tuple[str, str]:
-    key, found, value = change.partition("=")
-    if not found or not key:
+    key, separator, value = change.partition("=")
+    if not separator or not key:
         raise JobRefused(f"{change!r} is not understood", hint="Write KEY=VALUE, as employees=12.")
     return key.strip(), value.strip()
 

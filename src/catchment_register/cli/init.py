@@ -101,8 +101,8 @@ def read_day(text: str) -> date | None:
 
 
 def _tune(conn: Connection[Any], setting: str) -> None:
-    key, found, value = setting.partition("=")
-    if not found or key not in TUNABLE:
+    key, separator, value = setting.partition("=")
+    if not separator or key not in TUNABLE:
         raise SettingRefused(
             f"--set {setting} is not understood", hint=f"Write KEY=VALUE, KEY one of {', '.join(TUNABLE)}."
         )

@@ -26,10 +26,10 @@ def load_codes(
     as_json: Json = False,
 ) -> None:
     """Load a code list: new codes are added, known ones corrected. Rows that cannot be used are left out and listed."""
-    found = find_kind(kind)
-    reading = read_codes(file, found)
+    code_list = find_kind(kind)
+    reading = read_codes(file, code_list)
     with open_register(dsn) as conn:
-        loading = write_codes(conn, found, reading, version=version, replaces=replaces)
+        loading = write_codes(conn, code_list, reading, version=version, replaces=replaces)
     if as_json:
         print_json(asdict(loading))
         return

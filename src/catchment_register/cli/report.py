@@ -125,12 +125,12 @@ def facets(
     """Units on a day by what they are: give paths and codes to go deeper."""
     place = Place(region, activity, sector, legal_form, country, status)
     with open_register(dsn) as conn:
-        found = read_facets(conn, unit_type, read_day(at) or read_today(conn), place)
+        drilldown = read_facets(conn, unit_type, read_day(at) or read_today(conn), place)
     if as_json:
-        print_json(found)
+        print_json(drilldown)
         return
-    console.print(f"{found['count']} units of type {unit_type} on {found['at']}")
-    for code, figures in found["stats_summary"].items():
+    console.print(f"{drilldown['count']} units of type {unit_type} on {drilldown['at']}")
+    for code, figures in drilldown["stats_summary"].items():
         if "sum" in figures:
             console.print(
                 f"  {escape(code)}: {figures['sum']} in all, {figures['mean']} on average of {figures['count']}"
@@ -143,7 +143,7 @@ def facets(
         "physical_country",
         "status",
     ):
-        _print_dimension(dimension, found["next"].get(dimension, []))
+        _print_dimension(dimension, drilldown["next"].get(dimension, []))
 
 
 def _print_dimension(name: str, rows: Sequence[Row], *, shown: int = 15) -> None:

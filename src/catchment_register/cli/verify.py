@@ -60,16 +60,16 @@ def verify(
 ) -> None:
     """Check every rule. Ends with 1 if one is broken."""
     with open_register(dsn) as conn:
-        found = _violations(conn, deep=deep)
+        violations = _violations(conn, deep=deep)
         if reference:
-            found += _reference(conn)
+            violations += _reference(conn)
         under_way = _is_under_way(conn)
     rules = [*RULES, *([DEEP] if deep else []), *([REFERENCE] if reference else [])]
     if as_json:
-        print_json({"rules": rules, "under_way": under_way, "violations": [vars_of(v) for v in found]})
+        print_json({"rules": rules, "under_way": under_way, "violations": [vars_of(v) for v in violations]})
     else:
-        _print(rules, found, under_way=under_way)
-    if found:
+        _print(rules, violations, under_way=under_way)
+    if violations:
         raise typer.Exit(1)
 
 
@@ -91,8 +91,10 @@ def _reference(conn: Connection[Any]) -> list[Violation]:
             hint=f"It is for up to {REFERENCE_LIMIT}; use --deep.",
         )
     with conn.transaction(force_rollback=True):
-        found = check_units(conn) + [f"{view}: {line}" for view, lines in check_reports(conn).items() for line in lines]
-    return [Violation(REFERENCE, detail) for detail in found]
+        differences = check_units(conn) + [
+            f"{view}: {line}" for view, lines in check_reports(conn).items() for line in lines
+        ]
+    return [Violation(REFERENCE, detail) for detail in differences]
 
 
 def _is_under_way(conn: Connection[Any]) -> bool:
@@ -100,8 +102,8 @@ def _is_under_way(conn: Connection[Any]) -> bool:
     return bool(row and row[0])
 
 
-def _print(rules: list[str], found: list[Violation], *, under_way: bool, shown: int = 5) -> None:
-    counted = Counter(v.rule for v in found)
+def _print(rules: list[str], violations: list[Violation], *, under_way: bool, shown: int = 5) -> None:
+    counted = Counter(v.rule for v in violations)
     for rule in [*rules, *(r for r in counted if r not in rules)]:
         if rule == DEEP and under_way and not counted[rule]:
             console.print(f"[yellow]-[/yellow] {escape(rule)}: not compared")
@@ -110,8 +112,8 @@ def _print(rules: list[str], found: list[Violation], *, under_way: bool, shown: 
             console.print(f"[green]✓[/green] {escape(rule)}")
             continue
         console.print(f"[red]✗[/red] {escape(rule)}: {counted[rule]} times")
-        for violation in [v for v in found if v.rule == rule][:shown]:
+        for violation in [v for v in violations if v.rule == rule][:shown]:
             console.print(f"    {escape(violation.detail)}")
     if under_way:
         console.print("Changes are on their way: what is published is compared when they are derived.")
-    console.print("All rules hold." if not found else f"{len(found)} violations.")
+    console.print("All rules hold." if not violations else f"{len(violations)} violations.")

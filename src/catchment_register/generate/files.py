@@ -80,8 +80,8 @@ def write_register(plan: Plan, folder: Path, on_units: Callable[[int], object] |
 def _refuse_others(folder: Path) -> None:
     """Raise if files would be replaced that were not made here."""
     names = (README, *CODE_FILES.values(), *UNIT_FILES.values(), UPDATES)
-    found = [name for name in names if (folder / name).exists()]
-    if not found:
+    existing = [name for name in names if (folder / name).exists()]
+    if not existing:
         return
     try:
         with (folder / README).open(encoding="utf-8", errors="replace") as file:
@@ -90,7 +90,7 @@ def _refuse_others(folder: Path) -> None:
         is_ours = False
     if not is_ours:
         raise SettingRefused(
-            f"{folder} has a file {found[0]} that this command has not made", hint="Choose another --out."
+            f"{folder} has a file {existing[0]} that this command has not made", hint="Choose another --out."
         )
 
 

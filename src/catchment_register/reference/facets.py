@@ -54,18 +54,18 @@ def unit_facets(rows: Iterable[UnitRow]) -> list[Row]:
 def history_facets(rows: Iterable[UnitRow], periods: Sequence[Period]) -> list[Row]:
     """The rows of ``statistical_history_facet``: the history of each group of units with the same dimensions."""
     units = list(by_unit(rows))
-    found: list[Row] = []
+    facet_rows: list[Row] = []
     for period in periods:
         groups: defaultdict[tuple[Any, ...], list[Fact]] = defaultdict(list)
         for fact in facts(units, period):
             groups[(fact.row.unit_type, *_values(fact.row, HISTORY_DIMENSIONS))].append(fact)
-        found.extend(
+        facet_rows.extend(
             {"resolution": period.resolution, "year": period.year, "month": period.month, "unit_type": unit_type}
             | dict(zip(HISTORY_DIMENSIONS, values, strict=True))
             | measured(group, period, HISTORY_MEASURES)
             for (unit_type, *values), group in groups.items()
         )
-    return found
+    return facet_rows
 
 
 def _values(row: UnitRow, dimensions: Sequence[str]) -> tuple[Any, ...]:

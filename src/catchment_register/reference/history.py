@@ -66,18 +66,18 @@ class Fact:
 def history(rows: Iterable[UnitRow], periods: Sequence[Period]) -> list[Row]:
     """The rows of ``statistical_history``; a period and kind without any unit has none."""
     units = list(by_unit(rows))
-    found: list[Row] = []
+    history_rows: list[Row] = []
     for period in periods:
         groups: defaultdict[str, list[Fact]] = defaultdict(list)
         for fact in facts(units, period):
             groups[fact.row.unit_type].append(fact)
-        found.extend(
+        history_rows.extend(
             {"resolution": period.resolution, "year": period.year, "month": period.month, "unit_type": unit_type}
             | measured(groups[unit_type], period, MEASURES)
             for unit_type in UNIT_TYPES
             if groups[unit_type]
         )
-    return found
+    return history_rows
 
 
 def facts(units: Iterable[Sequence[UnitRow]], period: Period) -> Iterator[Fact]:

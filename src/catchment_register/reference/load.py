@@ -48,11 +48,11 @@ class Base:
     @cached_property
     def parts(self) -> dict[Unit, list[Unit]]:
         """What ever belonged directly to a legal unit or an enterprise."""
-        found: defaultdict[Unit, list[Unit]] = defaultdict(list)
+        parts_of: defaultdict[Unit, list[Unit]] = defaultdict(list)
         for unit, slices in self.slices.items():
             for owner in {_owner(slice_) for slice_ in slices}:
-                found[owner].append(unit)
-        return dict(found)
+                parts_of[owner].append(unit)
+        return dict(parts_of)
 
     def units(self, unit_type: str) -> list[Unit]:
         return sorted(unit for unit in self.slices if unit[0] == unit_type)
@@ -91,12 +91,12 @@ def _owner(slice_: Row) -> Unit:
 
 
 def _by_owner(rows: list[Row]) -> dict[Unit, list[Row]]:
-    found: defaultdict[Unit, list[Row]] = defaultdict(list)
+    owned: defaultdict[Unit, list[Row]] = defaultdict(list)
     for row in rows:
         is_legal = row["legal_unit_id"] is not None
         owner = ("legal_unit", row["legal_unit_id"]) if is_legal else ("establishment", row["establishment_id"])
-        found[owner].append(row)
-    return dict(found)
+        owned[owner].append(row)
+    return dict(owned)
 
 
 def _paths(rows: list[Row]) -> dict[int, str]:

@@ -94,7 +94,7 @@ def read_facets(conn: Connection[Any], unit_type: str, at: date, place: Place) -
         activity=place.activity,
         sector=place.sector,
         **ids,
-    )[0]["found"]
+    )[0]["drilldown"]
 
 
 def read_unit(conn: Connection[Any], text: str) -> list[Row]:
@@ -122,10 +122,10 @@ def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
 def _code_id(conn: Connection[Any], table: str, column: str, code: str | None) -> int | None:
     if code is None:
         return None
-    found = [row for row in _rows(conn, "codes_by_name") if (row["list"], row["code"]) == (table, code)]
-    if not found:
+    matches = [row for row in _rows(conn, "codes_by_name") if (row["list"], row["code"]) == (table, code)]
+    if not matches:
         raise ReportRefused(f"{table} has no {column} {code!r}", hint=f"Look: catchment register report codes {table}")
-    return found[0]["id"]
+    return matches[0]["id"]
 
 
 def _rows(conn: Connection[Any], query: str, **parameters: Any) -> list[Row]:

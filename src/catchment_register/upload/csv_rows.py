@@ -48,9 +48,9 @@ def open_csv(path: Path, *, encoding: str = "utf-8", delimiter: str | None = Non
             text = first.decode(encoding)
         except UnicodeDecodeError as error:
             raise refuse(path, f"its header is not {encoding}: {error.reason}", "Say which with --encoding.") from None
-        found = delimiter or max(DELIMITERS, key=text.count)
-        headers = [h.strip() for h in _fields(text.rstrip("\r\n"), found)]
-        yield Source(headers, read_rows(lines, len(headers), encoding, found))
+        separator = delimiter or max(DELIMITERS, key=text.count)
+        headers = [h.strip() for h in _fields(text.rstrip("\r\n"), separator)]
+        yield Source(headers, read_rows(lines, len(headers), encoding, separator))
 
 
 def _skip_mark(path: Path, file: IO[bytes]) -> None:
