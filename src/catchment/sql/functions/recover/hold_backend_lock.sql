@@ -3,6 +3,8 @@
 -- of its session, so each call takes the lock again; if another session has taken it meanwhile, with a new key.
 --
 -- The sequence stores the key for this session alone: see own_backend_key.
+--
+--   session sets worker.backend
 create or replace function worker.hold_backend_lock()
   returns bigint
   language plpgsql

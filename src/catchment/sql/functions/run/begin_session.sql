@@ -5,6 +5,7 @@
 --
 --   locks   meter rows by name of the queue, unless it commits; then see settle
 --   raises  CM003 unknown queue, CM007 inside a handler or with an unknown mode
+--   session reads worker.fence, worker.late
 --   plan    walk
 create or replace function worker.begin_session(
   p_queue    text,

@@ -5,6 +5,7 @@
 --   pending | interrupted -> processing
 --   returns the task; one with id 0 after a sweep, to be asked again without p_sweeps; null when there is none
 --   locks   see sweep_cancelled, or let_in and then claim of one queue after another by name
+--   session reads worker.backend, worker.worker_id
 --   plan    probe
 create or replace function worker.begin_task(
   p_queue         text,

@@ -1,6 +1,7 @@
 -- leave_task: the handler has returned and its task has moved on.
 --
 --   returns whether after hooks are due
+--   session sets worker.task_id
 create or replace function worker.leave_task()
   returns boolean
   language plpgsql

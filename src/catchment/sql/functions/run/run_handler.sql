@@ -1,5 +1,7 @@
 -- run_handler: call the handler and settle its task, in one subtransaction: they take effect together or not at all.
 -- Deadlocks and serialization failures are tried again; any other error is handed back.
+--
+--   session reads role, sets role, session_authorization
 create or replace procedure worker.run_handler(
   p_run      worker.sql_run,
   p_commits  boolean,

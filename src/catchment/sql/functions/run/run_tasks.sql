@@ -1,5 +1,7 @@
 -- run_tasks: the loop behind process_tasks and drain. It runs with the search path of its caller, so it says of every operator
 -- which one it means; so do the other procedures that cannot fix their path because they commit.
+--
+--   session sets synchronous_commit, worker.processed
 create or replace procedure worker.run_tasks(
   p_commits         boolean,
   p_batch_size      integer,

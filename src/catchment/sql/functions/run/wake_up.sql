@@ -1,4 +1,6 @@
 -- wake_up: a worker looks for work by itself again.
+--
+--   session sets synchronous_commit
 create or replace function worker.wake_up(
   p_worker_id  bigint,
   p_queue      text,

@@ -4,6 +4,7 @@
 --   locks   these scope rows by id
 --   returns the tasks settled by closing
 --   raises  CM005 when a spawn meets a scope that has closed or is being cancelled
+--   session sets worker.scope_at
 create or replace function worker.change_scopes(p_changes worker.scope_change[])
   returns worker.settled[]
   language plpgsql

@@ -1,5 +1,7 @@
 -- holds_task: does this session run that attempt, or does this transaction end it? Proven by the key of the session, which no session
 -- can choose, or by a row that only this transaction sees. Settings prove nothing.
+--
+--   reads   worker.offspring
 create or replace function worker.holds_task(p_run worker.running)
   returns boolean
   language plpgsql

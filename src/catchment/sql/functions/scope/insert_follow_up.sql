@@ -1,6 +1,7 @@
 -- insert_follow_up: see follow_up; for the attempt of that task, which must run in this session or end in this transaction.
 --
 --   raises  CM005 when it does not
+--   writes  worker.offspring
 --   plan    walk
 create or replace function worker.insert_follow_up(
   p_task_id       bigint,

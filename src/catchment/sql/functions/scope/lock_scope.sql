@@ -4,6 +4,7 @@
 --
 --   locks   the scope row
 --   returns null when there is no such row
+--   session reads worker.scope_at
 create or replace function worker.lock_scope(p_scope_id bigint)
   returns tid
   language plpgsql

@@ -1,5 +1,7 @@
 -- note_offspring: record that this transaction makes children or follow-ups of an attempt that it will end. The child mode and the
 -- failure policy may be given by a later call.
+--
+--   writes  worker.offspring
 create or replace function worker.note_offspring(
   p_fence             bigint,
   p_child_mode        text,

@@ -4,6 +4,7 @@
 --   returns the mode
 --   raises  CM005 when the task is joining, the spawn comes from elsewhere or asks for another mode; CM011 when the task is
 --           being cancelled
+--   reads   worker.offspring
 create or replace function worker.set_child_mode(
   p_run               worker.running,
   p_child_mode        text,

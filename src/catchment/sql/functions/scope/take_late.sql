@@ -1,5 +1,9 @@
 -- take_late: delete the notes of late children that this transaction has not counted yet, and return them as changes to their scopes. A
 -- scope that is gone stays in the list, so that it is refused.
+--
+--   reads   worker.late_child
+--   writes  worker.late_child
+--   session reads worker.late, sets worker.late
 create or replace function worker.take_late()
   returns worker.scope_change[]
   language plpgsql

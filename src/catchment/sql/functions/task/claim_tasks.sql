@@ -3,6 +3,7 @@
 --
 --   locks   the meters of its queues by name, if several are limited or something is let in; see let_in, once; then claim
 --   raises  CM001 unknown worker, CM003 unknown queue
+--   session reads worker.position_…, sets worker.position_…
 --   plan    walk_sorted
 create or replace function worker.claim_tasks(
   p_worker_id  bigint,

@@ -5,6 +5,7 @@
 --   processing -> completed | waiting
 --   locks   see settle
 --   raises  CM001 when the claim is no longer ours
+--   session reads worker.late
 create or replace function worker.complete_task(
   p_task_id           bigint,
   p_fence             bigint,

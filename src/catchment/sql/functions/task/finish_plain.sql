@@ -3,6 +3,7 @@
 --
 --   processing -> completed
 --   locks   running rows by their place in the table: that is the order in which a list of places is read
+--   reads   worker.offspring
 --   plan    hash
 create or replace function worker.finish_plain(
   p_ids         bigint[],

@@ -2,6 +2,8 @@
 --
 --   locks   nothing that another transaction waits for; a merge takes the row of its twin only if it is free
 --   raises  CM002 unknown command, CM004 bad payload, lane or trace, CM005 when a limited command is given a line to stand in
+--   writes  worker.late_child
+--   session sets worker.late
 --   plan    walk
 create or replace function worker.insert_task(
   p_command       text,

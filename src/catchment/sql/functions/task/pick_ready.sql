@@ -6,6 +6,7 @@
 -- others: the server may have been busy with something else, or the look itself may have marked the dead entries.
 --
 --   locks   ready rows that are free
+--   session reads worker.position_…, sets worker.position_…
 create or replace function worker.pick_ready(
   p_queue_id      integer,
   p_kind          "char",

@@ -1,5 +1,7 @@
 -- remember_position: remember the last of the picked rows, where the next claim of this session starts; publish it for other sessions
 -- once a second. If several publish at the same time, any of them wins.
+--
+--   session sets worker.position_…
 create or replace function worker.remember_position(
   p_name  text,
   p_from  worker.claim_position,

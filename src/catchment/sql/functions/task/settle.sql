@@ -5,6 +5,7 @@
 --   locks   running rows by place; then scope rows deepest first, then id; then lane rows by key; then ready rows
 --   returns the state of each task whose fence still held; the others are left out, and nothing of them has changed
 --   raises  CM007 when something else is asked for
+--   session reads worker.late
 --   plan    walk
 create or replace function worker.settle(
   p_ids      bigint[],

@@ -1,6 +1,8 @@
 -- take_attempts: attempts whose fence still holds leave running, each with its fate and its error as it will be kept.
 --
 --   locks   running rows by their place in the table, as finish_plain
+--   reads   worker.offspring
+--   writes  worker.offspring
 create or replace function worker.take_attempts(
   p_ids      bigint[],
   p_fences   bigint[],

@@ -2,6 +2,7 @@
 -- scopes that were left open. A step or an item that fails does not affect the others. One session at a time.
 --
 --   locks   the turn of chores; then see do_step
+--   session sets synchronous_commit
 create or replace function worker.chores()
   returns jsonb
   language plpgsql

@@ -3,6 +3,7 @@
 --
 --   locks   see do_step
 --   returns how many items were done
+--   session sets lock_timeout
 create or replace function worker.keep_step(
   p_step  text,
   p_dead  bigint[] default '{}'

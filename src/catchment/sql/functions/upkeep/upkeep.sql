@@ -4,6 +4,7 @@
 --
 --   locks   the turn of upkeep; then see do_step
 --   returns what was done, the schedules that fired, whether after hooks are due, and which tables that claims read have many dead rows
+--   session sets synchronous_commit
 create or replace function worker.upkeep()
   returns jsonb
   language plpgsql
