@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         TwoPrimaries,
         UnknownCode,
     )
-    from catchment_register.schema.migrate import check_version, migrate
+    from catchment_register.schema import check_version, migrate
 
 __all__ = [
     "CodesRefused",
@@ -61,5 +61,5 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # The list of commands needs this package without the driver.
-    _places = dict.fromkeys(__all__, "errors") | dict.fromkeys(("check_version", "migrate"), "schema.migrate")
+    _places = dict.fromkeys(__all__, "errors") | dict.fromkeys(("check_version", "migrate"), "schema")
     __getattr__, __dir__ = lazy_names(__name__, _places)

@@ -1,7 +1,7 @@
 """Every error the register raises, as one tree, and the SQLSTATEs that its functions raise.
 
 RegisterError             a CatchmentError
-├── RegisterMismatch      the schema and this version do not fit
+├── RegisterMismatch      the schema and this version do not fit; also a SchemaMismatch
 ├── SettingRefused        a setting has a value it cannot have
 ├── CodesRefused          a file of codes cannot be loaded as asked
 ├── FileRefused           a file of units of which nothing can be read
@@ -22,19 +22,14 @@ RegisterError             a CatchmentError
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
-
-import psycopg
-
-from catchment import CatchmentError
+from catchment import CatchmentError, SchemaMismatch
 
 
 class RegisterError(CatchmentError):
     """Base of all errors of the register."""
 
 
-class RegisterMismatch(RegisterError):
+class RegisterMismatch(RegisterError, SchemaMismatch):
     """The register in the database and this version do not fit, or there is none."""
 
 
@@ -102,7 +97,7 @@ class StagingLost(RegisterError):
     """``RG010``: rows that were staged are gone, as after a crash of the server."""
 
 
-_BY_SQLSTATE: dict[str, type[RegisterError]] = {
+BY_SQLSTATE: dict[str, type[RegisterError]] = {
     "RG001": OverlapRefused,
     "RG002": NotCovered,
     "RG003": StillCovered,
@@ -114,23 +109,3 @@ _BY_SQLSTATE: dict[str, type[RegisterError]] = {
     "RG009": RoundBroken,
     "RG010": StagingLost,
 }
-
-
-def translate(error: psycopg.Error) -> Exception:
-    """The register's error for a database error, or that error itself."""
-    kind = _BY_SQLSTATE.get(error.sqlstate or "")
-    if kind is None:
-        return error
-    return kind(error.diag.message_primary or str(error), hint=error.diag.message_hint)
-
-
-@contextmanager
-def translated() -> Generator[None]:
-    """Raise the errors of the register's functions as classes, the database error chained."""
-    try:
-        yield
-    except psycopg.Error as error:
-        raised = translate(error)
-        if raised is error:
-            raise
-        raise raised from error

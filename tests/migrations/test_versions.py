@@ -155,7 +155,7 @@ def test_an_older_package_leaves_a_newer_lake(lake_case: LakeCase, monkeypatch: 
 
 def test_an_older_package_leaves_a_newer_register(reg_db: RegisterDatabase) -> None:
     reg_db.conn.execute("update worker.version set fingerprint = 'another', release = '9.0'")
-    reg_db.conn.execute("update register.version set fingerprint = 'another'")
+    reg_db.conn.execute("update register.version set fingerprint = 'another', release = '9.0'")
     upgrade = catchment_register.migrate(reg_db.conn)
     assert (upgrade.applied, upgrade.routines_changed, upgrade.newer) == ((), False, "9.0")
     assert reg_db.value("select fingerprint from register.version") == "another"

@@ -1915,7 +1915,8 @@ CREATE TABLE register.version (
     is_one boolean DEFAULT true NOT NULL,
     fingerprint text NOT NULL,
     compatible_from integer NOT NULL,
-    derivation integer NOT NULL,
+    release text NOT NULL,
+    derivation integer,
     CONSTRAINT version_is_one_check CHECK (is_one)
 );
 ALTER TABLE register.version OWNER TO register_owner;

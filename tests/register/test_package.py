@@ -17,6 +17,7 @@ import catchment
 import catchment_register
 from catchment.cli import plugins
 from catchment_register import errors
+from catchment_register.schema import REGISTER
 
 ROOT = Path(catchment_register.__file__).parent
 
@@ -64,12 +65,12 @@ def test_every_sqlstate_that_the_register_raises_has_a_class() -> None:
     assert {"RG001", "RG002", "RG003", "RG004", "RG005", "RG006", "RG007"} <= raised
     for sqlstate in sorted(raised):
         made = type("Made", (psycopg.DatabaseError,), {"sqlstate": sqlstate})("said")
-        assert isinstance(errors.translate(made), errors.RegisterError), sqlstate
+        assert isinstance(REGISTER.translate(made), errors.RegisterError), sqlstate
 
 
 def test_errors_of_the_server_stay_what_they_are() -> None:
     error = psycopg.errors.UniqueViolation("said")
-    assert errors.translate(error) is error
+    assert REGISTER.translate(error) is error
 
 
 def test_every_routine_is_in_the_file_of_its_name() -> None:

@@ -11,8 +11,7 @@ from psycopg import Connection
 
 import catchment
 from catchment_register.dates import read_open_ends
-from catchment_register.errors import translated
-from catchment_register.schema.migrate import check_version, migrate
+from catchment_register.schema import REGISTER, check_version, migrate
 
 Dsn = Annotated[
     str | None,
@@ -38,7 +37,7 @@ def open_register(dsn: str | None) -> Generator[Connection[Any]]:
 
     Errors of the register's functions are raised as its classes; an open end is read as ``date.max``.
     """
-    with connect_register(dsn) as conn, translated():
+    with connect_register(dsn) as conn, REGISTER.translated():
         if dsn is None:
             migrate(conn)
         check_version(conn)

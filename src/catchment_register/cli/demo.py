@@ -26,13 +26,12 @@ from catchment_register.codes.kinds import KINDS
 from catchment_register.codes.load import load_codes, load_countries
 from catchment_register.codes.read import read_codes
 from catchment_register.dates import read_open_ends
-from catchment_register.errors import RegisterError, SettingRefused, translated
+from catchment_register.errors import RegisterError, SettingRefused
 from catchment_register.generate.files import CODE_FILES, UNIT_FILES, write_register
 from catchment_register.generate.plan import Plan, choose_plan
 from catchment_register.report import chart
 from catchment_register.report.figures import read_history
-from catchment_register.schema import loader
-from catchment_register.schema.migrate import migrate
+from catchment_register.schema import REGISTER, migrate
 from catchment_register.upload.job import Request, import_source, open_source
 from catchment_register.watch import find_job, watch_import, watch_round
 
@@ -48,7 +47,7 @@ def demo(
     """Watch a register come to life: import, derivation, one edit. Leaves nothing behind without a DSN."""
     plan = choose_plan("demo", legal_units=legal_units)
     began = time.monotonic()
-    with ExitStack() as stack, translated():
+    with ExitStack() as stack, REGISTER.translated():
         folder = Path(tempfile.mkdtemp(prefix="catchment-demo-"))
         # The server stops when the process ends, and before its folder goes: the last one registered comes first.
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -146,7 +145,7 @@ def _import(conn: Connection[Any], folder: Path) -> None:
 def _derive(conn: Connection[Any]) -> None:
     began = time.monotonic()
     show(conn, watch_round(conn), "analytics", quietly=not console.is_terminal)
-    counts = _rows(conn, loader.query("demo_counts"))[0]
+    counts = _rows(conn, REGISTER.query("demo_counts"))[0]
     told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
     console.print(f"Derived in {time.monotonic() - began:.1f} s after the last import: {told}.")
 
@@ -165,7 +164,7 @@ def _tell_history(conn: Connection[Any]) -> None:
 
 def _edit(conn: Connection[Any]) -> None:
     """The largest establishment hires; every figure above it follows."""
-    unit = _rows(conn, loader.query("demo_unit"))[0]
+    unit = _rows(conn, REGISTER.query("demo_unit"))[0]
     before = _figures(conn, unit)
     conn.execute(
         "select register.edit_unit('establishment', %s, %s, p_comment => 'demo')",
@@ -184,7 +183,7 @@ def _edit(conn: Connection[Any]) -> None:
 
 def _figures(conn: Connection[Any], unit: dict[str, Any]) -> dict[str, int]:
     parameters = {name: unit[name] for name in ("unit_id", "enterprise_id", "region_path")}
-    return {row["what"]: row["employees"] for row in _rows(conn, loader.query("demo_figures"), parameters)}
+    return {row["what"]: row["employees"] for row in _rows(conn, REGISTER.query("demo_figures"), parameters)}
 
 
 def _check(conn: Connection[Any]) -> None:

@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from catchment_register.cli.database import Dsn, open_register
 from catchment_register.cli.output import LARGEST_INTEGER, Json, console, print_json, print_rows
 from catchment_register.errors import FileRefused, JobRefused
-from catchment_register.schema import loader
+from catchment_register.schema import REGISTER
 from catchment_register.watch import find_job
 
 app = typer.Typer(name="import-job", help="Import jobs: look at them, approve or reject them.", no_args_is_help=True)
@@ -114,7 +114,7 @@ def _found(conn: Connection[Any], job_id: int) -> Row:
 def job_rows(conn: Connection[Any], job_id: int, *, limit: int | None = None) -> list[Row]:
     """Problems of a job, one for each row and column; errors before warnings of a row."""
     with conn.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(loader.query("import_problems"), {"job_id": job_id, "limit": limit}).fetchall()
+        return cursor.execute(REGISTER.query("import_problems"), {"job_id": job_id, "limit": limit}).fetchall()
 
 
 def print_summary(job: Row) -> None:

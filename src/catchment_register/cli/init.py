@@ -14,9 +14,8 @@ from catchment_register.cli.database import Dsn, connect_register
 from catchment_register.cli.output import Json, console, print_json
 from catchment_register.codes.edition import find_standard, use_region_version
 from catchment_register.codes.load import load_countries
-from catchment_register.errors import SettingRefused, translated
-from catchment_register.schema import loader
-from catchment_register.schema.migrate import migrate
+from catchment_register.errors import SettingRefused
+from catchment_register.schema import REGISTER, migrate
 
 # Settings that --set takes; the others have options of their own.
 TUNABLE = ("batch_enterprises", "import_batch_rows", "partition_count_target", "rebuild_share", "truncates_text")
@@ -37,7 +36,7 @@ def init(
     as_json: Json = False,
 ) -> None:
     """Install or upgrade the register, and change its settings. Safe to run again, and while workers run."""
-    with connect_register(dsn) as conn, translated():
+    with connect_register(dsn) as conn, REGISTER.translated():
         upgrade = migrate(conn, on_step=lambda step: None if as_json else console.print(f"  {step}"))
         countries = load_countries(conn)
         before = read_settings(conn)
@@ -64,7 +63,7 @@ def init(
 
 def read_settings(conn: Connection[Any]) -> dict[str, Any]:
     """All settings by name, codes instead of ids."""
-    cursor = conn.execute(loader.query("settings"))
+    cursor = conn.execute(REGISTER.query("settings"))
     row = cursor.fetchone()
     names = [c.name for c in cursor.description or ()]
     return dict(zip(names, row or (), strict=True))

@@ -13,7 +13,7 @@ from catchment_register.cli.output import LARGEST_INTEGER, Json, print_rows
 from catchment_register.cli.report import read_day
 from catchment_register.errors import ReportRefused
 from catchment_register.report.figures import UNIT_TYPES, check_choice
-from catchment_register.schema import loader
+from catchment_register.schema import REGISTER
 
 COLUMNS = ("unit", "ident", "name", "region", "activity", "employees")
 EXTRA = ("status", "sector", "enterprise_id", "valid_from", "valid_to")
@@ -44,6 +44,6 @@ def search(
     asked = {"text": text.strip(), "words": word_query(text), "unit_type": unit_type, "region": region}
     asked |= {"activity": activity, "sector": sector, "at": read_day(at), "limit": limit}
     with open_register(dsn) as conn, conn.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(loader.query("search"), asked).fetchall()
+        rows = cursor.execute(REGISTER.query("search"), asked).fetchall()
     shown = rows if as_json else [row | {"unit": f"{row['unit_type']}/{row['unit_id']}"} for row in rows]
     print_rows(shown, COLUMNS, as_json=as_json, empty="No unit is found.", extra=EXTRA)

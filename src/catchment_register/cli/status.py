@@ -11,7 +11,7 @@ from psycopg.rows import dict_row
 from catchment_register.cli.database import Dsn, open_register
 from catchment_register.cli.output import LARGEST_INTEGER, Json, console, print_json, print_rows
 from catchment_register.cli.waiting import show
-from catchment_register.schema import loader
+from catchment_register.schema import REGISTER
 from catchment_register.watch import watch_round
 
 Row = dict[str, Any]
@@ -44,7 +44,7 @@ def status(
     with open_register(dsn) as conn:
         if follow:
             show(conn, watch_round(conn), "analytics", quietly=as_json)
-        now = _rows(conn, loader.query("status"))[0]
+        now = _rows(conn, REGISTER.query("status"))[0]
         phases = _rows(conn, "select * from register.pipeline_progress()")
         jobs = _rows(conn, "select * from register.import_progress()")
         last = last_rounds(conn, rounds)
@@ -56,7 +56,7 @@ def status(
 
 def last_rounds(conn: Connection[Any], count: int) -> list[Row]:
     """The last rounds, the newest first."""
-    return _rows(conn, loader.query("rounds"), {"limit": count})
+    return _rows(conn, REGISTER.query("rounds"), {"limit": count})
 
 
 def _print(now: Row, phases: list[Row], jobs: list[Row], rounds: list[Row]) -> None:

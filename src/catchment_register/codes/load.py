@@ -14,8 +14,7 @@ from psycopg.types.json import Jsonb
 from catchment_register.codes.edition import Edition, find_edition
 from catchment_register.codes.kinds import KINDS, Kind
 from catchment_register.codes.read import Code, Problem, Reading, parse_codes
-from catchment_register.errors import translated
-from catchment_register.schema import loader
+from catchment_register.schema import REGISTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ def load_codes(
     ``version`` is the edition of the list: a version of regions, which is made if need be, or a standard of activities;
     without one the configured edition. Several codes are written or none.
     """
-    with translated(), conn.transaction():
+    with REGISTER.translated(), conn.transaction():
         edition = find_edition(conn, kind, version)
         codes, problems = _under_parents(conn, kind, reading.codes, edition)
         if kind.is_ordered:
@@ -106,7 +105,7 @@ def _in_order(conn: Connection[Any], kind: Kind, codes: list[Code]) -> list[Code
 def _upsert(conn: Connection[Any], kind: Kind, columns: list[str], rows: list[dict[str, Any]]) -> tuple[int, int]:
     key = [*([kind.scope] if kind.scope else []), kind.key.name]
     names = [*key, *columns]
-    text = SQL(loader.query("load_codes")).format(
+    text = SQL(REGISTER.query("load_codes")).format(
         table=Identifier("register", kind.table),
         columns=_names(names),
         key=_names(key),
@@ -119,7 +118,7 @@ def _upsert(conn: Connection[Any], kind: Kind, columns: list[str], rows: list[di
 
 def _disable_others(conn: Connection[Any], kind: Kind, rows: list[dict[str, Any]], edition: Edition) -> int:
     key = [kind.key.name]
-    text = SQL(loader.query("disable_codes")).format(
+    text = SQL(REGISTER.query("disable_codes")).format(
         table=Identifier("register", kind.table),
         scope=_condition(kind, edition),
         given=_names(key, "g"),

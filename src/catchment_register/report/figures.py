@@ -13,7 +13,7 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from catchment_register.errors import ReportRefused
-from catchment_register.schema import loader
+from catchment_register.schema import REGISTER
 
 Row = dict[str, Any]
 
@@ -130,4 +130,4 @@ def _code_id(conn: Connection[Any], table: str, column: str, code: str | None) -
 
 def _rows(conn: Connection[Any], query: str, **parameters: Any) -> list[Row]:
     with conn.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(loader.query(f"report_{query}"), parameters).fetchall()
+        return cursor.execute(REGISTER.query(f"report_{query}"), parameters).fetchall()

@@ -14,7 +14,7 @@ from psycopg import Connection
 from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
 
-from catchment_register.errors import translated
+from catchment_register.schema import REGISTER
 from catchment_register.upload.columns import find_kind, read_layout
 from catchment_register.upload.csv_rows import open_csv
 from catchment_register.upload.definition import check_dates, read_definition
@@ -84,7 +84,7 @@ def import_source(
     choice = choose_mapping(source.headers, layout, given=given, strategy=strategy)
     if definition is not None:
         check_dates(definition, choice)
-    with translated():
+    with REGISTER.translated():
         job_id = create_job(conn, request, source.headers, choice)
         permuter = Permuter(job_id, source.headers, choice.mapping, layout)
         rows = upload(conn, job_id, permuter, source.rows, on_rows=on_rows)

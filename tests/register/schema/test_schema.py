@@ -15,10 +15,13 @@ from psycopg.conninfo import make_conninfo
 
 import catchment
 import catchment_register
+from catchment.schema import files
 from catchment_register import RegisterMismatch
-from catchment_register.schema import loader, migrate
+from catchment_register.schema import DERIVATION, REGISTER, RegisterUpgrade
 from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.register.dump import SCHEMA, dump
+
+MIGRATIONS = files.migrations(REGISTER.package)
 
 
 @pytest.fixture
@@ -89,9 +92,9 @@ def test_rounds_never_interleave(reg: Register) -> None:
 
 def test_install_does_everything_and_then_nothing(empty: Connection[Any]) -> None:
     first = catchment_register.migrate(empty)
-    assert list(first.applied) == [m.name for m in loader.migrations()]
+    assert list(first.applied) == [m.name for m in MIGRATIONS]
     assert (first.routines_changed, first.derives_anew) == (True, False)
-    assert catchment_register.migrate(empty) == migrate.Upgrade((), False, False)
+    assert catchment_register.migrate(empty) == RegisterUpgrade((), False)
     catchment_register.check_version(empty)
     assert empty.execute("select count(*) from worker.tasks").fetchone() == (0,)
 
@@ -107,7 +110,7 @@ def test_an_upgrade_of_the_engine_gives_rights_back(reg_db: RegisterDatabase) ->
 
 
 def test_new_rules_of_derivation_ask_for_a_full_round_once(reg_db: RegisterDatabase) -> None:
-    reg_db.conn.execute("update register.version set derivation = %s", [migrate.DERIVATION - 1])
+    reg_db.conn.execute("update register.version set derivation = %s", [DERIVATION - 1])
     assert catchment_register.migrate(reg_db.conn).derives_anew
     assert not catchment_register.migrate(reg_db.conn).derives_anew
     tasks = reg_db.rows("select command, payload from worker.tasks")
@@ -132,7 +135,7 @@ def test_several_install_at_once(empty: Connection[Any]) -> None:
     assert failures == []
 
 
-@pytest.mark.parametrize("step", [loader.migrations()[0].name, loader.migrations()[-1].name, "functions"])
+@pytest.mark.parametrize("step", [MIGRATIONS[0].name, MIGRATIONS[-1].name, "functions"])
 def test_an_install_that_breaks_can_be_run_again(empty: Connection[Any], step: str) -> None:
     class Broken(Exception):
         pass
@@ -150,16 +153,17 @@ def test_an_install_that_breaks_can_be_run_again(empty: Connection[Any], step: s
 
 
 def test_code_and_schema_that_do_not_fit_say_so(reg_db: RegisterDatabase, empty: Connection[Any]) -> None:
-    newest = loader.migrations()[-1].number
-    with pytest.raises(RegisterMismatch, match="has no register") as caught:
+    newest = REGISTER.newest
+    with pytest.raises(RegisterMismatch, match="the register is not installed in this database") as caught:
         catchment_register.check_version(empty)
     assert caught.value.hint == "Run: catchment register init"
     reg_db.conn.execute("delete from register.migration where number = %s", [newest])
-    with pytest.raises(RegisterMismatch, match=f"at migration {newest - 1}, this version needs {newest}"):
+    with pytest.raises(
+        RegisterMismatch, match=f"at migration {newest - 1}, .* needs {newest}"
+    ):
         catchment_register.check_version(reg_db.conn)
     reg_db.conn.execute("insert into register.migration (number, name) values (%s, 'future')", [newest + 1])
-    with pytest.raises(RegisterMismatch, match=f"has migration {newest + 1}, this version knows {newest}"):
-        catchment_register.migrate(reg_db.conn)
+    assert catchment_register.migrate(reg_db.conn).newer == f"migration {newest + 1}"
     reg_db.conn.execute("update register.version set compatible_from = %s", [newest + 1])
     with pytest.raises(RegisterMismatch, match="and newer"):
         catchment_register.check_version(reg_db.conn)
@@ -167,7 +171,7 @@ def test_code_and_schema_that_do_not_fit_say_so(reg_db: RegisterDatabase, empty:
 
 def test_a_foreign_schema_of_the_same_name_is_left_alone(empty: Connection[Any]) -> None:
     empty.execute("create schema register")
-    with pytest.raises(psycopg.Error, match="not owned by register_owner"):
+    with pytest.raises(RegisterMismatch, match="not owned by register_owner"):
         catchment_register.migrate(empty)
     assert empty.execute("select count(*) from pg_class where relnamespace = 'register'::regnamespace").fetchone() == (
         0,

@@ -110,3 +110,7 @@ values ('collect_changes', 'units', 1, 1),
        ('derive_statistical_unit_facet', 'reports', 7, 22),
        ('statistical_unit_facet_reduce', 'reports', 8, 16),
        ('derive_statistical_history_facet', 'reports', 9, 45);
+
+alter table register.version add column derivation integer;
+comment on column register.version.derivation is
+  'The rules that everything published was derived by, or is asked to be; null until the first upgrade has ended.';

@@ -1,1 +1,0 @@
-"""Installing and upgrading the schema ``register``."""
