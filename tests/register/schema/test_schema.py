@@ -158,9 +158,7 @@ def test_code_and_schema_that_do_not_fit_say_so(reg_db: RegisterDatabase, empty:
         catchment_register.check_version(empty)
     assert caught.value.hint == "Run: catchment register init"
     reg_db.conn.execute("delete from register.migration where number = %s", [newest])
-    with pytest.raises(
-        RegisterMismatch, match=f"at migration {newest - 1}, .* needs {newest}"
-    ):
+    with pytest.raises(RegisterMismatch, match=f"at migration {newest - 1}, .* needs {newest}"):
         catchment_register.check_version(reg_db.conn)
     reg_db.conn.execute("insert into register.migration (number, name) values (%s, 'future')", [newest + 1])
     assert catchment_register.migrate(reg_db.conn).newer == f"migration {newest + 1}"
