@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from catchment.lake import Lake
-from catchment.lake.worker import APP, worker_environment
+from catchment.lake.tasks.worker import APP, worker_environment
 from catchment.store import embedded
 from catchment.store.connect import connect
 from catchment.store.fetch import fetch_rows

@@ -216,7 +216,7 @@ def test_without_the_extra_every_command_says_so_before_it_looks_at_its_argument
 
 
 def test_without_the_extra_the_worker_of_dynamic_tables_says_so() -> None:
-    (said,) = _without("duckdb", "worker --app catchment.lake.app:app")
+    (said,) = _without("duckdb", "worker --app catchment.lake.tasks.app:app")
     assert said.startswith("1 error: dynamic tables need duckdb, which is not installed hint: Run: pip install")
 
 

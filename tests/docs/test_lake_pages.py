@@ -10,9 +10,10 @@ import psycopg
 from pydantic.fields import FieldInfo
 
 from catchment.cli.table import app
-from catchment.lake import Lake, metrics
-from catchment.lake.ddl import PROPERTIES
+from catchment.lake import Lake
+from catchment.lake.query.ddl import PROPERTIES
 from catchment.lake.settings import LakeSettings
+from catchment.lake.tasks import metrics
 
 ROOT = Path(__file__).parents[2]
 COMPUTED = {"lake_memory_limit": "60 % of memory", "lake_threads": "all cores", "lake_temp_directory": "the system's"}

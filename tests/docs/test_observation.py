@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from catchment.lake.metrics import collector
+from catchment.lake.tasks.metrics import collector
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.metrics_server import WorkerCollector
 from catchment.store.depth import QueueDepth

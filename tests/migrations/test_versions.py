@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import catchment_register
 from catchment.cli.main import app
 from catchment.errors import SchemaMismatch
-from catchment.lake import install as lake_install
+from catchment.lake.control import install as lake_install
 from catchment.model.release import VERSION, release_order
 from catchment.schema import Schema, Upgrade, files
 from catchment.sql import ENGINE

@@ -21,7 +21,7 @@ from catchment.errors import CatchmentError, ExtraMissing
 
 if TYPE_CHECKING:
     from catchment.lake import Lake
-    from catchment.lake.rounds import RefreshInfo
+    from catchment.lake.tables.rounds import RefreshInfo
 
 ORDERS = 1_000_000
 CUSTOMERS = 100_000
@@ -59,7 +59,7 @@ def demo_lake(dsn: str, folder: Path) -> None:
 
 
 def _start_worker(dsn: str, stack: ExitStack) -> subprocess.Popen[bytes]:
-    from catchment.lake.worker import APP, worker_environment
+    from catchment.lake.tasks.worker import APP, worker_environment
 
     queues = ["--queue", "lake", "--queue", "lake_schedule"]
     process = subprocess.Popen(  # noqa: S603 - our own command line

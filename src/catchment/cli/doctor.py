@@ -78,7 +78,7 @@ def _server_findings(conn: Connection[Any]) -> list[dict[str, Any]]:
 def _lake_findings(conn: Connection[Any]) -> list[dict[str, Any]]:
     """What is wrong with the lake of this database, if it has one."""
     # Needs PostgreSQL alone, so it works where the extra is not installed.
-    from catchment.lake.verify import has_lake, verify
+    from catchment.lake.duck.verify import has_lake, verify
 
     if not has_lake(conn):
         return []

@@ -30,7 +30,7 @@ from catchment.errors import RequestRefused
 from catchment.model.check import LARGEST_INTEGER
 
 if TYPE_CHECKING:
-    from catchment.lake.rounds import RefreshInfo
+    from catchment.lake.tables.rounds import RefreshInfo
 
 app = typer.Typer(
     cls=TableGroup,
@@ -230,7 +230,7 @@ def worker(
 ) -> None:
     """Refresh tables as they become due. SIGTERM and Ctrl-C let running work end or give it back."""
     with open_lake(dsn, lake) as used:
-        from catchment.lake.worker import run_workers
+        from catchment.lake.tasks.worker import run_workers
 
         code = run_workers(used.dsn, processes, memory=memory, threads=threads)
     raise typer.Exit(code)

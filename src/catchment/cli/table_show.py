@@ -15,7 +15,7 @@ from rich.table import Table
 from catchment.cli.output import console, errors, print_json, print_rows, styled_state
 
 if TYPE_CHECKING:
-    from catchment.lake.rounds import OnProgress, RefreshInfo
+    from catchment.lake.tables.rounds import OnProgress, RefreshInfo
 
 Row = Mapping[str, Any]
 

@@ -26,14 +26,21 @@ from catchment.lazy import Extra, lazy_names
 EXTRA = Extra("lake", "dynamic tables", ("duckdb", "sqlglot", "pytz"))
 
 if TYPE_CHECKING:
-    from catchment.lake.audit import AuditResult
     from catchment.lake.facade import Lake
-    from catchment.lake.lifecycle import TableInfo
-    from catchment.lake.rounds import RefreshInfo
+    from catchment.lake.refresh.audit import AuditResult
+    from catchment.lake.tables.lifecycle import TableInfo
+    from catchment.lake.tables.rounds import RefreshInfo
 else:
     # Those that need DuckDB: the rest of Catchment looks into this package without it.
     __getattr__, __dir__ = lazy_names(
-        __name__, {"AuditResult": "audit", "Lake": "facade", "RefreshInfo": "rounds", "TableInfo": "lifecycle"}, EXTRA
+        __name__,
+        {
+            "AuditResult": "refresh.audit",
+            "Lake": "facade",
+            "RefreshInfo": "tables.rounds",
+            "TableInfo": "tables.lifecycle",
+        },
+        EXTRA,
     )
 
 __all__ = [

@@ -11,19 +11,19 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from catchment.errors import LakeError, TableMissing
-from catchment.lake import lifecycle, report, rounds
-from catchment.lake.address import find_address
-from catchment.lake.audit import AuditResult, audit
-from catchment.lake.control import Control
-from catchment.lake.ddl import DEFAULT_SCHEMA, parse_name, parse_statements
-from catchment.lake.duck import Duck, Never, attach_statement
-from catchment.lake.install import install
-from catchment.lake.lifecycle import TableInfo
-from catchment.lake.locks import commit_lock
-from catchment.lake.maintain import expire, maintain_table
+from catchment.lake.control.control import Control
+from catchment.lake.control.install import install
+from catchment.lake.duck.address import find_address
+from catchment.lake.duck.duck import Duck, Never, attach_statement
+from catchment.lake.duck.locks import commit_lock
+from catchment.lake.files.maintain import expire, maintain_table
 from catchment.lake.names import lake_name
-from catchment.lake.rounds import OnProgress, RefreshInfo
+from catchment.lake.query.ddl import DEFAULT_SCHEMA, parse_name, parse_statements
+from catchment.lake.refresh.audit import AuditResult, audit
 from catchment.lake.settings import LakeSettings, read_settings
+from catchment.lake.tables import lifecycle, report, rounds
+from catchment.lake.tables.lifecycle import TableInfo
+from catchment.lake.tables.rounds import OnProgress, RefreshInfo
 from catchment.lake.types import TableRef
 from catchment.model.duration import Duration, as_timedelta
 from catchment.store.connect import DSN_VARIABLE, connect_ours, find_dsn

@@ -11,10 +11,11 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from catchment.lake import bucket, coordinate, merge, refresh, sweep
-from catchment.lake.app import app
-from catchment.lake.control import Control
-from catchment.lake.duck import Duck
+from catchment.lake.control.control import Control
+from catchment.lake.duck.duck import Duck
+from catchment.lake.files import sweep
+from catchment.lake.refresh import bucket, coordinate, merge, refresh
+from catchment.lake.tasks.app import app
 
 __all__ = ["app"]
 

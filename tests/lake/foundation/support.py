@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from catchment.lake.catalog import columns_at, find_table
+from catchment.lake.duck.catalog import columns_at, find_table
+from catchment.lake.files.physical import create_physical
 from catchment.lake.names import lake_name, quoted
-from catchment.lake.physical import create_physical
 from catchment.lake.types import (
     Action,
     Column,

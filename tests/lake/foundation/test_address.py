@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catchment.errors import RequestRefused
-from catchment.lake.address import LakeAddress, default_address, find_address, is_remote, parse
+from catchment.lake.duck.address import LakeAddress, default_address, find_address, is_remote, parse
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from psycopg import Connection
 
-from catchment.lake import catalog
+from catchment.lake.duck import catalog
 from catchment.lake.names import quoted
 from catchment.lake.types import ColumnAt, TableRef
 from tests.fixtures.lake import LakeCase

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from catchment.lake.catalog import find_table
+from catchment.lake.duck.catalog import find_table
 from catchment.lake.types import TableRef
 from tests.fixtures.lake import LakeCase, foreign_client
 

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from catchment.errors import CommitRefused, PublishVetoed
-from catchment.lake.duck import Duck
+from catchment.lake.duck.duck import Duck
 from catchment.lake.names import lake_name
 from catchment.lake.types import Order
 from tests.fixtures.lake import LakeCase, foreign_client
@@ -217,8 +217,8 @@ def test_a_commit_without_a_note_of_ours_does_not_call_the_guard(
 
 ZOMBIE = """
 import sys
-from catchment.lake.control import Control
-from catchment.lake.duck import Duck
+from catchment.lake.control.control import Control
+from catchment.lake.duck.duck import Duck
 from catchment.lake.settings import LakeSettings
 
 dsn, refresh_id, fence, physical, mark = sys.argv[1:]

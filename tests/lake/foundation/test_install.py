@@ -16,13 +16,13 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from catchment.errors import LakeUnavailable, RequestRefused, SchemaMismatch
-from catchment.lake.address import LakeAddress, parse
-from catchment.lake.catalog import read_address
-from catchment.lake.duck import Duck
-from catchment.lake.install import install
+from catchment.lake.control.install import install
+from catchment.lake.duck.address import LakeAddress, parse
+from catchment.lake.duck.catalog import read_address
+from catchment.lake.duck.duck import Duck
+from catchment.lake.duck.verify import verify
 from catchment.lake.settings import LakeSettings
 from catchment.lake.sql import LAKE
-from catchment.lake.verify import verify
 from catchment.schema.files import fingerprint
 from tests.fixtures.lake import SETTINGS, LakeCase
 from tests.lake.foundation.support import add_table, content, refresh
@@ -33,9 +33,9 @@ STEPS = ["catalog", "views of the catalog", "guard"]
 SCRIPT = textwrap.dedent(
     """
     import os, signal, sys
-    from catchment.lake.address import parse
-    from catchment.lake.duck import Duck
-    from catchment.lake.install import install
+    from catchment.lake.duck.address import parse
+    from catchment.lake.duck.duck import Duck
+    from catchment.lake.control.install import install
     from catchment.lake.settings import LakeSettings
 
     dsn, path, victim, table = sys.argv[1:]
@@ -135,7 +135,7 @@ def test_no_row_is_inlined_in_a_new_lake_whoever_writes_it(lake_case: LakeCase) 
     # A client that was told nothing of inlining, with three rows: DuckLake's default would inline them.
     code = """
         import sys
-        from catchment.lake.extensions import take_instance
+        from catchment.lake.duck.extensions import take_instance
         con = take_instance()
         con.execute(f"ATTACH 'ducklake:postgres:{sys.argv[1]}' AS theirs")
         con.execute("INSERT INTO theirs.main.small VALUES (1), (2), (3)")

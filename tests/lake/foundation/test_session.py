@@ -23,13 +23,13 @@ from catchment.errors import (
     PublishVetoed,
     SnapshotExpired,
 )
-from catchment.lake import extensions
-from catchment.lake.address import LakeAddress
-from catchment.lake.duck import Duck, Never, attach_statement
-from catchment.lake.duck_errors import translate
-from catchment.lake.install import install
+from catchment.lake.control.install import install
+from catchment.lake.duck import extensions
+from catchment.lake.duck.address import LakeAddress
+from catchment.lake.duck.duck import Duck, Never, attach_statement
+from catchment.lake.duck.duck_errors import translate
+from catchment.lake.duck.spill import sweep
 from catchment.lake.settings import LakeSettings
-from catchment.lake.spill import sweep
 from tests.fixtures.lake import SETTINGS, LakeCase
 from tests.fixtures.s3 import Bucket
 from tests.fixtures.worker import wait_until
@@ -92,7 +92,7 @@ def test_settings_of_the_newest_open_hold(lake_case: LakeCase) -> None:
 
 SPILL = """
 import sys, duckdb
-from catchment.lake.extensions import take_instance
+from catchment.lake.duck.extensions import take_instance
 both = take_instance(sys.argv[1]), take_instance(sys.argv[1])
 for con in both:
     con.execute("SET memory_limit = '20MB'; SET threads = 1")
@@ -156,7 +156,7 @@ def test_times_with_a_zone_can_be_read(lake_case: LakeCase) -> None:
 
 def test_the_day_of_a_time_is_the_same_wherever_a_worker_runs() -> None:
     code = """
-from catchment.lake.extensions import take_instance
+from catchment.lake.duck.extensions import take_instance
 print(take_instance().cursor().execute("SELECT CAST(TIMESTAMPTZ '2026-01-02 20:00:00+00' AS DATE)").fetchone()[0])
 """
     found = subprocess.check_output([sys.executable, "-c", code], env={**os.environ, "TZ": "Asia/Tokyo"}, text=True)

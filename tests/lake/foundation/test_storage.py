@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from catchment.lake import storage
-from catchment.lake.address import LakeAddress
-from catchment.lake.control import Control
-from catchment.lake.duck import Duck
-from catchment.lake.install import install
+from catchment.lake.control.control import Control
+from catchment.lake.control.install import install
+from catchment.lake.duck.address import LakeAddress
+from catchment.lake.duck.duck import Duck
+from catchment.lake.files import storage
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import BucketRange
 from tests.fixtures.lake import SETTINGS, LakeCase

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from catchment.errors import PublishVetoed, TableMissing, TableRefused
-from catchment.lake.physical import create_physical, drop_physical
+from catchment.lake.files.physical import create_physical, drop_physical
 from catchment.lake.types import Properties, TableRef
 from tests.fixtures.lake import LakeCase
 from tests.lake.foundation.support import (

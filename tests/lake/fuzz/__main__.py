@@ -19,8 +19,8 @@ from pathlib import Path
 
 import psycopg
 
-from catchment.lake.address import parse
-from catchment.lake.install import install
+from catchment.lake.control.install import install
+from catchment.lake.duck.address import parse
 from catchment.lake.settings import LakeSettings
 from catchment.store import embedded
 from catchment.store.migrate import migrate

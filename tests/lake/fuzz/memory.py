@@ -14,16 +14,16 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from catchment.lake.analyse import analyse
-from catchment.lake.apply import broken, delta_steps
-from catchment.lake.calls import Macro
-from catchment.lake.compile import all_rows, difference, fresh_rows, oracle, stored_rows
-from catchment.lake.extensions import extension_file
-from catchment.lake.kinds import function_kinds
+from catchment.lake.delta.analyse import analyse
+from catchment.lake.delta.apply import broken, delta_steps
+from catchment.lake.delta.compile import all_rows, difference, fresh_rows, oracle, stored_rows
+from catchment.lake.delta.relation import Plan
+from catchment.lake.delta.terms import Step, affected
+from catchment.lake.duck.extensions import extension_file
+from catchment.lake.duck.kinds import function_kinds
 from catchment.lake.names import RID, WEIGHT, literal, quoted
-from catchment.lake.parse import refused_query
-from catchment.lake.relation import Plan
-from catchment.lake.terms import Step, affected
+from catchment.lake.query.calls import Macro
+from catchment.lake.query.parse import refused_query
 from catchment.lake.types import Column, ColumnAt, Definition, Mode, Properties, SourceTable, TableRef
 
 BUCKETS = 4

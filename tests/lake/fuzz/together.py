@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from catchment.lake import bucket, coordinate, merge, refresh, sweep
-from catchment.lake.duck import Never
+from catchment.lake.choose.outcome import Done
+from catchment.lake.choose.parallel import Decision
+from catchment.lake.duck.duck import Never
+from catchment.lake.files import sweep
 from catchment.lake.names import DT_SCHEMA, physical_name, quoted
-from catchment.lake.outcome import Done
-from catchment.lake.parallel import Decision
+from catchment.lake.refresh import bucket, coordinate, merge, refresh
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Order
 from tests.fixtures.lake import LakeCase

@@ -13,12 +13,12 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
-from catchment.lake import bucket
-from catchment.lake.app import app
-from catchment.lake.attempts import TaskStop
-from catchment.lake.control import Control
-from catchment.lake.duck import Duck, Stop
+from catchment.lake.control.control import Control
+from catchment.lake.duck.duck import Duck, Stop
+from catchment.lake.refresh import bucket
 from catchment.lake.settings import LakeSettings
+from catchment.lake.tasks.app import app
+from catchment.lake.tasks.attempts import TaskStop
 from catchment.lake.types import BucketRange, BucketResult, Order
 
 __all__ = ["app"]

@@ -10,7 +10,7 @@ from typing import Any
 from tests.fixtures.lake import LakeCase
 from tests.fixtures.worker import StartWorker, WorkerProcess, wait_until
 
-APP = "catchment.lake.app:app"
+APP = "catchment.lake.tasks.app:app"
 QUICK = {"LEASE_SECONDS": "5", "LAKE_ARTIFACT_GRACE_SECONDS": "1"}
 """A stopped worker is missed after five seconds (a dead one sooner), its files are looked for again after one more."""
 

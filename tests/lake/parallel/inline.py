@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from catchment.lake import bucket, coordinate, merge, refresh, sweep
-from catchment.lake.bucket_plan import BucketPlan
-from catchment.lake.duck import Never
-from catchment.lake.outcome import Done
-from catchment.lake.parallel import Decision
+from catchment.lake.choose.bucket_plan import BucketPlan
+from catchment.lake.choose.outcome import Done
+from catchment.lake.choose.parallel import Decision
+from catchment.lake.duck.duck import Never
+from catchment.lake.files import sweep
+from catchment.lake.refresh import bucket, coordinate, merge, refresh
 from catchment.lake.types import BucketRange, BucketResult, Order
 from tests.fixtures.lake import LakeCase
 

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from catchment.errors import LakeError
-from catchment.lake import attempts, lifecycle, partition, sweep
-from catchment.lake.app import lake_bucket
-from catchment.lake.process import LakeProcess
+from catchment.lake.choose import partition
+from catchment.lake.files import sweep
+from catchment.lake.tables import lifecycle
+from catchment.lake.tasks import attempts
+from catchment.lake.tasks.app import lake_bucket
+from catchment.lake.tasks.process import LakeProcess
 from catchment.lake.types import BucketRange, TableRef
 from catchment.task.context import Context
 from tests.fixtures.lake import LakeCase, LakeStates, cloned_lake

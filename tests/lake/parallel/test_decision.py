@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from catchment.lake.parallel import Decision, Prediction, decide, should_parallelize
+from catchment.lake.choose.parallel import Decision, Prediction, decide, should_parallelize
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Properties
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from catchment.errors import ClaimLost, LakeError
-from catchment.lake.catalog import files_with_deletes
-from catchment.lake.window import SourceMoved
+from catchment.lake.duck.catalog import files_with_deletes
+from catchment.lake.refresh.window import SourceMoved
 from tests.fixtures.lake import LakeCase, LakeStates
 from tests.lake.parallel.inline import Parallel, refresh_in_buckets, spread
 

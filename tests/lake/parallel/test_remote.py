@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from catchment.lake.address import LakeAddress
-from catchment.lake.duck import Duck
-from catchment.lake.install import install
+from catchment.lake.control.install import install
+from catchment.lake.duck.address import LakeAddress
+from catchment.lake.duck.duck import Duck
 from catchment.lake.settings import LakeSettings
 from tests.fixtures.lake import SETTINGS, LakeCase
 from tests.fixtures.s3 import Bucket

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catchment.errors import TableRefused
-from catchment.lake import partition
-from catchment.lake.analyse import analyse
-from catchment.lake.buckets import belongs, storage_bucket
-from catchment.lake.buckets import hash_expression as h_of
+from catchment.lake.choose import partition
+from catchment.lake.delta.analyse import analyse
+from catchment.lake.delta.buckets import belongs, storage_bucket
+from catchment.lake.delta.buckets import hash_expression as h_of
+from catchment.lake.query.trees import column, text
 from catchment.lake.settings import LakeSettings
-from catchment.lake.trees import column, text
 from catchment.lake.types import BucketRange, Definition, Properties, SourceTable, Strategy, TableRef
 from tests.lake.fuzz.memory import Memory, open_duckdb
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from catchment.lake.settings import LakeSettings
-from catchment.lake.worker import share_of_threads, worker_environment
+from catchment.lake.tasks.worker import share_of_threads, worker_environment
 from tests.fixtures.lake import LakeCase
 from tests.fixtures.worker import wait_until
 from tests.worker.crew import is_alive

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from catchment.errors import CommitRefused
-from catchment.lake.window import SourceMoved
+from catchment.lake.refresh.window import SourceMoved
 from tests.fixtures.lake import LakeCase
 from tests.fixtures.worker import wait_until
 from tests.lake.parallel.inline import Parallel, spread

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import sqlglot
 
-from catchment.lake.apply import delta_steps
-from catchment.lake.compile import all_rows, difference, fresh_rows, oracle, stored_rows
-from catchment.lake.terms import Step, affected
+from catchment.lake.delta.apply import delta_steps
+from catchment.lake.delta.compile import all_rows, difference, fresh_rows, oracle, stored_rows
+from catchment.lake.delta.terms import Step, affected
 from tests.lake.fuzz.memory import Dynamic, Memory
 
 FOLDER = Path(__file__).parent / "snapshots"

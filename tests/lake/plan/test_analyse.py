@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from catchment.errors import TableRefused
-from catchment.lake.analyse import analyse
-from catchment.lake.relation import Plan
-from catchment.lake.trees import text
+from catchment.lake.delta.analyse import analyse
+from catchment.lake.delta.relation import Plan
+from catchment.lake.query.trees import text
 from catchment.lake.types import Definition, Properties, TableRef
 from tests.lake.fuzz.memory import Dynamic, Memory
 

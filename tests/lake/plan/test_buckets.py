@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from sqlglot import exp
 
-from catchment.lake.buckets import belongs, hash_expression, is_hashable, storage_bucket
-from catchment.lake.compile import all_rows, bucket_of_keys, fresh_rows, stored_rows
-from catchment.lake.terms import affected
-from catchment.lake.trees import column, text
+from catchment.lake.delta.buckets import belongs, hash_expression, is_hashable, storage_bucket
+from catchment.lake.delta.compile import all_rows, bucket_of_keys, fresh_rows, stored_rows
+from catchment.lake.delta.terms import affected
+from catchment.lake.query.trees import column, text
 from catchment.lake.types import BucketRange, Properties, Strategy
 from tests.lake.fuzz.memory import BUCKETS, Dynamic, Memory
 

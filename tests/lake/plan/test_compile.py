@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from catchment.lake.apply import delta_steps
-from catchment.lake.compile import difference, fresh_rows, stored_rows
-from catchment.lake.terms import Step, affected
+from catchment.lake.delta.apply import delta_steps
+from catchment.lake.delta.compile import difference, fresh_rows, stored_rows
+from catchment.lake.delta.terms import Step, affected
 from tests.lake.fuzz.memory import BUCKETS, Dynamic, Memory
 from tests.lake.plan.snapshots import DEFINITIONS, FOLDER, make_shop, render
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from catchment.errors import TableRefused
-from catchment.lake.ddl import PROPERTIES, parse_lag, parse_statements, set_property
+from catchment.lake.query.ddl import PROPERTIES, parse_lag, parse_statements, set_property
 from catchment.lake.types import Definition, Mode, Properties, Strategy, TableRef
 
 

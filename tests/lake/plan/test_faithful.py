@@ -6,9 +6,9 @@ import pytest
 import sqlglot
 
 from catchment.errors import TableRefused
-from catchment.lake.faithful import difference, syntax_error
-from catchment.lake.parse import parse_query
-from catchment.lake.trees import DIALECT, text
+from catchment.lake.query.faithful import difference, syntax_error
+from catchment.lake.query.parse import parse_query
+from catchment.lake.query.trees import DIALECT, text
 from tests.lake.fuzz.memory import Dynamic, Memory
 
 COLUMNS = {

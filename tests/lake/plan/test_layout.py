@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from catchment.errors import TableRefused
-from catchment.lake.analyse import analyse
-from catchment.lake.compile import all_rows, view_query
-from catchment.lake.layout import Layout, stored_type
+from catchment.lake.delta.analyse import analyse
+from catchment.lake.delta.compile import all_rows, view_query
+from catchment.lake.delta.layout import Layout, stored_type
 from catchment.lake.names import quoted
-from catchment.lake.trees import text
+from catchment.lake.query.trees import text
 from catchment.lake.types import Column, Definition, Properties, Strategy, TableRef
 from tests.lake.fuzz.memory import BUCKETS, Dynamic, Memory
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from catchment.errors import TableRefused
-from catchment.lake.analyse import analyse
-from catchment.lake.ddl import parse_statements
-from catchment.lake.functions import GRAMMAR
+from catchment.lake.delta.analyse import analyse
+from catchment.lake.delta.relation import Plan
+from catchment.lake.query.ddl import parse_statements
+from catchment.lake.query.functions import GRAMMAR
 from catchment.lake.reasons import Reason, refused
-from catchment.lake.relation import Plan
 from catchment.lake.types import Definition, Mode, Properties, SourceTable, Strategy, TableRef
 from tests.lake.fuzz.memory import Dynamic, Memory
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from catchment.lake.apply import broken, delta_steps
+from catchment.lake.delta.apply import broken, delta_steps
 from catchment.lake.names import RID
 from tests.lake.fuzz.memory import BUCKETS, Dynamic, Memory
 

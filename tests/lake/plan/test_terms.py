@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from catchment.lake.terms import affected
+from catchment.lake.delta.terms import affected
 from tests.lake.fuzz.memory import Dynamic, Memory
 
 Keys = set[tuple[Any, ...]]

@@ -66,7 +66,7 @@ def test_a_first_refresh_that_fails_is_raised_and_the_table_stays(lake: Lake) ->
 def test_workers_do_the_work_where_there_are_some(
     lake: Lake, lake_case: LakeCase, start_lake_worker: StartWorker
 ) -> None:
-    start_lake_worker("--app", "catchment.lake.app:app", "--queue", "lake", "--queue", "lake_schedule")
+    start_lake_worker("--app", "catchment.lake.tasks.app:app", "--queue", "lake", "--queue", "lake_schedule")
     wait_until(lambda: lake_case.control.count_workers() == 1, seconds=60)
     lake.create(SQL.replace("1 hour", "1 second"), timeout=100)
     # Nobody else has ever come to this database.

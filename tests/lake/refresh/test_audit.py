@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from catchment.lake import extensions
-from catchment.lake.audit import audit
+from catchment.lake.duck import extensions
 from catchment.lake.names import literal
+from catchment.lake.refresh.audit import audit
 from tests.fixtures.lake import LakeCase
 from tests.lake.refresh.test_incremental import REGIONS, TABLE, filled
 

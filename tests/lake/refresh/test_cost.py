@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from catchment.lake.cost import (
+from catchment.lake.choose.cost import (
     ENOUGH,
     FEW_ROWS,
     FIXED_MS,

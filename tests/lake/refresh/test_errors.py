@@ -10,12 +10,12 @@ import duckdb
 import pytest
 
 from catchment.errors import LakeInterrupted, LakeMemory, TableRefused
-from catchment.lake.cost import Estimate
-from catchment.lake.duck import Never
-from catchment.lake.outcome import Spread
-from catchment.lake.parallel import Decision
-from catchment.lake.refresh import NO_MEMORY, run
-from catchment.lake.session import Work
+from catchment.lake.choose.cost import Estimate
+from catchment.lake.choose.outcome import Spread
+from catchment.lake.choose.parallel import Decision
+from catchment.lake.duck.duck import Never
+from catchment.lake.refresh.refresh import NO_MEMORY, run
+from catchment.lake.refresh.session import Work
 from tests.fixtures.lake import LakeCase
 from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
 

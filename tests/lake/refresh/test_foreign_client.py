@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from catchment.lake import extensions
+from catchment.lake.duck import extensions
 from catchment.lake.facade import Lake
 from tests.fixtures.lake import LakeCase, foreign_client
 

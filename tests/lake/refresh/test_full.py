@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from catchment.errors import LakeError
-from catchment.lake.audit import audit
+from catchment.lake.refresh.audit import audit
 from tests.fixtures.lake import LakeCase
 
 ORDERS = "order_id BIGINT, customer_id BIGINT, amount DECIMAL(10,2)"

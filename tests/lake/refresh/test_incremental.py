@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from catchment.lake.session import Work
+from catchment.lake.refresh.session import Work
 from tests.fixtures.lake import LakeCase
 
 TABLE = "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 minute' REFRESH_MODE = INCREMENTAL AS"

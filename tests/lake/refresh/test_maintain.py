@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from catchment.errors import LakeError
-from catchment.lake.catalog import file_health
-from catchment.lake.duck import Never
-from catchment.lake.maintain import expire, maintain_table
-from catchment.lake.outcome import Done
-from catchment.lake.parallel import Decision
-from catchment.lake.refresh import run
+from catchment.lake.choose.outcome import Done
+from catchment.lake.choose.parallel import Decision
+from catchment.lake.duck.catalog import file_health
+from catchment.lake.duck.duck import Never
+from catchment.lake.files.maintain import expire, maintain_table
+from catchment.lake.refresh.refresh import run
 from tests.fixtures.lake import LakeCase, LakeStates, foreign_client
 from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
 

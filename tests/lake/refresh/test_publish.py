@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from catchment.errors import CommitRefused, LakeError, LakeUnavailable, PublishVetoed
-from catchment.lake import publish
-from catchment.lake.catalog import files_with_deletes
-from catchment.lake.compute import Difference, InvariantBroken
-from catchment.lake.duck import RETRIES, Duck, Never
-from catchment.lake.locks import commit_lock
+from catchment.lake.duck.catalog import files_with_deletes
+from catchment.lake.duck.duck import RETRIES, Duck, Never
+from catchment.lake.duck.locks import commit_lock
 from catchment.lake.names import lake_name
-from catchment.lake.session import Work, plan_of
+from catchment.lake.refresh import publish
+from catchment.lake.refresh.compute import Difference, InvariantBroken
+from catchment.lake.refresh.session import Work, plan_of
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Action, Order, Publication
 from tests.fixtures.lake import SETTINGS, LakeCase

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from catchment.errors import LakeUnavailable
-from catchment.lake.address import LakeAddress
-from catchment.lake.install import install
-from catchment.lake.maintain import maintain_table
+from catchment.lake.control.install import install
+from catchment.lake.duck.address import LakeAddress
+from catchment.lake.files.maintain import maintain_table
 from catchment.lake.settings import LakeSettings
 from tests.fixtures.lake import SETTINGS, LakeCase
 from tests.fixtures.s3 import Bucket

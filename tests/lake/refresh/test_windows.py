@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from catchment.errors import SourceChanged
-from catchment.lake import compute
-from catchment.lake.session import Work
+from catchment.lake.refresh import compute
+from catchment.lake.refresh.session import Work
 from tests.fixtures.lake import LakeCase, foreign_client
 from tests.lake.refresh.test_incremental import REGIONS, TABLE, filled, refreshed
 

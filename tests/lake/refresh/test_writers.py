@@ -12,10 +12,10 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 from catchment.errors import CommitRefused
-from catchment.lake.audit import audit
-from catchment.lake.duck import Duck
-from catchment.lake.locks import commit_lock
+from catchment.lake.duck.duck import Duck
+from catchment.lake.duck.locks import commit_lock
 from catchment.lake.names import quoted
+from catchment.lake.refresh.audit import audit
 from catchment.lake.settings import LakeSettings
 from tests.fixtures.lake import SETTINGS, LakeCase
 

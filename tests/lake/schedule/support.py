@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 
-from catchment.lake.physical import create_physical
+from catchment.lake.files.physical import create_physical
 from catchment.lake.types import Created, Properties, TableRef
 from tests.fixtures.lake import LakeCase
 from tests.lake.foundation.support import COLUMNS, begin, new_table, publication, publish, source_use, view_over

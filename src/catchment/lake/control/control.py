@@ -1,0 +1,307 @@
+"""Typed calls of the functions in schema ``lake``: definitions, refreshes, rounds, files.
+
+One method per function. Each call commits by itself, except where a connection is passed in: then it is part of that
+connection's transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, LiteralString
+
+from psycopg import Connection
+from psycopg.errors import DeadlockDetected
+from psycopg.types.json import Jsonb
+
+from catchment.errors import LakeError, TableMissing
+from catchment.lake.control.wire import publication_json, read_order, table_json
+from catchment.lake.types import (
+    Created,
+    Json,
+    NewTable,
+    Order,
+    Properties,
+    Publication,
+    TableRef,
+)
+from catchment.store.connect import OURS
+from catchment.store.errors import translated
+from catchment.store.fetch import fetch_value
+from catchment.store.pool import Pool
+
+Conn = Connection[Any]
+
+DEADLOCK_TRIES = 5
+POOL_SIZE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshState:
+    """Where a refresh stands, for who has lost its connection at a COMMIT."""
+
+    state: str
+    fence: int
+    commit_snapshot: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file of a refresh that is over; a path that ends with a slash is a folder of them."""
+
+    path: str
+    kind: str
+    is_registered: bool
+    is_final: bool
+
+
+class Control:
+    """The control schema of one database, through a few connections. Safe for several threads."""
+
+    def __init__(self, dsn: str) -> None:
+        self.dsn = dsn
+        self._pool = Pool(dsn, POOL_SIZE, name="catchment lake", settings=OURS)
+
+    @contextmanager
+    def connection(self) -> Generator[Conn]:
+        """A connection in autocommit mode, for reads of the catalog and for transactions of the caller."""
+        with self._pool.connection() as conn:
+            yield conn
+
+    def close(self) -> None:
+        """Close the idle connections; the next call opens one."""
+        self._pool.close()
+
+    def _call(self, sql: LiteralString, *parameters: Any, conn: Conn | None = None) -> Any:
+        if conn is not None:
+            return fetch_value(conn, sql, *parameters)
+        # One statement is one transaction here. What collides is undone by the server and simply done again.
+        for left in reversed(range(DEADLOCK_TRIES)):
+            try:
+                with self._pool.connection() as own:
+                    return fetch_value(own, sql, *parameters)
+            except DeadlockDetected:
+                if not left:
+                    raise
+        raise AssertionError("unreachable")
+
+    # Refreshes
+
+    def begin_refresh(self, refresh_id: int, fence: int, timeout: timedelta, *, keep_plan: bool = False) -> Order:
+        """Take a refresh over under a new fence and say what is to be done.
+
+        A plan that an earlier attempt has stored is forgotten, unless ``keep_plan``: that is for the one who publishes
+        what was computed by it. Raises ``ClaimLost`` when a newer attempt has the refresh or it is over, ``LakeError``
+        with code DEPENDENCY when a table above has no content for this snapshot; the refresh is held even then.
+        """
+        found = self._call("select lake.begin_refresh(%s, %s, %s, %s)", refresh_id, fence, timeout, keep_plan)
+        return read_order(found)
+
+    def read_order(self, refresh_id: int) -> Order:
+        """What a refresh is to do, without taking it over: for its subtasks. Raises ``LakeError``."""
+        found = self._call("select lake.order_of(%s)", refresh_id)
+        if found is None:
+            raise LakeError(f"there is no refresh {refresh_id}", code="INTERNAL")
+        return read_order(found)
+
+    def refresh_state(self, refresh_id: int) -> RefreshState:
+        """Where a refresh stands. Raises ``LakeError`` when there is none."""
+        found = self._call("select to_jsonb(r) from lake.refresh as r where r.id = %s", refresh_id)
+        return RefreshState(found["state"], found["fence"], found["commit_snapshot"])
+
+    def refresh_seconds(self, refresh_id: int) -> tuple[float, float]:
+        """The time since a refresh was started, and since it was cut into subtasks."""
+        found = self._call(
+            "select jsonb_build_array(extract(epoch from worker.now() - r.started_at),"
+            " extract(epoch from worker.now() - r.planned_at)) from lake.refresh as r where r.id = %s",
+            refresh_id,
+        )
+        return float(found[0] or 0), float(found[1] or 0)
+
+    def store_plan(self, refresh_id: int, fence: int, plan: Json, keys: int | None) -> None:
+        """Keep how a refresh is cut into buckets. Raises ``ClaimLost``."""
+        self._call("select lake.store_plan(%s, %s, %s, %s)", refresh_id, fence, Jsonb(plan), keys)
+
+    def prepare_publish(self, refresh_id: int, fence: int, publication: Publication) -> None:
+        """Write down what is about to be committed; before the lake's transaction begins. Raises ``ClaimLost``."""
+        noted = Jsonb(publication_json(publication))
+        self._call("select lake.prepare_publish(%s, %s, %s)", refresh_id, fence, noted)
+
+    def move_frontier(self, refresh_id: int, fence: int) -> None:
+        """Publish a prepared refresh that has nothing to write. Raises ``PublishVetoed``."""
+        self._call("select lake.move_frontier(%s, %s)", refresh_id, fence)
+
+    def finish_refresh(self, refresh_id: int, fence: int, figures: Json, *, conn: Conn | None = None) -> None:
+        """A published refresh is over. Raises ``ClaimLost``."""
+        self._call("select lake.finish_refresh(%s, %s, %s)", refresh_id, fence, Jsonb(figures), conn=conn)
+
+    def fail_refresh(self, refresh_id: int, fence: int, code: str, text: str, *, conn: Conn | None = None) -> str:
+        """Give a refresh up for good; returns the state it is in now. Raises ``ClaimLost``.
+
+        One that is published has succeeded all the same.
+        """
+        safe = text.replace("\0", " ")
+        return self._call("select lake.fail_refresh(%s, %s, %s, %s)", refresh_id, fence, code, safe, conn=conn)
+
+    def repeat_refresh(self, refresh_id: int, fence: int, most: int, *, conn: Conn) -> bool:
+        """Let a new task do a refresh from the beginning; False when that was done so many times before. Raises
+        ``ClaimLost``."""
+        return self._call("select lake.repeat_refresh(%s, %s, %s)", refresh_id, fence, most, conn=conn)
+
+    def cost_samples(self, dt_id: int) -> list[tuple[str, float, float]]:
+        """Action, units and milliseconds of the newest refreshes, newest first."""
+        with self._pool.connection() as conn, translated():
+            return conn.execute("select action, units, ms from lake.cost_samples(%s)", [dt_id]).fetchall()
+
+    def add_sample(self, dt_id: int, action: str, units: float, ms: float) -> None:
+        """Remember what a refresh took; figures of ``finish_refresh`` do this too."""
+        self._call("select lake.add_sample(%s, %s, %s, %s)", dt_id, action, units, ms)
+
+    # Rounds
+
+    def request_round(self, dt_ids: Collection[int], trigger: str = "manual") -> int:
+        """Refresh these tables now, and those above them, as of the newest snapshot; returns the round."""
+        return self._call("select lake.request_round(%s, %s)", list(dt_ids), trigger)
+
+    def advance(self, round_id: int | None = None) -> None:
+        """Let a round go on, or all: whatever can begin begins, and what is over is closed."""
+        self._call("select lake.advance(%s)", round_id)
+
+    def tick(self) -> Json:
+        """What the schedule does by itself: open rounds for tables that are due, let the others go on."""
+        return self._call("select lake.tick()")
+
+    def free_slots(self) -> int:
+        """How many tasks of refreshes could run now, the one that asks included."""
+        return self._call("select lake.free_slots()")
+
+    def count_workers(self) -> int:
+        """Live workers that serve the lake alone."""
+        return self._call("select lake.count_workers()")
+
+    # Dynamic tables
+
+    def create_table(self, table: NewTable) -> Created:
+        """Keep a definition; the commit that creates the table in the lake puts it into force. Under the commit lock.
+
+        That commit carries the note ``{"catchment": {"create": id, "generation": generation}}``. Raises
+        ``TableRefused`` when the name is taken.
+        """
+        found = self._call("select lake.create_table(%s)", Jsonb(table_json(table)))
+        return Created(found["id"], found["generation"], found["exists"])
+
+    def drop_table(self, dt_id: int) -> None:
+        """Announce a drop; the commit with the note ``{"catchment": {"drop": id}}`` completes it.
+
+        Raises ``TableRefused`` while other dynamic tables read it.
+        """
+        self._call("select lake.drop_table(%s)", dt_id)
+
+    def remove_table(self, dt_id: int) -> None:
+        """Forget a dynamic table that is being dropped; nothing happens when that is done."""
+        self._call("select lake.remove_table(%s)", dt_id)
+
+    def suspend(self, dt_id: int) -> list[int]:
+        """Refresh a table, and all below it, by hand only; returns those that were not suspended before."""
+        return self._call("select lake.suspend(%s)", dt_id)
+
+    def resume(self, dt_id: int) -> list[int]:
+        """Refresh a table by the schedule again, and those below it that were suspended because of it.
+
+        Returns the tables that are active now. Raises ``TableRefused`` while a table above it is suspended.
+        """
+        return self._call("select lake.resume(%s)", dt_id)
+
+    def alter_table(self, dt_id: int, properties: Properties, strategy: str, reason: str | None) -> None:
+        """Give a table other properties. Raises ``TableRefused`` when there is no such table."""
+        lag = properties.target_lag
+        change = {
+            "properties": properties.to_json(),
+            "target_lag": None if lag is None else lag.total_seconds(),
+            "scheduler": properties.scheduler,
+            "strategy": strategy,
+            "reason": reason,
+        }
+        self._call("select lake.alter_table(%s, %s)", dt_id, Jsonb(change))
+
+    def rename_table(self, dt_id: int, ref: TableRef) -> None:
+        """Keep a new name; the commit with the note ``{"catchment": {"rename": id}}`` puts it into force. Under the
+        commit lock. Raises ``TableRefused`` when it is taken, or others read the table."""
+        self._call("select lake.rename_table(%s, %s, %s)", dt_id, ref.schema, ref.name)
+
+    def cancel_refreshes(self, dt_id: int, text: str) -> int:
+        """Stop what is under way for a table; returns how many refreshes that were."""
+        return self._call("select lake.cancel_refreshes(%s, %s)", dt_id, text)
+
+    def set_schedule(self) -> None:
+        """See which tables are connected, and how often the schedule has to look; after the tables have changed."""
+        self._call("select lake.set_components()")
+        self._call("select lake.set_tick()")
+
+    def find_dt(self, ref: TableRef) -> int:
+        """The id of a dynamic table by its name. Raises ``TableMissing``."""
+        with self._pool.connection() as conn, translated():
+            row = conn.execute(
+                "select d.id from lake.dt as d where lower(d.schema_name) = lower(%s) and lower(d.name) = lower(%s)"
+                " and d.state <> 'creating'",
+                [ref.schema, ref.name],
+            ).fetchone()
+        if row is None:
+            raise TableMissing(f"there is no dynamic table {ref}", hint="'catchment table list' shows what there is.")
+        return row[0]
+
+    # Content
+
+    def read_content(self, dt_id: int) -> Order | None:
+        """What a table holds, and what that was computed from; in the form of an order. None: it was never filled."""
+        found = self._call("select lake.content_of(%s)", dt_id)
+        return None if found is None else read_order(found)
+
+    def add_audit(self, dt_id: int, snapshot: int, missing: int, extra: int, ms: float) -> None:
+        """Remember how a comparison of a table with its query came out."""
+        self._call("select lake.add_audit(%s, %s, %s, %s, %s)", dt_id, snapshot, missing, extra, ms)
+
+    def refreshes_since_audit(self, dt_id: int) -> int:
+        """How many refreshes may have written to a table since it was last compared with its query."""
+        return self._call("select lake.refreshes_since_audit(%s)", dt_id)
+
+    def is_crowded(self, dt_id: int) -> bool:
+        """Has a table so many files, or so many deleted rows, that it should be compacted?"""
+        return self._call("select exists (select from lake.crowded(%s))", dt_id)
+
+    def pinned_snapshot(self) -> int:
+        """The oldest snapshot that somebody still has to read."""
+        return self._call("select lake.pinned_snapshot()")
+
+    # Files
+
+    def note_artifacts(self, refresh_id: int, task_id: int, fence: int, kind: str, paths: Collection[str]) -> None:
+        """Write down files that are about to be written. ``kind`` is keys, deletes or data."""
+        self._call(
+            "select lake.note_artifacts(%s, %s, %s, %s, %s)", refresh_id, task_id, fence, kind, sorted(set(paths))
+        )
+
+    def forget_artifacts(self, paths: Collection[str]) -> int:
+        """Files that are gone, or belong to the lake now; returns how many were known."""
+        return self._call("select lake.forget_artifacts(%s)", list(paths))
+
+    def sweepable(self, refresh_id: int | None, grace: timedelta) -> list[Artifact]:
+        """The files of a refresh, or of all, if it is over."""
+        with self._pool.connection() as conn, translated():
+            rows = conn.execute("select * from lake.sweepable(%s, %s)", [refresh_id, grace]).fetchall()
+        return [Artifact(*row) for row in rows]
+
+    def was_interrupted(self, task_id: int) -> bool:
+        """Did the newest attempt of a task end with its worker?"""
+        found = self._call(
+            "select coalesce((array_agg(a.state order by a.attempt desc))[1] = 'interrupted', false)"
+            " from worker.attempt as a where a.task_id = %s",
+            task_id,
+        )
+        return bool(found)
+
+    def schedule_deletion(self, paths: Collection[str]) -> None:
+        """Put files on DuckLake's list of files to delete, dated so that no other entry is as old."""
+        self._call("select lake.schedule_deletion(%s)", list(paths))

@@ -1,0 +1,219 @@
+"""Makes a database have a lake: the control schema, DuckLake's catalog, and the guard that ties the two together.
+
+Safe to run any number of times, and by several processes at once: whoever finds all in order only looks. DuckLake's
+own first attach is not safe against another one, so it happens under a lock here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, LiteralString
+
+import psycopg
+from psycopg import Connection
+from psycopg.sql import SQL, Identifier
+
+from catchment.errors import LakeUnavailable, RequestRefused
+from catchment.lake.duck.address import LakeAddress, is_remote
+from catchment.lake.duck.catalog import read_address
+from catchment.lake.duck.duck import Duck
+from catchment.lake.duck.verify import GUARD, has_lake, verify
+from catchment.lake.names import ALIAS, DT_SCHEMA, quoted
+from catchment.lake.settings import LakeSettings
+from catchment.lake.sql import LAKE
+from catchment.schema.alone import alone
+from catchment.schema.files import fingerprint
+from catchment.store import registry
+from catchment.store.connect import connect_ours
+from catchment.store.migrate import check_version
+
+CATALOG_TABLES = (
+    "ducklake_column",
+    "ducklake_data_file",
+    "ducklake_delete_file",
+    "ducklake_file_partition_value",
+    "ducklake_metadata",
+    "ducklake_partition_column",
+    "ducklake_partition_info",
+    "ducklake_schema",
+    "ducklake_snapshot",
+    "ducklake_snapshot_changes",
+    "ducklake_table",
+    "ducklake_table_stats",
+    "ducklake_view",
+)
+"""Tables of DuckLake that ours read, through views of the same names in schema ``lake``."""
+
+DELETION_LIST = "ducklake_files_scheduled_for_deletion"
+"""The one that ours add rows to, through such a view."""
+
+_LOCK = "lake.install"
+_IDENTITY = "select current_database(), pg_postmaster_start_time()"
+
+OnStep = Callable[[str], None]
+
+
+def install(
+    dsn: str, address: LakeAddress | None, settings: LakeSettings, *, on_step: OnStep = lambda _: None
+) -> LakeAddress:
+    """Give the database a lake, or see that the one it has is in order; returns where that is.
+
+    Raises ``LakeUnavailable`` when there is none and no address says where to put it, ``RequestRefused`` when the
+    address names another place than the lake has, and what attaching raises.
+    """
+    with connect_ours(dsn, name="catchment lake") as conn:
+        check_version(conn)
+        if address is not None and address.catalog is not None:
+            _check_catalog(conn, address.catalog)
+        found = _ready_address(conn)
+        if found is None:
+            with _alone(conn, on_step):
+                found = _ready_address(conn) or _install(conn, dsn, address, settings, on_step)
+    _check_place(found, address)
+    return found
+
+
+def _ready_address(conn: Connection[Any]) -> LakeAddress | None:
+    """Where the lake is, if this code or a newer version has installed all of it."""
+    if not has_lake(conn):
+        return None
+    row = conn.execute("select i.fingerprint from lake.installed as i").fetchone()
+    if row is None or (row[0] != fingerprint(LAKE.package) and LAKE.newer(conn) is None):
+        return None
+    return read_address(conn) if not verify(conn) else None
+
+
+@contextmanager
+def _alone(conn: Connection[Any], on_step: OnStep) -> Generator[None]:
+    try:
+        with alone(conn, _LOCK, on_wait=on_step):
+            yield
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise LakeUnavailable(
+            f"this user may not install a lake: {error.diag.message_primary}",
+            code="NO_LAKE",
+            hint="Run 'catchment table list --lake …' once as the user that has run 'catchment migrate'.",
+        ) from error
+
+
+def _install(
+    conn: Connection[Any], dsn: str, address: LakeAddress | None, settings: LakeSettings, on_step: OnStep
+) -> LakeAddress:
+    LAKE.apply_migrations(conn, on_step)
+    known = _recorded(conn)
+    where = known or address
+    if where is None:
+        raise LakeUnavailable(
+            "this database has no lake yet",
+            code="NO_LAKE",
+            hint="Say where its data are to be kept: --lake or CATCHMENT_LAKE.",
+        )
+    _check_place(where, address)
+    on_step("catalog")
+    _prepare_catalog(dsn, where, settings)
+    on_step("views of the catalog")
+    _make_views(conn, where.metadata_schema)
+    LAKE.recreate_routines(conn, on_step)
+    if LAKE.newer(conn) is None:
+        on_step("commands")
+        _register(conn)
+    on_step("guard")
+    _make_guard(conn, where, settings)
+    return where
+
+
+def _recorded(conn: Connection[Any]) -> LakeAddress | None:
+    row = conn.execute("select l.data_path, l.metadata_schema from lake.lake as l").fetchone()
+    return None if row is None else LakeAddress(data_path=row[0], metadata_schema=row[1])
+
+
+def _prepare_catalog(dsn: str, address: LakeAddress, settings: LakeSettings) -> None:
+    """Attach, which makes a catalog where there is none, and set what has to be set before the first write."""
+    if not is_remote(address.data_path):
+        try:
+            Path(address.data_path).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LakeUnavailable(
+                f"the folder of the lake, {address.data_path}, cannot be made: {error.strerror}",
+                hint="Choose another one: --lake or CATCHMENT_LAKE.",
+            ) from error
+    duck = Duck.open(dsn, settings, address=address)
+    # Changes to inlined rows are dated wrongly by the change feed once they are flushed; so they never are inlined.
+    duck.run(f"CALL {quoted(ALIAS)}.set_option('data_inlining_row_limit', 0)")
+    duck.run(f"CREATE SCHEMA IF NOT EXISTS {quoted(ALIAS, DT_SCHEMA)}")
+
+
+def _make_views(conn: Connection[Any], metadata_schema: str) -> None:
+    """Views over the catalog for our functions, which run as ``catchment_owner``."""
+    with conn.transaction():
+        _format(conn, "grant usage on schema {} to catchment_owner", Identifier(metadata_schema))
+        for table in (*CATALOG_TABLES, DELETION_LIST):
+            original = Identifier(metadata_schema, table)
+            _format(conn, "grant select on {} to catchment_owner", original)
+            if table == DELETION_LIST:
+                _format(conn, "grant insert on {} to catchment_owner", original)
+            conn.execute("set local role catchment_owner")
+            _format(conn, "create or replace view {} as select * from {}", Identifier("lake", table), original)
+            conn.execute("reset role")
+
+
+def _make_guard(conn: Connection[Any], address: LakeAddress, settings: LakeSettings) -> None:
+    """Set the trigger, and note where the lake is: with that the installation is complete."""
+    trigger, changes = Identifier(GUARD), Identifier(address.metadata_schema, "ducklake_snapshot_changes")
+    with conn.transaction():
+        _format(
+            conn,
+            "create or replace trigger {} before insert on {} for each row"
+            """ when (new.commit_extra_info like '%%"catchment"%%') execute function lake.guard()""".replace("%%", "%"),
+            trigger,
+            changes,
+        )
+        _format(conn, "alter table {} enable trigger {}", changes, trigger)
+        conn.execute("set local role catchment_owner")
+        conn.execute(
+            "insert into lake.lake (data_path, metadata_schema, history, compact_files, compact_deletes)"
+            " values (%s, %s, make_interval(days => %s), %s, %s) on conflict (is_one) do nothing",
+            [
+                address.data_path,
+                address.metadata_schema,
+                settings.lake_history_days,
+                settings.lake_compact_files,
+                settings.lake_compact_deletes,
+            ],
+        )
+
+
+def _register(conn: Connection[Any]) -> None:
+    """Make the commands of refreshes known, so that rounds can be asked for before any worker has started."""
+    # The app's handlers install the lake.
+    from catchment.lake.tasks.app import app
+
+    registry.register_commands(conn, app.commands.queue_definitions(), app.commands.definitions(), overwrite=True)
+
+
+def _format(conn: Connection[Any], text: LiteralString, *names: Identifier) -> None:
+    conn.execute(SQL(text).format(*names))
+
+
+def _check_place(found: LakeAddress, asked: LakeAddress | None) -> None:
+    if asked is None:
+        return
+    if (found.data_path, found.metadata_schema) != (asked.data_path, asked.metadata_schema):
+        raise RequestRefused(
+            f"the lake of this database is at {found.data_path} (schema {found.metadata_schema}), "
+            f"not at {asked.data_path} (schema {asked.metadata_schema})",
+            hint="A database has one lake: leave --lake and CATCHMENT_LAKE away, or use another database.",
+        )
+
+
+def _check_catalog(conn: Connection[Any], catalog: str) -> None:
+    """The catalog must be in the engine's database: only then are a commit and its frontier one transaction."""
+    with connect_ours(catalog, name="catchment lake") as other:
+        if other.execute(_IDENTITY).fetchone() != conn.execute(_IDENTITY).fetchone():
+            raise RequestRefused(
+                f"the lake's catalog is in database {other.info.dbname}, and the engine is in {conn.info.dbname}",
+                hint="They must be one database, so that a commit to the lake and our record of it are one. "
+                "Leave catalog= away, or give --dsn the same database.",
+            )

@@ -1,0 +1,312 @@
+"""A definition becomes a ``Plan``: what it reads, what is stored, and how changes are carried to it.
+
+Whatever cannot be kept up to date by changes is refreshed fully, with the reason; only what has no definite result, or
+what the lake cannot store, is refused. A full plan computes the query as it was written, so it depends on nothing that
+is said here about columns, keys or joins.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.optimizer.qualify import qualify
+from sqlglot.schema import MappingSchema
+
+from catchment.errors import TableRefused
+from catchment.lake.delta.buckets import Method, is_integer
+from catchment.lake.delta.build import Builder
+from catchment.lake.delta.compile import all_rows
+from catchment.lake.delta.layout import Layout, check_visible, is_same_value, stored_type
+from catchment.lake.delta.relation import Block, Opaque, Part, Plan, Source, Table
+from catchment.lake.delta.render import Joined, Renderer, put_from
+from catchment.lake.delta.states import States, find_states
+from catchment.lake.names import RID, ROWID
+from catchment.lake.query import functions, shape
+from catchment.lake.query.calls import check_calls
+from catchment.lake.query.normalise import NotIncremental, normalise
+from catchment.lake.query.parse import SOURCES, Parsed, SchemaView, parse, typed_nothing, with_typed_tables
+from catchment.lake.query.trees import DIALECT, cast, column, last_text, named, text, without_notes
+from catchment.lake.query.used import Used, explicit, has_whole_row, named_columns, used_columns
+from catchment.lake.reasons import Reason, refused
+from catchment.lake.types import Column, Definition, Mode, Properties, Strategy
+
+_ALWAYS_DUE = (Reason.VOLATILE_FUNCTION, Reason.TIME_DEPENDENT, Reason.UNTRACKED_SOURCE)
+
+
+def analyse(definition: Definition, schema: SchemaView, *, stored: Layout | None = None) -> Plan:
+    """The plan of a definition; TableRefused when there is none.
+
+    ``stored`` is the layout of a table that exists already: choices that depend on the size of tables are then made as
+    they were made for it. The plan's layout may differ all the same (a source has another type), which a caller that
+    wants to go on with the stored rows has to check.
+    """
+    return _Analysis(definition, schema, stored).plan()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Outcome:
+    """What looking into the query gave: blocks with keys, or a reason why there are none."""
+
+    blocks: tuple[Block, ...]
+    drivers: tuple[tuple[int, str], ...]
+    reason: Reason | None
+
+
+class _Analysis:
+    def __init__(self, definition: Definition, schema: SchemaView, stored: Layout | None) -> None:
+        self.properties: Properties = definition.properties
+        self.schema = schema
+        self.stored = stored
+        if stored is None:  # a macro that is made later does not change what a table means
+            check_calls(schema.syntax(definition.query), schema.macros(), schema.syntax)
+        self.parsed: Parsed = parse(definition.query, schema)
+        check_visible(self.parsed.columns)
+        self.kinds = schema.stability(functions.names_in(self.parsed.tree))
+        self.found = self._reasons()
+
+    def plan(self) -> Plan:
+        resolved = self._resolved()
+        used = self._used(resolved)
+        outcome = self._look(resolved)
+        plan = self._plan(outcome, used)
+        if outcome.blocks and not self._is_sound(plan):
+            plan = self._plan(_Outcome((), (), Reason.UNRESOLVED), used)
+        return plan
+
+    def _plan(self, outcome: _Outcome, used: Used) -> Plan:
+        whole = explicit(self.parsed.tree, used)
+        blocks = outcome.blocks or (_whole(whole, len(self.parsed.columns)),)
+        states = self._states(blocks, outcome)
+        reason = self._reason(blocks, states, outcome)
+        layout, parts = self._layout(blocks, states, outcome)
+        tables = tuple(
+            Table(number, table, used[number], _wants_rid(number, blocks))
+            for number, table in enumerate(self.parsed.tables, start=1)
+        )
+        return Plan(
+            definition_hash=_hash(text(whole), layout),
+            tables=tables,
+            parts=parts,
+            strategy="full" if reason else "delta" if states else "keys",
+            reason=reason,
+            is_always_due=bool(set(self.found) & set(_ALWAYS_DUE)) and not self._is_settled(),
+            layout=layout,
+            states=states,
+            definition=whole,
+        )
+
+    def _is_sound(self, plan: Plan) -> bool:
+        """DuckDB has the last word: the rows that we ask for are the rows that are stored."""
+        try:
+            found = self._describe(all_rows(plan, buckets=1))
+        except TableRefused:
+            return False
+        return tuple(found) == plan.layout.columns
+
+    def _reasons(self) -> list[Reason]:
+        found = list(functions.reasons(self.parsed.tree, self.kinds))
+        if self.parsed.is_untracked:
+            found.append(Reason.UNTRACKED_SOURCE)
+        found += shape.reasons(self.parsed.tree)
+        if not self.parsed.tables:
+            found.append(Reason.NO_SOURCE)
+        if any(name.lower() == ROWID for table in self.parsed.tables for name in table.columns):
+            found.append(Reason.ROWID_HIDDEN)
+        return found
+
+    def _is_settled(self) -> bool:
+        """Untracked by name only: the one thing that is not a table is a function of constants."""
+        others = [reason for reason in self.found if reason in _ALWAYS_DUE and reason != Reason.UNTRACKED_SOURCE]
+        has_macro = any(kind == "MACRO" for kind in self.kinds.values())
+        return not others and self.parsed.is_constant and not has_macro
+
+    def _resolved(self) -> exp.Query | None:
+        """The query with every column named with its source, or None if that changes its outputs."""
+        names = {
+            f"o{n}": {name.lower(): "TEXT" for name in table.columns} for n, table in enumerate(self.parsed.tables, 1)
+        }
+        try:
+            tree = qualify(
+                self.parsed.tree.copy(),
+                dialect=DIALECT,
+                schema=MappingSchema({SOURCES: names}, dialect=DIALECT, normalize=False),
+            )
+            sql = text(without_notes(tree))
+            if has_whole_row(tree) or text(sqlglot.parse_one(sql, read=DIALECT)) != sql:
+                return None
+            types = [item.type for item in self._describe_whole(tree)]
+        except Exception:  # a query that trips the resolver is still one that DuckDB can run
+            return None
+        return tree if types == [item.type for item in self.parsed.columns] else None
+
+    def _look(self, resolved: exp.Query | None) -> _Outcome:
+        if self.found:
+            return _Outcome((), (), self.found[0])
+        if resolved is None:
+            return _Outcome((), (), Reason.UNRESOLVED)
+        drivers = dict(self.stored.drivers) if self.stored else {}
+        builder = Builder(self.parsed.tables, self.kinds, drivers, self._block_types)
+        try:
+            blocks = tuple(builder.parts(normalise(resolved, self.kinds)))
+            self._check_types(blocks)
+        except NotIncremental as cause:
+            return _Outcome((), (), cause.reason)
+        except TableRefused:
+            return _Outcome((), (), Reason.UNRESOLVED)
+        return _Outcome(blocks, tuple(sorted(builder.chosen.items())), None)
+
+    def _check_types(self, blocks: Sequence[Block]) -> None:
+        """Rewriting must not have changed what DuckDB makes of the outputs."""
+        if any(len(block.outputs) != len(self.parsed.columns) for block in blocks):
+            raise NotIncremental(Reason.UNRESOLVED)
+        found = [self._block_types(block) for block in blocks]
+        if len(blocks) == 1 and found[0] != [item.type for item in self.parsed.columns]:
+            raise NotIncremental(Reason.UNRESOLVED)
+
+    def _block_types(self, block: Block) -> list[str]:
+        return [item.type for item in self._describe(last_text(Renderer(frozenset()).block(block, "new")))]
+
+    def _states(self, blocks: Sequence[Block], outcome: _Outcome) -> States | None:
+        """Whatever the refresh mode: that may be changed later, and what is stored may not depend on it."""
+        if outcome.reason or len(blocks) > 1:
+            return None
+        if not all(isinstance(source.relation, Table) for source in blocks[0].sources):
+            return None
+        return find_states(blocks[0], self.kinds, lambda trees: self._types_of(blocks[0], trees))
+
+    def _reason(self, blocks: Sequence[Block], states: States | None, outcome: _Outcome) -> Reason | None:
+        reason = outcome.reason
+        if reason is None and states is None and any(block.kind == "global" for block in blocks):
+            reason = Reason.GLOBAL_AGGREGATE
+        if self.properties.refresh_mode == Mode.FULL:
+            return reason or Reason.MODE_FULL
+        if self.properties.refresh_mode == Mode.INCREMENTAL and reason is not None:
+            raise refused(
+                Reason.INCREMENTAL_NOT_POSSIBLE,
+                f"REFRESH_MODE = INCREMENTAL is not possible: {reason.value}. {reason.sentence}",
+                hint=reason.hint,
+            )
+        return reason
+
+    def _layout(
+        self, blocks: Sequence[Block], states: States | None, outcome: _Outcome
+    ) -> tuple[Layout, tuple[Part, ...]]:
+        visible = self._spelled([Column(item.name, stored_type(item)) for item in self.parsed.columns])
+        keys: list[tuple[Column, ...]] = []
+        parts: list[Part] = []
+        for number, block in enumerate(blocks, start=1):
+            native = self._types_of(block, block.key) if block.key else []
+            stored = self._key_columns(number, block, native, visible)
+            keys.append(stored)
+            is_exact = all(is_same_value(kind, item.type) for kind, item in zip(native, stored, strict=True))
+            parts.append(Part(number, block, block.kind in ("group", "distinct", "global") and is_exact, tuple(native)))
+        method = self._method(keys)
+        layout = Layout(visible, tuple(keys), states.columns() if states else (), method, outcome.drivers)
+        return layout, tuple(parts)
+
+    def _key_columns(
+        self, number: int, block: Block, native: Sequence[str], visible: Sequence[Column]
+    ) -> tuple[Column, ...]:
+        """A part of the key that is an output is stored once, unless a UNION ALL gave the output another type."""
+        outputs = {text(item.unalias()): place for place, item in reversed(list(enumerate(block.tree.expressions)))}
+        found: list[Column] = []
+        for place, (key, kind) in enumerate(zip(block.key, native, strict=True), start=1):
+            at = outputs.get(text(key))
+            if at is not None and is_same_value(kind, visible[at].type):
+                found.append(visible[at])
+            else:
+                name = f"__k{number}_{place}"
+                found += self._spelled([Column(name, stored_type(Column(text(key), kind)))])
+        return tuple(found)
+
+    def _method(self, keys: Sequence[Sequence[Column]]) -> Method:
+        if self.properties.parallel_strategy != Strategy.MODULO:
+            return "hash"
+        if len(keys) == 1 and len(keys[0]) == 1 and is_integer(keys[0][0].type):
+            return "modulo"
+        shown = ", ".join(f"{item.name} {item.type}" for part in keys for item in part) or "none"
+        raise refused(
+            Reason.STRATEGY_NOT_POSSIBLE,
+            f"parallel_strategy = modulo needs a key of one integer column; the key here is: {shown}",
+        )
+
+    def _used(self, resolved: exp.Query | None) -> Used:
+        """The columns that are read, checked: over these alone the query has to mean the same."""
+        exact = used_columns(resolved, self.parsed.tables) if resolved is not None else None
+        for used in (exact, named_columns(self.parsed.tree, self.parsed.tables)):
+            if used is None:
+                continue
+            try:
+                found = self._describe_whole(explicit(self.parsed.tree, used))
+            except TableRefused:
+                continue
+            if tuple(found) == tuple(Column(item.name.lower(), item.type) for item in self.parsed.columns):
+                return used
+        return {n: tuple(table.columns) for n, table in enumerate(self.parsed.tables, start=1)}
+
+    def _describe_whole(self, tree: exp.Query) -> list[Column]:
+        found = self.schema.describe(last_text(with_typed_tables(tree, self.parsed.tables)))
+        return [Column(item.name.lower(), item.type) for item in found]
+
+    def _describe(self, sql: str) -> list[Column]:
+        """The outputs of a query over ``o<i>_new``, which here are empty and typed."""
+        ctes: list[exp.Expr] = []
+        for number, table in enumerate(self.parsed.tables, start=1):
+            nothing = typed_nothing({**{name: at.type for name, at in table.columns.items()}, RID: "BIGINT"})
+            alias = exp.TableAlias(this=exp.to_identifier(f"o{number}_new", quoted=True))
+            ctes.append(exp.CTE(this=nothing, alias=alias))
+        return self.schema.describe(f"{text(exp.With(expressions=ctes))} {sql}" if ctes else sql)
+
+    def _types_of(self, block: Block, trees: Sequence[exp.Expr]) -> list[str]:
+        renderer = Renderer(frozenset())
+        query = exp.Select(expressions=[named(tree.copy(), f"t{place}") for place, tree in enumerate(trees)])
+        put_from(
+            query,
+            [
+                Joined(renderer.item(source.relation, source.alias, "new")[0], source.join, source.on)
+                for source in block.sources
+            ],
+        )
+        return [item.type for item in self._describe(last_text(query))]
+
+    def _spelled(self, columns: Sequence[Column]) -> tuple[Column, ...]:
+        """The columns with their types as DuckDB writes them, so that a later look finds them equal."""
+        items = [named(cast(exp.Null(), item.type), f"t{place}") for place, item in enumerate(columns)]
+        found = self.schema.describe(text(exp.Select(expressions=items)))
+        return tuple(Column(item.name, kind.type) for item, kind in zip(columns, found, strict=True))
+
+
+def _whole(tree: exp.Query, width: int) -> Block:
+    """The query as it was written, as the one source of a block that adds nothing."""
+    names = tuple(f"c{place + 1}" for place in range(width))
+    source = Source("__w", Opaque(tree, names), "from")
+    items = [named(column(name, "__w"), name) for name in names]
+    return Block(0, exp.Select(expressions=items), (source,), "rows", tuple(column(name, "__w") for name in names))
+
+
+def _wants_rid(number: int, blocks: Sequence[Block]) -> bool:
+    def wants(block: Block) -> bool:
+        for source in block.sources:
+            relation = source.relation
+            if isinstance(relation, Table) and relation.occurrence == number and _mentions(block, source.alias):
+                return True
+            if isinstance(relation, Block) and wants(relation):
+                return True
+        return False
+
+    return any(wants(block) for block in blocks)
+
+
+def _mentions(block: Block, alias: str) -> bool:
+    trees = [*block.key, *block.tree.expressions]
+    return any(found.name == RID and found.table == alias for tree in trees for found in tree.find_all(exp.Column))
+
+
+def _hash(sql: str, layout: Layout) -> str:
+    whole = json.dumps([sql, layout.to_json()], sort_keys=True)
+    return hashlib.sha256(whole.encode()).hexdigest()[:32]

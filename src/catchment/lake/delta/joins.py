@@ -1,0 +1,154 @@
+"""The terms of one block for one changed source: FROM and WHERE over deltas, old and new versions.
+
+| the changed source | sources before | itself | sources after | and only rows that |
+|---|---|---|---|---|
+| from, inner, cross | new | delta | old | |
+| left | new | old; new | old | meet a row of the delta |
+| semi, anti | new | left out | old | meet a row of the delta |
+| FULL, the left side | | delta LEFT JOIN old; new | old | |
+| | | old; new RIGHT JOIN old; new | old | meet a row of the delta |
+| FULL, the right side | | old; new RIGHT JOIN delta | old | |
+| | | old; new LEFT JOIN old; new | old | meet a row of the delta |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from sqlglot import exp
+
+from catchment.lake.delta.paths import Path, are_plain, equal_in, find_path
+from catchment.lake.delta.relation import Block, Relation, Source
+from catchment.lake.delta.render import Joined, Renderer, Version, narrowed, put_from
+from catchment.lake.query.trees import (
+    add_where,
+    all_of,
+    column,
+    conjuncts,
+    exists,
+    moved,
+    owners,
+    table_as,
+    where_of,
+    with_columns,
+)
+
+DeltaName = Callable[[Relation], str]
+_DELTA_ALIAS = "__d"
+_BOTH: tuple[Version, Version] = ("old", "new")
+
+
+def key_terms(
+    block: Block, index: int, renderer: Renderer, delta: DeltaName, items: Sequence[exp.Expr]
+) -> Iterator[exp.Select]:
+    """Queries that give the items for all joined rows that a change of one source may touch."""
+    source = block.sources[index]
+    if source.join == "left" and (direct := _from_delta(block, source, items)) is not None:
+        query = exp.Select(expressions=direct)
+        put_from(query, [Joined(table_as(delta(source.relation), source.alias), "from")])
+        yield query
+        return
+    path = find_path(block, index, items)
+    terms = _Terms(block, index, renderer, delta, path)
+    if source.join == "full" or (index == 0 and len(block.sources) > 1 and block.sources[1].join == "full"):
+        yield from terms.full()
+    elif source.join in ("from", "inner", "cross"):
+        yield terms.linear()
+    elif source.join == "left" and source.alias in path.kept:
+        yield from terms.left()
+    else:
+        yield terms.filtered()
+
+
+def exact_term(block: Block, index: int, renderer: Renderer, delta: DeltaName, items: Sequence[exp.Expr]) -> exp.Select:
+    """The one term of an inner join, with all its sources: its rows are exactly the share of this change."""
+    everything = Path(frozenset(source.alias for source in block.sources), tuple(items))
+    return _Terms(block, index, renderer, delta, everything).linear()
+
+
+class _Terms:
+    def __init__(self, block: Block, index: int, renderer: Renderer, delta: DeltaName, path: Path) -> None:
+        self.block = block
+        self.index = index
+        self.source = block.sources[index]
+        self.renderer = renderer
+        self.delta = delta(self.source.relation)
+        self.path = path
+
+    def linear(self) -> exp.Select:
+        return self._term(Joined(table_as(self.delta, self.source.alias), self.source.join, self.source.on))
+
+    def left(self) -> Iterator[exp.Select]:
+        for version in _BOTH:
+            yield self._term(self._at(self.source, version), meets=self._meets(self.source.on))
+
+    def filtered(self) -> exp.Select:
+        return self._term(None, meets=self._meets(self.source.on))
+
+    def full(self) -> Iterator[exp.Select]:
+        left, right = self.block.sources[:2]
+        meets = self._meets(right.on)
+        changed_is_left = self.index == 0
+        for version in _BOTH:
+            old_or_new = [self._at(left, version), self._at(right, version)]
+            changed = [*old_or_new]
+            changed[self.index] = Joined(table_as(self.delta, self.source.alias), self.source.join)
+            yield self._full_term(changed, "LEFT" if changed_is_left else "RIGHT", None)
+            yield self._full_term(old_or_new, "RIGHT" if changed_is_left else "LEFT", meets)
+
+    def _full_term(self, pair: list[Joined], side: str, meets: Joined | None) -> exp.Select:
+        first, second = pair
+        items = [first, Joined(second.item, second.join, self.block.sources[1].on, side)]
+        items += [self._at(source, "old") for source in self.block.sources[2:]]
+        return self._select(items, meets)
+
+    def _term(self, own: Joined | None, meets: Joined | None = None) -> exp.Select:
+        items: list[Joined] = []
+        for position, source in enumerate(self.block.sources):
+            if position == self.index:
+                items += [own] if own is not None else []
+            elif source.alias in self.path.kept:
+                items.append(self._at(source, "new" if position < self.index else "old"))
+        return self._select(items, meets)
+
+    def _at(self, source: Source, version: Version) -> Joined:
+        """In a term with the delta itself, a derived source is only needed where it can meet the delta."""
+        is_linear = self.source.join in ("from", "inner", "cross")
+        keys = narrowed(self.block, source, self.source.alias, self.delta) if is_linear else None
+        return Joined(self.renderer.item(source.relation, source.alias, version, keys)[0], source.join, source.on)
+
+    def _select(self, items: list[Joined], meets: Joined | None) -> exp.Select:
+        """Conditions that mention a source that was left out are left out too."""
+        query = exp.Select(expressions=[item.copy() for item in self.path.items])
+        present = {item.item.alias_or_name for item in items}
+        conditions = [part for part in conjuncts(where_of(self.block.tree)) if owners([part]) <= present]
+        joined = [self._reduced(item, present) for item in items]
+        if joined and joined[0].join in ("inner", "cross"):
+            conditions += conjuncts(joined[0].on)
+        if meets is not None and joined and meets.on is not None:
+            put_from(query, [*joined, meets])
+            return add_where(query, all_of(conditions))
+        put_from(query, joined)
+        return add_where(query, all_of(conditions), exists(meets.item, meets.on) if meets is not None else None)
+
+    def _reduced(self, item: Joined, present: set[str]) -> Joined:
+        if item.join not in ("inner", "cross") or item.on is None:
+            return item
+        return Joined(item.item, item.join, all_of(part for part in conjuncts(item.on) if owners([part]) <= present))
+
+    def _meets(self, on: exp.Expr | None) -> Joined:
+        condition = moved(on, self.source.alias, _DELTA_ALIAS) if on is not None else None
+        return Joined(table_as(self.delta, _DELTA_ALIAS), "semi", condition)
+
+
+def _from_delta(block: Block, source: Source, items: Sequence[exp.Expr]) -> list[exp.Expr] | None:
+    """The items over the delta of a nullable side alone, if its condition equates all their columns with its own."""
+    pairs = equal_in(source.on, block)
+    equals = {(left.table, left.name): right for pair in pairs for left, right in (pair, pair[::-1])}
+    equals = {key: other for key, other in equals.items() if other.table == source.alias and key[0] != source.alias}
+    needed = {(found.table, found.name) for item in items for found in item.find_all(exp.Column)}
+    if not needed or not needed <= set(equals) or not are_plain(items):
+        return None
+    return [
+        with_columns(item, lambda found: column(equals[found.table, found.name].name, source.alias)) for item in items
+    ]

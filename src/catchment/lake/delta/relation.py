@@ -1,0 +1,156 @@
+"""A definition as a tree of relations, which is what the algebra of changes works on.
+
+A *block* is one SELECT: its sources in join order, and what is done with their rows. A source is a table of the lake,
+another block, a UNION ALL of blocks, or something that is only ever computed as it stands. All trees hold columns
+named with their source and quoted identifiers; none holds its own FROM, ``render`` puts that back for one version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sqlglot import exp
+
+from catchment.lake.reasons import Reason
+from catchment.lake.types import SourceTable
+
+if TYPE_CHECKING:
+    from catchment.lake.delta.layout import Layout
+    from catchment.lake.delta.states import States
+
+JoinKind = Literal["from", "inner", "cross", "left", "full", "semi", "anti"]
+BlockKind = Literal["rows", "group", "distinct", "window", "global"]
+PlanStrategy = Literal["delta", "keys", "full"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table of the lake. Every mention of one table shares its number, so it is read and differenced once.
+
+    SQL text calls it ``o<occurrence>_new``, ``_old`` and ``_delta``; these have the columns in ``used``, and ``__rid``
+    when ``wants_rid``.
+    """
+
+    occurrence: int
+    table: SourceTable
+    used: tuple[str, ...] = ()
+    wants_rid: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opaque:
+    """A query that is computed as it is written: VALUES, or a whole definition that is refreshed fully."""
+
+    tree: exp.Query | exp.Values
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnionAll:
+    """The rows of several blocks; the columns have the names of the first.
+
+    ``is_uniform``: the branches have the same types. Otherwise DuckDB casts them to common ones, and a value of the
+    union must not be compared with a column of a branch.
+    """
+
+    id: int
+    branches: tuple[Block, ...]
+    is_uniform: bool
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return self.branches[0].outputs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A relation under its alias, joined to all sources before it. ``semi`` and ``anti`` only filter these."""
+
+    alias: str
+    relation: Relation
+    join: JoinKind
+    on: exp.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """One SELECT without its FROM.
+
+    ``key`` is computed from source rows, before grouping: the rows of the result that have a key depend on nothing but
+    the source rows that have it.
+    """
+
+    id: int
+    tree: exp.Select
+    sources: tuple[Source, ...]
+    kind: BlockKind
+    key: tuple[exp.Expr, ...]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return tuple(projection.alias_or_name for projection in self.tree.expressions)
+
+    def projection(self, name: str) -> exp.Expr:
+        """The expression behind an output."""
+        return next(item.unalias() for item in self.tree.expressions if item.alias_or_name == name)
+
+    def kept_aliases(self) -> frozenset[str]:
+        """Sources whose columns never turn NULL by an outer join: a filter on them may move to their scan."""
+        kept = {source.alias for source in self.sources if source.join in ("from", "inner", "cross")}
+        if any(source.join == "full" for source in self.sources):
+            kept.discard(self.sources[0].alias)
+        return frozenset(kept)
+
+
+Relation = Table | Opaque | UnionAll | Block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """One branch of the top-level UNION ALL, counted from 1, or the whole definition. Its outputs are c1, c2, ….
+
+    ``is_unique``: there is at most one row for a key. ``key_types`` are the types of the key as it is computed.
+    """
+
+    number: int
+    block: Block
+    is_unique: bool
+    key_types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """All that is known about a definition before any data is read.
+
+    ``strategy`` is full if and only if there is a ``reason``. ``is_always_due``: the result may change while no source
+    does. ``definition`` is the query itself over ``o<i>``, the truth that everything else has to equal.
+    """
+
+    definition_hash: str
+    tables: tuple[Table, ...]
+    parts: tuple[Part, ...]
+    strategy: PlanStrategy
+    reason: Reason | None
+    is_always_due: bool
+    layout: Layout
+    states: States | None
+    definition: exp.Query
+
+
+def tables_below(relation: Relation) -> Iterator[Table]:
+    """The tables that a relation reads, each as often as it is mentioned."""
+    if isinstance(relation, Table):
+        yield relation
+    elif isinstance(relation, UnionAll):
+        for branch in relation.branches:
+            yield from tables_below(branch)
+    elif isinstance(relation, Block):
+        for source in relation.sources:
+            yield from tables_below(source.relation)
+
+
+def is_changed(relation: Relation, changed: frozenset[int]) -> bool:
+    """Whether one of the tables below has changed."""
+    return any(table.occurrence in changed for table in tables_below(relation))

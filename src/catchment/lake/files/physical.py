@@ -1,0 +1,60 @@
+"""Puts dynamic tables into the lake, and takes them out: the table that holds the rows, and the view that has the name.
+
+Both happen in one commit, which the guard makes one with the change of our own tables. All of it under the commit lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from catchment.lake.control.control import Control
+from catchment.lake.duck.duck import Duck
+from catchment.lake.names import BUCKET, DT_SCHEMA, lake_name, physical_name, quoted
+from catchment.lake.types import Column, Created, NewTable, TableRef
+
+
+def create_physical(
+    duck: Duck,
+    control: Control,
+    table: NewTable,
+    columns: Sequence[Column],
+    *,
+    view: Callable[[TableRef], str],
+    old: TableRef | None = None,
+) -> Created:
+    """Create or replace a dynamic table. ``columns`` are all that are stored, the bucket too; ``view`` gives the query
+    of the view over the stored table, without the name of a catalog; ``old`` is the content that is replaced.
+
+    Raises ``TableRefused`` when the name is taken by a dynamic table, DuckDB's error when it is taken by another.
+    """
+    created = control.create_table(table)
+    if created.exists:
+        return created
+    physical = TableRef(DT_SCHEMA, physical_name(created.dt_id, created.generation))
+    named = lake_name(table.definition.ref)
+    with duck.transaction():
+        stored = ", ".join(f"{quoted(column.name)} {column.type}{_not_null(column)}" for column in columns)
+        duck.run(f"CREATE TABLE {lake_name(physical)} ({stored})")
+        duck.run(f"ALTER TABLE {lake_name(physical)} SET PARTITIONED BY ({quoted(BUCKET)})")
+        replace = "OR REPLACE " if old is not None else ""
+        with duck.names_in_lake():
+            duck.run(f"CREATE {replace}VIEW {named} AS {view(physical)}")
+        if old is not None:
+            duck.run(f"DROP TABLE {lake_name(old)}")
+        duck.sign(f"create {created.dt_id}", create=created.dt_id, generation=created.generation)
+    return created
+
+
+def _not_null(column: Column) -> str:
+    return " NOT NULL" if column.name == BUCKET else ""
+
+
+def drop_physical(duck: Duck, control: Control, dt_id: int, ref: TableRef, physical: TableRef) -> None:
+    """Drop a dynamic table, its view and its content. Raises ``TableRefused`` while another reads it."""
+    control.drop_table(dt_id)
+    with duck.transaction():
+        duck.run(f"DROP VIEW IF EXISTS {lake_name(ref)}")
+        duck.run(f"DROP TABLE IF EXISTS {lake_name(physical)}")
+        duck.sign(f"drop {dt_id}", drop=dt_id)
+    # Where the lake had neither, there was no commit that could have done it.
+    control.remove_table(dt_id)

@@ -1,0 +1,78 @@
+"""What in the shape of a query asks for a full refresh, found before anything is resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from catchment.lake.query.trees import joins_of
+from catchment.lake.reasons import Reason, refused
+
+
+def reasons(tree: exp.Query) -> Iterator[Reason]:
+    """The reasons, each at most once; TableRefused for LIMIT without ORDER BY, which has no definite result."""
+    if any(_limits(query) for query in tree.find_all(exp.Query)):
+        yield Reason.LIMIT
+    if tree.find(exp.TableSample) or any(query.args.get("sample") for query in tree.find_all(exp.Select)):
+        yield Reason.SAMPLE
+    if any(with_.recursive for with_ in tree.find_all(exp.With)):
+        yield Reason.RECURSIVE_CTE
+    if tree.find(exp.Pivot):
+        yield Reason.PIVOT
+    if any(not isinstance(query, exp.Union) or query.args.get("by_name") for query in tree.find_all(exp.SetOperation)):
+        yield Reason.SET_OPERATION
+    if any(join.method in ("ASOF", "POSITIONAL") for join in tree.find_all(exp.Join)):
+        yield Reason.ASOF_JOIN
+    if tree.find(exp.Lateral, exp.Unnest, exp.Explode):
+        yield Reason.LATERAL
+    if any(_is_nested_join(node) for node in tree.find_all(exp.Table, exp.Subquery)):
+        yield Reason.NESTED_JOIN
+    if any(distinct.args.get("on") for distinct in tree.find_all(exp.Distinct)):
+        yield Reason.DISTINCT_ON
+    if tree.find(exp.GroupingSets, exp.Cube, exp.Rollup) or any(
+        _is_empty_group(item) for item in tree.find_all(exp.Group)
+    ):
+        yield Reason.GROUPING_SETS
+    if any(_is_expression(query) for query in tree.find_all(exp.Query)):
+        yield Reason.SUBQUERY
+    if tree.find(exp.Collate):
+        yield Reason.COLLATION
+    if any(_has_risky_using(query) for query in tree.find_all(exp.Select)):
+        yield Reason.UNRESOLVED
+
+
+def _limits(query: exp.Query) -> bool:
+    if not any(query.args.get(part) for part in ("limit", "offset", "fetch")):
+        return False
+    if not query.args.get("order") and not isinstance(query.parent, exp.Exists):
+        raise refused(Reason.LIMIT_WITHOUT_ORDER, "LIMIT or OFFSET stands in a query without ORDER BY")
+    return True
+
+
+def _is_nested_join(node: exp.Expr) -> bool:
+    """``a JOIN (b JOIN c ON …) ON …``, with or without its parentheses."""
+    if isinstance(node, exp.Table):
+        return bool(node.args.get("joins"))
+    return isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Query)
+
+
+def _is_empty_group(group: exp.Group) -> bool:
+    return any(isinstance(item, exp.Tuple) and not item.expressions for item in group.expressions) or any(
+        group.args.get(part) for part in ("grouping_sets", "cube", "rollup", "totals")
+    )
+
+
+def _is_expression(query: exp.Query) -> bool:
+    """A query that is a value, not a source of rows."""
+    holder = query.parent
+    while isinstance(holder, exp.Subquery):
+        holder = holder.parent
+    return holder is not None and not isinstance(holder, (exp.From, exp.Join, exp.CTE, exp.SetOperation, exp.Pivot))
+
+
+def _has_risky_using(query: exp.Select) -> bool:
+    """After RIGHT or FULL, a USING column is no plain column of one side, and a further USING compares with it."""
+    joins = joins_of(query)
+    using = [join for join in joins if join.args.get("using") or join.method == "NATURAL"]
+    return len(using) > 1 and any(join.side in ("RIGHT", "FULL") for join in joins)

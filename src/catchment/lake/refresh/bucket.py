@@ -1,0 +1,232 @@
+"""Computes one range of keys of a refresh and writes what came of it as Parquet: the work of a subtask.
+
+Nothing is committed here. Data files go to their final place below the table's directory, where nobody sees them until
+the join registers them; row ids to delete go to the refresh's scratch folder. Every file is written down before it is
+made. Doing a range again gives the same rows in files of other names, so attempts may overlap.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from catchment.errors import LakeError
+from catchment.lake.choose import partition
+from catchment.lake.choose.bucket_plan import BucketPlan
+from catchment.lake.control.control import Control
+from catchment.lake.delta.buckets import NULL_BUCKET
+from catchment.lake.delta.compile import bucket_of_keys
+from catchment.lake.duck import catalog
+from catchment.lake.duck.duck import Duck, Never, Stop
+from catchment.lake.files import storage
+from catchment.lake.names import BRANCH, BUCKET, RID, literal, quoted
+from catchment.lake.refresh import compute
+from catchment.lake.refresh.session import Work, plan_of
+from catchment.lake.settings import LakeSettings
+from catchment.lake.types import BucketRange, BucketResult, Order
+
+STEPS = 4
+"""Keys, rows now, difference, files: what ``Attempt.progress`` counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Who computes: the task, its fence, and which start of it this is."""
+
+    task_id: int
+    fence: int
+    number: int
+    progress: Callable[[int], None] = lambda _: None
+
+
+def compute_bucket(
+    duck: Duck,
+    control: Control,
+    order: Order,
+    keys: BucketRange,
+    attempt: Attempt,
+    settings: LakeSettings,
+    stop: Stop,
+) -> BucketResult:
+    """Compute a range and write its files. Raises ``LakeMemory`` when it does not fit; then it can be halved.
+
+    On any error the files of this attempt are removed again, as far as the process lives to do so.
+    """
+    began = time.monotonic()
+    plan = BucketPlan.from_order(order)
+    order = replace(order, buckets=plan.buckets)
+    written = _Written(duck, control, order, attempt)
+    with duck.turn(stop), control.connection() as conn:
+        definition = plan_of(duck, conn, order)
+    try:
+        with Work.open(duck, order, definition, stop) as work:
+            result = _compute(work, control, plan, keys, settings, written)
+    except BaseException:
+        written.remove()
+        raise
+    return replace(result, seconds=time.monotonic() - began, attempt=attempt.number)
+
+
+@dataclass(slots=True)
+class _Written:
+    """The files of one attempt."""
+
+    duck: Duck
+    control: Control
+    order: Order
+    attempt: Attempt
+    paths: tuple[str, ...] = ()
+
+    def note(self, kind: str, paths: Collection[str]) -> None:
+        """Write files down that are about to be made."""
+        attempt = self.attempt
+        self.control.note_artifacts(self.order.refresh_id, attempt.task_id, attempt.fence, kind, paths)
+        self.paths += tuple(paths)
+        storage.make_folders(paths)
+
+    def remove(self) -> None:
+        """Remove what was made. The rows in the list of files stay for the sweep: it looks again later."""
+        if self.paths:
+            with self.duck.turn(Never()):
+                storage.remove(self.duck, self.control, self.paths)
+
+
+def _compute(
+    work: Work, control: Control, plan: BucketPlan, keys: BucketRange, settings: LakeSettings, written: _Written
+) -> BucketResult:
+    progress = written.attempt.progress
+    by_keys = plan.mode == "keys"
+    if by_keys:
+        _load_keys(work, plan, keys)
+    progress(1)
+    compute.fresh(work, by_keys=by_keys, only=None if by_keys else keys)
+    progress(2)
+    if plan.is_whole:
+        work.view("out", _layout_of(work, "fresh"))
+        result = BucketResult(inserted=work.count("fresh"))
+    else:
+        result = _compare(work, control, plan, keys, settings, written)
+    progress(3)
+    files = write(work, plan, keys, written)
+    progress(STEPS)
+    return replace(
+        result, files=tuple(path for path, _, _ in files), rows=sum(f[1] for f in files), bytes=_bytes(files)
+    )
+
+
+def _bytes(files: list[tuple[str, int, int]]) -> int:
+    return sum(size for _, _, size in files)
+
+
+def _load_keys(work: Work, plan: BucketPlan, keys: BucketRange) -> None:
+    """``akeys_<part>``: the touched keys of this range alone. Half of a range reads the files of the whole."""
+    place = NULL_BUCKET if keys.partition is None else keys.partition % plan.total
+    for part in work.plan.parts:
+        name = f"akeys_{part.number}"
+        if not plan.keys_in(part.number, place):
+            # A part of a UNION ALL without touched keys in this range.
+            types = work.plan.layout.key_types(part.number)
+            columns = ", ".join(f"CAST(NULL AS {kind}) AS k{i}" for i, kind in enumerate(types, start=1))
+            work.make(name, f"SELECT {columns} WHERE false")
+            continue
+        files = _key_files(work, plan, part.number, place)
+        half = partition.half_of(keys, plan.total)
+        where = "" if half is None else f" WHERE ({bucket_of_keys(work.plan, part)}) % {half[1]:d} = {half[0]:d}"
+        work.make(name, f"SELECT * FROM read_parquet(?, hive_partitioning = false){where}", [files])
+
+
+def _key_files(work: Work, plan: BucketPlan, part: int, place: int) -> list[str]:
+    """The files with the keys of a range. Raises ``LakeError`` unless they hold all that were written: what is missing
+    would be left out of the table without a word."""
+    folder = f"{plan.keys_folder(part)}p={place}/"
+    files = storage.list_files(work.duck, folder)
+    found = work.duck.value("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [files]) if files else 0
+    expected = plan.keys_in(part, place)
+    if found != expected:
+        raise LakeError(
+            f"refresh {work.order.refresh_id} wrote {expected} keys to {folder}, and {found} are there",
+            code="STORAGE",
+            hint="Somebody has touched files below the lake's data path. Refresh the table again.",
+        )
+    return files
+
+
+def _compare(
+    work: Work, control: Control, plan: BucketPlan, keys: BucketRange, settings: LakeSettings, written: _Written
+) -> BucketResult:
+    """Find the difference and decide how it is written: as rows that go and rows that come, or as whole buckets."""
+    owned = partition.storage_of(keys, plan.buckets) if partition.owns_storage(keys, plan.buckets) else None
+    near = partition.storage_of(keys, plan.buckets)
+    by_keys = plan.mode == "keys"
+    compute.stored(work, by_keys=by_keys, only=None if by_keys or owned else keys, storage=near)
+    found = compute.difference(work)
+    work.drop("fresh", "stored")
+    result = BucketResult(inserted=found.inserted, deleted=found.deleted)
+    if owned and found.deleted and _is_rewritten(work, control, owned, found.deleted, settings):
+        compute.keep_others(work, owned)
+        work.view("out", f"{_layout_of(work, 'kept')} UNION ALL {_layout_of(work, 'added')}")
+        return replace(result, rewritten=tuple(sorted(owned)))
+    work.view("out", _layout_of(work, "added"))
+    return replace(result, deletes=_write_deletes(work, plan, keys, written) if found.deleted else None)
+
+
+def _layout_of(work: Work, table: str) -> str:
+    columns = ", ".join(quoted(item.name) for item in work.plan.layout.columns)
+    return f"SELECT {columns} FROM {quoted(table)}"
+
+
+def _is_rewritten(work: Work, control: Control, owned: Collection[int], deleted: int, settings: LakeSettings) -> bool:
+    """A bucket that loses many rows is written anew, and one that has lost some before: deleting again from such a
+    file may be dated wrongly when somebody else commits meanwhile."""
+    with control.connection() as conn:
+        rows = catalog.bucket_rows(conn, work.order.physical_id)
+        if catalog.files_with_deletes(conn, work.order.physical_id, owned):
+            return True
+    return deleted > settings.lake_rewrite_above * sum(rows.get(bucket, 0) for bucket in owned)
+
+
+def _write_deletes(work: Work, plan: BucketPlan, keys: BucketRange, written: _Written) -> str:
+    part = "null" if keys.partition is None else str(keys.partition)
+    path = f"{plan.folder}deletes/{keys.total}-{part}-a{written.attempt.number}.parquet"
+    written.note("deletes", [path])
+    columns = f"{quoted(RID)}, {quoted(BUCKET)}"
+    work.duck.run(f"COPY (SELECT {columns} FROM {quoted('gone')}) TO {literal(path)} (FORMAT parquet)")
+    return path
+
+
+def write(work: Work, plan: BucketPlan, keys: BucketRange, written: _Written) -> list[tuple[str, int, int]]:
+    """One file for each storage bucket of ``out``, sorted by key; returns path, rows and bytes of each."""
+    buckets = [row[0] for row in work.duck.rows(f"SELECT DISTINCT {quoted(BUCKET)} FROM {quoted('out')} ORDER BY 1")]
+    paths = {
+        bucket: storage.bucket_path(plan.table_dir, bucket, work.order, keys, written.attempt.number)
+        for bucket in buckets
+    }
+    written.note("data", list(paths.values()))
+    columns = ", ".join(quoted(item.name) for item in work.plan.layout.columns if item.name != BUCKET)
+    sort = ", ".join(dict.fromkeys(quoted(name) for name in _sort_columns(work)))
+    found: list[tuple[str, int, int]] = []
+    for bucket, path in paths.items():
+        rows: list[tuple[Any, ...]] = work.duck.rows(
+            f"COPY (SELECT {columns} FROM {quoted('out')} WHERE {quoted(BUCKET)} = {bucket:d} ORDER BY {sort})"
+            f" TO {literal(path)} (FORMAT parquet, COMPRESSION zstd, RETURN_STATS true)"
+        )
+        found.append((path, sum(row[1] for row in rows), sum(row[2] for row in rows)))
+    return found
+
+
+def _sort_columns(work: Work) -> list[str]:
+    """Rows of one key lie together, so that looking for a few keys reads little."""
+    layout = work.plan.layout
+    branch = [BRANCH] if len(layout.keys) > 1 else []
+    return branch + [item.name for keys in layout.keys for item in keys]
+
+
+def read_result(found: Mapping[str, Any]) -> BucketResult:
+    """A result as the engine kept it. Raises ``LakeError`` when it is none."""
+    try:
+        values: dict[str, Any] = {**found, "files": tuple(found["files"]), "rewritten": tuple(found["rewritten"])}
+        return BucketResult(**values)
+    except (TypeError, KeyError) as error:
+        raise LakeError(f"a subtask returned {found!r}, which is no result of a bucket") from error

@@ -1,0 +1,196 @@
+"""From changes to the rows that are written: runs the generated SQL of a refresh, step by step.
+
+All of it reads, and leaves temporary tables behind: ``gone`` (``__rid``, ``__b``) names the stored rows that go,
+``added`` has the rows that come, in the stored layout. Nothing here writes to the lake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+import duckdb
+from sqlglot import exp
+
+from catchment.errors import LakeError
+from catchment.lake.delta import apply, compile
+from catchment.lake.delta.buckets import hash_expression, storage_bucket
+from catchment.lake.delta.relation import Plan
+from catchment.lake.delta.terms import affected
+from catchment.lake.names import BRANCH, BUCKET, RID, quoted
+from catchment.lake.query.trees import column, named, number, select, table_as, text
+from catchment.lake.refresh.session import Work
+from catchment.lake.types import BucketRange
+
+MANY_BUCKETS = 64
+"""From so many storage buckets on, naming them does not pay."""
+
+
+class InvariantBroken(LakeError):
+    """The stored rows and the changes do not belong together. Nothing was written; the table is to be computed anew."""
+
+    default_code = "INVARIANT"
+
+
+class StatesOverflow(LakeError):
+    """A sum does not fit into its stored type on the way, though the result might: the keys are to be recomputed."""
+
+    default_code = "QUERY"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is to be written: rows that come, rows that go, and the storage buckets that rows go from."""
+
+    inserted: int
+    deleted: int
+    buckets: frozenset[int]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.inserted and not self.deleted
+
+
+def affected_keys(work: Work, changed: frozenset[int]) -> int:
+    """Find the touched keys: makes ``akeys_<part>`` from ``o<i>_delta``. Returns how many there are."""
+    steps = affected(work.plan, changed)
+    for step in steps:
+        work.make(step.name, step.sql)
+    keys = [f"akeys_{part.number}" for part in work.plan.parts]
+    work.drop(*(step.name for step in steps if step.name not in keys))
+    return sum(work.count(name) for name in keys)
+
+
+def fresh(work: Work, *, by_keys: bool, only: BucketRange | None = None) -> int:
+    """Compute ``fresh``: the rows of the touched keys, or all rows, as the definition gives them now."""
+    buckets = work.order.buckets
+    if by_keys:
+        sql = compile.fresh_rows(work.plan, buckets=buckets, only=only, without_null=_without_null(work))
+    else:
+        sql = compile.all_rows(work.plan, buckets=buckets, only=only)
+    return work.make("fresh", sql)
+
+
+def stored(
+    work: Work, *, by_keys: bool, only: BucketRange | None = None, storage: Collection[int] | None = None
+) -> int:
+    """Read ``stored``: the stored rows of the touched keys, or all; of some storage buckets, if they are given."""
+    if storage is None and by_keys:
+        storage = _storage_of_keys(work)
+    without_null = _without_null(work) if by_keys else ()
+    sql = compile.stored_rows(work.plan, storage=storage, only=only, by_keys=by_keys, without_null=without_null)
+    return work.make("stored", sql)
+
+
+def among_keys(work: Work) -> str | None:
+    """A condition on stored rows that holds for those with touched keys, by their first key column; None where there is
+    none. Rows are sorted by their keys: a scan with it skips most of what a row id alone would make it read."""
+    keys = work.plan.layout.keys_of(1)
+    if len(work.plan.parts) > 1 or not keys or not work.has("akeys_1") or not _without_null(work):
+        return None
+    return f"{quoted(keys[0].name)} IN (SELECT {quoted('k1')} FROM {quoted('akeys_1')})"
+
+
+def _without_null(work: Work) -> set[int]:
+    """The parts among whose touched keys none has a NULL."""
+    found: set[int] = set()
+    for part in work.plan.parts:
+        names = [quoted(f"k{place}") for place in range(1, len(part.block.key) + 1)]
+        nulls = " OR ".join(f"{name} IS NULL" for name in names)
+        if names and not work.duck.value(f"SELECT count(*) FROM {quoted(f'akeys_{part.number}')} WHERE {nulls}"):
+            found.add(part.number)
+    return found
+
+
+def _storage_of_keys(work: Work) -> set[int] | None:
+    """The storage buckets of the touched keys; None when they are all, or none, or too many to name."""
+    total = work.order.buckets
+    if total == 1:
+        return None
+    queries: list[str] = []
+    for part in work.plan.parts:
+        types = work.plan.layout.key_types(part.number)
+        keys = [(column(f"k{place}"), kind) for place, kind in enumerate(types, start=1)]
+        bucket = storage_bucket(hash_expression(keys, work.plan.layout.method), total)
+        queries.append(text(select([named(bucket, BUCKET)], table_as(f"akeys_{part.number}", "__a"))))
+    found = work.duck.rows(
+        f"SELECT DISTINCT {quoted(BUCKET)} FROM ({' UNION ALL '.join(queries)}) LIMIT {MANY_BUCKETS:d}"
+    )
+    return {row[0] for row in found} if 0 < len(found) < min(total, MANY_BUCKETS) else None
+
+
+def difference(work: Work, *, is_ours: bool = True) -> Difference:
+    """Compare ``fresh`` with ``stored``: makes ``gone`` and ``added``. Not ``is_ours``: somebody else may have written
+    to the table, so that it may hold a row twice that the definition gives once, or in a wrong storage bucket."""
+    plan = work.plan
+    if not is_ours:
+        plan = replace(plan, parts=tuple(replace(part, is_unique=False) for part in plan.parts))
+    gone, added = compile.difference(plan, with_bucket=not is_ours)
+    deleted = work.make("gone", gone)
+    inserted = work.make("added", added)
+    return Difference(inserted, deleted, _buckets_of(work, "gone") if deleted else frozenset())
+
+
+def apply_states(work: Work, changed: frozenset[int], decided: Callable[[int], bool]) -> Difference | None:
+    """Add the changes to the stored figures: makes ``gone`` and ``added`` without reading the groups again.
+
+    ``decided`` is asked with the number of touched keys, when these are in ``akeys_1``, whether to go on; if not, None.
+    Raises ``InvariantBroken`` for a count below zero and ``StatesOverflow`` when a sum on the way does not fit.
+    """
+    try:
+        steps = apply.delta_steps(work.plan, changed, buckets=work.order.buckets)
+        for step in steps:
+            # By now it is known where the stored rows are, and whether a key is NULL.
+            count = stored(work, by_keys=True) if step.name == "stored" else work.make(step.name, step.sql)
+            if step.name == "akeys_1" and not decided(count):
+                return None
+        wrong = work.duck.value(apply.broken(work.plan))
+    except (duckdb.OutOfRangeException, duckdb.ConversionException) as error:
+        raise StatesOverflow(f"a sum does not fit into its stored type: {error}") from error
+    if wrong:
+        raise InvariantBroken(f"{wrong} groups would have had a count below zero, or figures without a row")
+    deleted = work.count("gone")
+    return Difference(work.count("added"), deleted, _buckets_of(work, "gone") if deleted else frozenset())
+
+
+def _buckets_of(work: Work, table: str) -> frozenset[int]:
+    return frozenset(row[0] for row in work.duck.rows(f"SELECT DISTINCT {quoted(BUCKET)} FROM {quoted(table)}"))
+
+
+def add_all(work: Work, buckets: int) -> None:
+    """``added`` becomes all of ``fresh``, in so many storage buckets; for a table that is written as a whole."""
+    names = [column(item.name) for item in work.plan.layout.columns if item.name != BUCKET]
+    bucket = column(BUCKET) if buckets == work.order.buckets else _bucket_of_row(work.plan, buckets)
+    work.view("added", text(select([*names, named(bucket, BUCKET)], table_as("fresh", "__f"))))
+
+
+def _bucket_of_row(plan: Plan, buckets: int) -> exp.Expr:
+    """``__b`` as an expression over stored columns. With several parts, each has a key of its own."""
+    found: list[exp.Expr] = []
+    for part in plan.parts:
+        keys = [(column(item.name), item.type) for item in plan.layout.keys_of(part.number)]
+        found.append(storage_bucket(hash_expression(keys, plan.layout.method), buckets))
+    if len(found) == 1:
+        return found[0]
+    cases = [
+        exp.If(this=exp.EQ(this=column(BRANCH), expression=number(part.number)), true=bucket)
+        for part, bucket in zip(plan.parts, found, strict=True)
+    ]
+    return exp.Case(ifs=cases)
+
+
+def keep_others(work: Work, buckets: Collection[int]) -> int:
+    """``kept`` becomes the rows of these storage buckets that stay, in the stored layout; returns how many."""
+    columns = ", ".join(quoted(item.name) for item in work.plan.layout.columns)
+    listed = ", ".join(f"{bucket:d}" for bucket in sorted(buckets))
+    return work.make(
+        "kept",
+        f"SELECT {columns} FROM {quoted('dt_old')} WHERE {quoted(BUCKET)} IN ({listed})"
+        f" AND {quoted(RID)} NOT IN (SELECT {quoted(RID)} FROM {quoted('gone')})",
+    )
+
+
+def bucket_count(rows: int, rows_per_bucket: int) -> int:
+    """The number of storage buckets for a table of so many rows: a power of two from 1 to 256."""
+    wanted = -(-rows // rows_per_bucket)
+    return min(256, 1 << max(0, wanted - 1).bit_length())

@@ -1,0 +1,313 @@
+"""Writes what a refresh has computed, in one commit that moves the frontier.
+
+Everything was read before: the transaction deletes, inserts or registers, counts what it leaves, and signs. It runs
+under the commit lock. DuckLake dates a delete wrongly when it is overtaken and the file had deleted rows before, so
+there are two ways to commit:
+
+    append   rows go from files that have deleted rows: no retries of DuckLake, the transaction is done again by us
+    clean    rows only come, or go from untouched files, or whole files go: DuckLake may try the commit again
+
+A writer elsewhere that never takes the lock can refuse an append again and again. After a few times the buckets that
+rows go from are written anew, which is clean. Rows are never updated in place.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+from psycopg import Connection
+
+from catchment.errors import CommitRefused, LakeError, LakeUnavailable
+from catchment.lake.control.control import Control
+from catchment.lake.delta.layout import Layout
+from catchment.lake.duck import catalog
+from catchment.lake.duck.duck import Duck
+from catchment.lake.duck.locks import commit_lock
+from catchment.lake.names import ALIAS, BUCKET, RID, lake_name, quoted
+from catchment.lake.refresh.compute import Difference, InvariantBroken, among_keys
+from catchment.lake.refresh.session import Work
+from catchment.lake.types import Action, Order, Publication
+
+__all__ = ["Published", "commit_lock", "publish_files", "publish_rows"]
+
+TRIES = 5
+FIRST_PAUSE = 0.02
+FILES_PER_CALL = 256
+
+CROWDED_ROWS = 10_000
+"""A bucket that loses fewer rows is never written anew for that: its delete file is small whatever its share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """How it was written. ``snapshot`` is None when there was nothing to write and only the frontier moved."""
+
+    snapshot: int | None
+    mode: str
+    tries: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """One transaction: rows of ``gone`` go; all rows of ``rewritten`` and ``kept`` buckets go, or of the whole table.
+    Rows of the ``inserts`` come, among them those that stay in ``kept`` buckets, and files are registered.
+
+    ``deleted`` is how many rows of ``gone`` there have to be, None if that is unknown; ``rows_after`` what is left.
+    ``gone_keys`` is a condition that the rows of ``gone`` meet, if one is known by which much of the table is skipped.
+    """
+
+    order: Order
+    rows_after: int
+    is_whole: bool = False
+    gone: frozenset[int] = frozenset()
+    rewritten: frozenset[int] = frozenset()
+    kept: frozenset[int] = frozenset()
+    deleted: int | None = None
+    gone_keys: str | None = None
+    inserts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> str:
+        """The stored columns, as a list in SQL."""
+        return ", ".join(quoted(item.name) for item in Layout.from_json(self.order.layout).columns)
+
+    @property
+    def sorted_by(self) -> str:
+        """The bucket, then the keys: readers that look for a key skip the rest of a file."""
+        keys = [item.name for part in Layout.from_json(self.order.layout).keys for item in part]
+        return ", ".join(quoted(name) for name in dict.fromkeys([BUCKET, *keys]))
+
+    @property
+    def by_row(self) -> frozenset[int]:
+        """Buckets that lose single rows."""
+        return frozenset() if self.is_whole else self.gone - self.rewritten - self.kept
+
+    def run(self, duck: Duck) -> None:
+        """The writes, inside a transaction. Raises ``InvariantBroken`` when the table is not what was read."""
+        table = lake_name(self.order.physical)
+        found = self._delete(duck, table)
+        expected = self._expected(duck)
+        if expected is not None and found != expected:
+            raise InvariantBroken(
+                f"{expected} rows of {self.order.physical} were to be deleted, and {found} of them were there"
+            )
+        if self.inserts:
+            rows = " UNION ALL ".join(f"SELECT {self.columns} FROM {quoted(name)}" for name in self.inserts)
+            duck.run(
+                f"INSERT INTO {table} ({self.columns}) SELECT {self.columns} FROM ({rows}) ORDER BY {self.sorted_by}"
+            )
+        for start in range(0, len(self.files), FILES_PER_CALL):
+            _register(duck, self.order, self.files[start : start + FILES_PER_CALL])
+        rows_now = duck.value(f"SELECT count(*) FROM {table}")
+        if rows_now != self.rows_after:
+            raise InvariantBroken(
+                f"{self.order.physical} would have {rows_now} rows after the refresh instead of {self.rows_after}"
+            )
+
+    def _expected(self, duck: Duck) -> int | None:
+        if self.deleted is None or not self.kept:
+            return self.deleted
+        return self.deleted + int(duck.value(f"SELECT count(*) FROM {quoted('kept')}"))
+
+    def _delete(self, duck: Duck, table: str) -> int:
+        if self.is_whole:
+            return duck.changed(f"DELETE FROM {table}")
+        found = 0
+        if self.rewritten | self.kept:
+            whole = _listed(self.rewritten | self.kept)
+            found += duck.changed(f"DELETE FROM {table} WHERE {quoted(BUCKET)} IN ({whole})")
+        if self.by_row:
+            also = f" AND {self.gone_keys}" if self.gone_keys else ""
+            found += duck.changed(
+                f"DELETE FROM {table} WHERE {quoted(BUCKET)} IN ({_listed(self.by_row)})"
+                f" AND rowid IN (SELECT {quoted(RID)} FROM {quoted('gone')}){also}"
+            )
+        return found
+
+
+def _register(duck: Duck, order: Order, files: Sequence[str]) -> None:
+    duck.run(
+        "CALL ducklake_add_data_files(?, ?, ?, schema => ?, hive_partitioning => true)",
+        [ALIAS, order.physical.name, list(files), order.physical.schema],
+    )
+
+
+def _listed(buckets: Collection[int]) -> str:
+    return ", ".join(f"{bucket:d}" for bucket in sorted(buckets))
+
+
+def publish_rows(
+    work: Work,
+    control: Control,
+    publication: Publication,
+    difference: Difference,
+    *,
+    is_whole: bool = False,
+    deleted: int | None = None,
+) -> Published:
+    """Publish ``gone`` and ``added``; with ``is_whole`` the table is emptied and gets ``added``.
+
+    ``deleted`` is what emptying has to find, None if any number will do. An empty difference moves the frontier alone.
+    Raises ``ClaimLost`` or ``PublishVetoed`` when another attempt has the refresh, ``InvariantBroken`` when the table
+    is not what was read, ``CommitRefused`` when other commits came first too often: then nothing was written.
+    """
+    order = work.order
+    control.prepare_publish(order.refresh_id, order.fence, publication)
+    if difference.is_empty and not is_whole:
+        control.move_frontier(order.refresh_id, order.fence)
+        return Published(None, "frontier", 1, 0.0)
+    change = _Change(
+        order,
+        publication.rows_after,
+        is_whole=is_whole,
+        gone=difference.buckets,
+        deleted=deleted if is_whole else difference.deleted,
+        gone_keys=among_keys(work) if publication.action == Action.INCREMENTAL else None,
+        inserts=("added",),
+    )
+    with control.connection() as conn:
+        crowded = _crowded(work, conn, change)
+        if crowded:
+            change = _rewriting(work.duck, change, crowded)
+        try:
+            return _publish(work.duck, control, conn, change)
+        finally:
+            work.duck.drop_temporary(["kept"])
+
+
+def _crowded(work: Work, conn: Connection[Any], change: _Change) -> frozenset[int]:
+    """Buckets that lose so many rows that it is better to write them anew: scans of a file with many deleted rows, and
+    further deletes in it, are slow."""
+    if not change.by_row:
+        return frozenset()
+    rows = catalog.bucket_rows(conn, work.order.physical_id)
+    lost = work.duck.rows(f"SELECT {quoted(BUCKET)}, count(*) FROM {quoted('gone')} GROUP BY {quoted(BUCKET)}")
+    share = work.duck.settings.lake_rewrite_above
+    return frozenset(bucket for bucket, count in lost if count >= CROWDED_ROWS and count > share * rows.get(bucket, 0))
+
+
+def publish_files(
+    duck: Duck,
+    control: Control,
+    catalog_conn: Connection[Any],
+    order: Order,
+    publication: Publication,
+    files: Sequence[str],
+    deletes: Sequence[str],
+    rewritten: Collection[int],
+    *,
+    is_whole: bool = False,
+) -> int:
+    """Publish what subtasks have written: data files to register, files of row ids to delete, buckets written whole.
+
+    Within the caller's turn of the DuckDB. Returns the snapshot, or the one of the content when there was nothing to
+    write. Raises as ``publish_rows`` does, and ``LakeError`` for a file that is registered already: DuckLake would take
+    it twice.
+    """
+    _check_files(catalog_conn, order, files)
+    control.prepare_publish(order.refresh_id, order.fence, publication)
+    # An empty table that stays empty: a commit of nothing leaves no snapshot, and nothing would move the frontier.
+    has_rows_to_go = is_whole and publication.deleted > 0
+    if not (files or deletes or rewritten or has_rows_to_go):
+        control.move_frontier(order.refresh_id, order.fence)
+        return order.commit_snapshot or order.stored_snapshot
+    try:
+        gone, count = _read_deletes(duck, deletes)
+        change = _Change(
+            order,
+            publication.rows_after,
+            is_whole=is_whole,
+            gone=gone,
+            rewritten=frozenset(rewritten),
+            deleted=count if not rewritten and not is_whole else None,
+            files=tuple(files),
+        )
+        published = _publish(duck, control, catalog_conn, change)
+    finally:
+        duck.drop_temporary(["gone", "kept"])
+    return published.snapshot or 0
+
+
+def _check_files(conn: Connection[Any], order: Order, files: Sequence[str]) -> None:
+    doubles = {path for path in files if files.count(path) > 1} if len(set(files)) < len(files) else set[str]()
+    doubles |= catalog.registered(conn, order.physical_id, files)
+    if doubles:
+        raise LakeError(
+            f"refresh {order.refresh_id} would register {len(doubles)} files a second time, such as {min(doubles)}",
+            hint="Refresh the table again; this refresh has written nothing.",
+        )
+
+
+def _read_deletes(duck: Duck, deletes: Sequence[str]) -> tuple[frozenset[int], int]:
+    if not deletes:
+        return frozenset(), 0
+    columns = f"{quoted(RID)}, {quoted(BUCKET)}"
+    count = duck.changed(
+        f"CREATE OR REPLACE TEMP TABLE {quoted('gone')} AS SELECT {columns} FROM read_parquet(?)", [list(deletes)]
+    )
+    rows = duck.rows(f"SELECT DISTINCT {quoted(BUCKET)} FROM {quoted('gone')}")
+    return frozenset(row[0] for row in rows), count
+
+
+def _publish(duck: Duck, control: Control, conn: Connection[Any], change: _Change) -> Published:
+    """Commit, again and again if need be. Other attempts of this refresh are refused by the guard, not here."""
+    began = time.perf_counter()
+    for attempt in range(1, TRIES + 1):
+        try:
+            return _try(duck, control, conn, change, attempt, began)
+        except CommitRefused:
+            time.sleep(FIRST_PAUSE * 2**attempt)
+    if change.by_row:
+        change = _rewriting(duck, change, change.by_row)
+    return _try(duck, control, conn, change, TRIES + 1, began)
+
+
+def _try(duck: Duck, control: Control, conn: Connection[Any], change: _Change, attempt: int, began: float) -> Published:
+    with commit_lock(control.dsn, holder=(change.order.refresh_id, change.order.fence)):
+        is_clean = not change.by_row or not catalog.files_with_deletes(conn, change.order.physical_id, change.by_row)
+        with nullcontext() if is_clean else duck.without_retries():
+            snapshot = _commit(duck, control, change)
+    return Published(snapshot, _mode(change, is_clean), attempt, time.perf_counter() - began)
+
+
+def _mode(change: _Change, is_clean: bool) -> str:
+    if change.is_whole:
+        return "whole"
+    if change.rewritten or change.kept:
+        return "rewrite"
+    return "clean" if is_clean else "append"
+
+
+def _commit(duck: Duck, control: Control, change: _Change) -> int:
+    order = change.order
+    try:
+        with duck.transaction():
+            change.run(duck)
+            duck.sign(f"refresh {order.refresh_id}", refresh=order.refresh_id, fence=order.fence)
+    except LakeUnavailable as error:
+        if error.code != "CATALOG":
+            raise
+        # The connection was lost, perhaps after the commit.
+        found = control.refresh_state(order.refresh_id)
+        if found.state != "PUBLISHED" or found.fence != order.fence:
+            raise CommitRefused(f"the commit did not happen: {error}") from error
+    return control.refresh_state(order.refresh_id).commit_snapshot or 0
+
+
+def _rewriting(duck: Duck, change: _Change, buckets: frozenset[int]) -> _Change:
+    """The same change, with these buckets written anew: rows that stay are read now, outside of any transaction."""
+    all_kept = change.kept | buckets
+    duck.run(
+        f"CREATE OR REPLACE TEMP TABLE {quoted('kept')} AS"
+        f" SELECT {change.columns} FROM {lake_name(change.order.physical)}"
+        f" AT (VERSION => {change.order.stored_snapshot:d}) WHERE {quoted(BUCKET)} IN ({_listed(all_kept)})"
+        f" AND rowid NOT IN (SELECT {quoted(RID)} FROM {quoted('gone')})"
+    )
+    inserts = (*(name for name in change.inserts if name != "kept"), "kept")
+    return replace(change, kept=all_kept, inserts=inserts)

@@ -1,0 +1,231 @@
+"""One refresh in the DuckDB of this process: its plan, its sources at their versions, and its temporary tables.
+
+Everything a refresh reads is pinned: sources at the snapshots that the order names, the stored table at the snapshot
+that was the newest when the refresh began. Nothing of it survives ``Work``, however the refresh ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any
+
+from psycopg import Connection
+
+from catchment.errors import LakeError, SourceChanged
+from catchment.lake.delta.analyse import analyse
+from catchment.lake.delta.layout import Layout
+from catchment.lake.delta.relation import Plan, Table
+from catchment.lake.duck import catalog
+from catchment.lake.duck.duck import Duck, Stop
+from catchment.lake.duck.schema_view import LakeView
+from catchment.lake.names import RID, lake_name, quoted
+from catchment.lake.reasons import Reason
+from catchment.lake.types import Column, Order, Read, SourceTable
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A table of the plan and what the order says about it. The two ids differ when a table was replaced by another of
+    its name."""
+
+    table: Table
+    read: Read
+
+    @property
+    def is_replaced(self) -> bool:
+        return self.table.table.table_id != self.read.table_id
+
+
+def plan_of(duck: Duck, conn: Connection[Any], order: Order) -> Plan:
+    """The plan of a refresh, over the tables as they are at the snapshots it reads.
+
+    Raises ``SourceChanged`` when a source or a used column is gone, or when the result no longer fits the columns of
+    the stored table; ``TableRefused`` when the definition has become invalid in another way.
+    """
+    sources = _find_sources(conn, order)
+    key = (order.dt_id, order.generation, order.definition, str(order.layout), _shapes(sources.values()))
+    plan = duck.remembered.get(("plan", order.dt_id), (None, None))
+    if plan[0] != key:
+        plan = (key, _analysed(duck, conn, order))
+        duck.remembered["plan", order.dt_id] = plan
+    # A plan that was made before has the row counts of that time.
+    return replace(plan[1], tables=tuple(_with_rows(table, sources) for table in plan[1].tables))
+
+
+def _with_rows(table: Table, sources: Mapping[int, SourceTable]) -> Table:
+    found = sources.get(table.table.table_id, table.table)
+    return replace(table, table=replace(table.table, rows=found.rows))
+
+
+def _shapes(sources: Iterable[SourceTable]) -> tuple[object, ...]:
+    """All that analysing a definition a second time asks of its sources: 0.1 s, which a small refresh notices."""
+    return tuple((source.table_id, source.ref, source.dt_id, tuple(source.columns.items())) for source in sources)
+
+
+def _analysed(duck: Duck, conn: Connection[Any], order: Order) -> Plan:
+    versions = {read.dt_id: read.new for read in order.reads if read.dt_id is not None}
+    stored = Layout.from_json(order.layout)
+    plan = analyse(order.definition, LakeView(duck, conn, order.data_snapshot, versions=versions), stored=stored)
+    if plan.layout == stored:
+        return plan
+    # How keys are cut can be altered later; the rows stay where they are.
+    if replace(plan.layout, method=stored.method) == stored:
+        return replace(plan, layout=stored)
+    raise SourceChanged(
+        f"the result of {order.definition.ref} no longer fits its table: {_misfit(plan.layout, stored)}",
+        code=Reason.TYPE_CHANGED.value,
+        hint=Reason.TYPE_CHANGED.hint,
+    )
+
+
+def _find_sources(conn: Connection[Any], order: Order) -> dict[int, SourceTable]:
+    sources: dict[int, SourceTable] = {}
+    for read in order.reads:
+        found = catalog.find_table(conn, read.ref, read.new)
+        if found is None:
+            raise SourceChanged(
+                f"{order.definition.ref} reads {read.ref}, which does not exist at snapshot {read.new}",
+                code=Reason.SOURCE_MISSING.value,
+                hint=Reason.SOURCE_MISSING.hint,
+            )
+        for name in read.columns_old:
+            if not catalog.used_columns(found.columns, [name]):
+                raise SourceChanged(
+                    f"{order.definition.ref} reads the column {name!r} of {read.ref}, which has none of this name at "
+                    f"snapshot {read.new}",
+                    code=Reason.SOURCE_COLUMN_MISSING.value,
+                    hint=Reason.SOURCE_COLUMN_MISSING.hint,
+                )
+        sources[found.table_id] = found
+    return sources
+
+
+def _misfit(found: Layout, stored: Layout) -> str:
+    if found.columns == stored.columns:
+        return "its rows would be found by other keys"
+    new, old = set(found.columns) - set(stored.columns), set(stored.columns) - set(found.columns)
+    return f"it has {_shown(new)}, the table has {_shown(old)}"
+
+
+def _shown(columns: set[Column]) -> str:
+    return ", ".join(sorted(f"{column.name} {column.type}" for column in columns)) or "no such column"
+
+
+def bind(order: Order, plan: Plan) -> tuple[Bound, ...]:
+    """The tables of the plan, in order, with what is read of each."""
+    by_id = {read.table_id: read for read in order.reads}
+    by_name = {_folded(read): read for read in order.reads}
+    found: list[Bound] = []
+    for table in plan.tables:
+        source = table.table
+        read = by_id.get(source.table_id) or by_name.get((source.ref.schema.lower(), source.ref.name.lower()))
+        if read is None:
+            raise LakeError(
+                f"refresh {order.refresh_id} reads {source.ref}, which the definition of {order.definition.ref} "
+                "did not name when it was made",
+                hint="CREATE OR REPLACE the dynamic table.",
+            )
+        found.append(Bound(table, read))
+    return tuple(found)
+
+
+def _folded(read: Read) -> tuple[str, str]:
+    return read.ref.schema.lower(), read.ref.name.lower()
+
+
+class Work:
+    """Temporary views and tables of one refresh, under the names that the generated SQL uses.
+
+    It has the DuckDB of the process alone while it is open. ``close`` drops everything, also after an error or a stop.
+    """
+
+    def __init__(self, duck: Duck, order: Order, plan: Plan) -> None:
+        self.duck = duck
+        self.order = order
+        self.plan = plan
+        self.bound = bind(order, plan)
+        self._names: dict[str, str] = {}
+        self._held = ExitStack()
+
+    @classmethod
+    def open(cls, duck: Duck, order: Order, plan: Plan, stop: Stop) -> Work:
+        """Wait for the DuckDB, then make ``o<i>_new`` and ``dt_old``. Raises ``LakeInterrupted`` on ``stop``."""
+        work = cls(duck, order, plan)
+        work._held.enter_context(duck.turn(stop))
+        try:
+            for bound in work.bound:
+                work._source_view(bound, "new", bound.read.new)
+            columns = ", ".join(quoted(column.name) for column in plan.layout.columns)
+            work.view(
+                "dt_old",
+                f"SELECT rowid AS {quoted(RID)}, {columns} FROM {lake_name(order.physical)}"
+                f" AT (VERSION => {order.stored_snapshot:d})",
+            )
+        except BaseException:
+            work.close()
+            raise
+        return work
+
+    def __enter__(self) -> Work:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Drop what was made and let others have the DuckDB. Harmless when it is closed."""
+        self.duck.drop_temporary(self._names)
+        self._names.clear()
+        self._held.close()
+
+    def open_old(self) -> None:
+        """Make ``o<i>_old``. Only for sources that are what they were: table, columns, and the version exists."""
+        for bound in self.bound:
+            if bound.read.old is None:
+                raise ValueError(f"{bound.read.ref} has no old version in refresh {self.order.refresh_id}")
+            self._source_view(bound, "old", bound.read.old)
+
+    def _source_view(self, bound: Bound, version: str, snapshot: int) -> None:
+        table = bound.table
+        columns = [quoted(name) for name in table.used]
+        if table.wants_rid:
+            columns.append(f"rowid AS {quoted(RID)}")
+        self.view(
+            f"o{table.occurrence}_{version}",
+            f"SELECT {', '.join(columns)} FROM {lake_name(table.table.ref)} AT (VERSION => {snapshot:d})",
+        )
+
+    def view(self, name: str, sql: str) -> None:
+        """Make a temporary view, in the place of whatever had the name here."""
+        self._make_room(name, "VIEW")
+        self.duck.run(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {sql}")
+
+    def make(self, name: str, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Make a temporary table, in the place of whatever had the name here; returns the number of its rows."""
+        self._make_room(name, "TABLE")
+        return self.duck.changed(f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS {sql}", parameters)
+
+    def _make_room(self, name: str, kind: str) -> None:
+        if self._names.get(name, kind) != kind:
+            self.drop(name)
+        self._names[name] = kind
+
+    def has(self, name: str) -> bool:
+        """Whether a table or view of this name was made."""
+        return name in self._names
+
+    def drop(self, *names: str) -> None:
+        """Drop what is no longer needed, for the memory it takes."""
+        known = [name for name in names if name in self._names]
+        self.duck.drop_temporary(known)
+        for name in known:
+            del self._names[name]
+
+    def count(self, name: str) -> int:
+        """The rows of a table that was made."""
+        return int(self.duck.value(f"SELECT count(*) FROM {quoted(name)}"))

@@ -1,0 +1,265 @@
+"""The changes of the sources of one refresh, and the checks that tell whether they can be trusted.
+
+The feed of this DuckLake build is not sound on every path: a delete that another commit overtook is dated too early,
+and inlined rows are dated wrongly once they are flushed. So nothing is taken on trust. Tables and columns have to be
+the recorded ones, the old version has to exist, every change of a row is reported once, and the rows of a source, as
+they were counted at the last refresh, plus what came and minus what went, have to be its rows now. Whatever fails a
+check is computed as a whole: a reason in the history, never a wrong table.
+
+An older version can change after the fact, by such an overtaken delete. Rows are therefore counted before a source is
+read and once more after: if both counts agree, nothing was dated into it meanwhile. And merging the files of a table
+gives rows that were updated other row ids, in older versions too: a table that is keyed by them is computed anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import Connection
+
+from catchment.errors import CommitRefused
+from catchment.lake.choose.cost import Changed, Estimate, changed_source, estimate_of
+from catchment.lake.duck import catalog
+from catchment.lake.names import ALIAS, RID, WEIGHT, lake_name, literal, quoted
+from catchment.lake.reasons import Reason
+from catchment.lake.refresh.session import Bound, Work
+from catchment.lake.types import Action, ColumnAt, Order, ReadDone
+
+ROWID_LIMIT = 10**18
+"""Rows that were inserted and updated in one transaction have ids from here on, the same ones in every transaction."""
+
+_SNAPSHOT = "__snapshot"
+_FORCED = {
+    Reason.FIRST_FILL: Action.REINITIALIZE,
+    Reason.DEFINITION_CHANGED: Action.REINITIALIZE,
+    Reason.FOREIGN_WRITE: Action.REPAIR,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a refresh has to be done. INCREMENTAL: the changes can be used, as far as has been looked."""
+
+    action: Action
+    reason: str | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Changes that passed the checks: the numbers of sources with a change that matters, and how many rows came and
+    went in all. ``reads`` becomes the frontier."""
+
+    changed: frozenset[int]
+    inserted: int
+    deleted: int
+    reads: tuple[ReadDone, ...]
+
+
+def inspect(conn: Connection[Any], order: Order, bound: tuple[Bound, ...]) -> Verdict:
+    """Look at the catalog alone: can the changes since the last refresh be used? That the tables and columns exist is
+    for ``plan_of`` to see."""
+    if order.forced is not None:
+        return Verdict(_FORCED[Reason(order.forced)], order.forced)
+    for source in bound:
+        verdict = _inspect(conn, source)
+        if verdict is not None:
+            return verdict
+    return Verdict(Action.INCREMENTAL)
+
+
+def _inspect(conn: Connection[Any], source: Bound) -> Verdict | None:
+    read, table = source.read, source.table.table
+    if source.is_replaced or read.old is None:
+        return _again(Reason.SOURCE_REPLACED, f"{read.ref} was table {read.table_id} and is {table.table_id} now")
+    for name, column in used_columns(source).items():
+        before = read.columns_old.get(name)
+        if before != column:
+            return _again(Reason.SOURCE_RETYPED, f"{read.ref}.{name} was {_type(before)} and is {column.type} now")
+    if not catalog.has_snapshot(conn, read.old):
+        return _again(Reason.SNAPSHOT_EXPIRED, f"{read.ref} was read at snapshot {read.old}, which has expired")
+    merged = _merged(conn, source) if source.table.wants_rid else 0
+    if merged > read.merged_old:
+        return Verdict(Action.FULL, Reason.ROWID_CHANGED.value, f"files of {read.ref} were merged at snapshot {merged}")
+    kinds, _ = catalog.touched(conn, read.table_id, read.old, read.new)
+    if "inlined" in kinds:
+        return Verdict(Action.REPAIR, Reason.FEED_INLINED.value, f"{read.ref} between {read.old} and {read.new}")
+    return None
+
+
+def _again(reason: Reason, detail: str) -> Verdict:
+    return Verdict(Action.REINITIALIZE, reason.value, detail)
+
+
+def _type(column: ColumnAt | None) -> str:
+    return "not there" if column is None else column.type
+
+
+def used_columns(source: Bound) -> dict[str, ColumnAt]:
+    """The columns of a source that the definition uses, as they are now."""
+    return {name: source.table.table.columns[name] for name in source.table.used}
+
+
+def count_reads(work: Work, conn: Connection[Any]) -> tuple[ReadDone, ...]:
+    """What a refresh reads of each source, when it reads all of it."""
+    return tuple(_read_done(source, _merged(conn, source), _count(work, source)) for source in work.bound)
+
+
+def _read_done(source: Bound, merged: int, rows: int) -> ReadDone:
+    read, table_id = source.read, source.table.table.table_id
+    replaced = read.table_id if source.is_replaced else None
+    return ReadDone(table_id, read.new, rows, used_columns(source), replaced, merged)
+
+
+def _merged(conn: Connection[Any], source: Bound) -> int:
+    return catalog.merged(conn, source.table.table.table_id)
+
+
+def _count(work: Work, source: Bound) -> int:
+    """From metadata alone: 16 ms for 50 million rows."""
+    table = lake_name(source.table.table.ref)
+    return int(work.duck.value(f"SELECT count(*) FROM {table} AT (VERSION => {source.read.new:d})"))
+
+
+class SourceMoved(CommitRefused):
+    """A version of a source is not what it was when the refresh began to read it."""
+
+
+def recount(work: Work, conn: Connection[Any], reads: tuple[ReadDone, ...]) -> None:
+    """Whether the sources are still what they were when their rows were counted; raises ``SourceMoved`` if not."""
+    for source, read in zip(work.bound, reads, strict=True):
+        if source.table.wants_rid and _merged(conn, source) > read.merged:
+            raise SourceMoved(f"files of {source.read.ref} were merged, and rows got other ids, while they were read")
+        rows = _count(work, source)
+        if rows != read.rows:
+            raise SourceMoved(
+                f"{source.read.ref} had {read.rows} rows at snapshot {read.snapshot} and has {rows} now: a commit was "
+                "dated into the past while the refresh read it",
+                hint="The refresh is done again. Writers that delete should hold the commit lock.",
+            )
+
+
+def estimate(conn: Connection[Any], order: Order, bound: tuple[Bound, ...]) -> Estimate:
+    """How much has changed, from metadata alone."""
+    return estimate_of([_changed(conn, source) for source in bound], order.rows or 0)
+
+
+def _changed(conn: Connection[Any], source: Bound) -> Changed:
+    read, rows = source.read, source.table.table.rows
+    if read.old is None or source.is_replaced:
+        return Changed(rows)
+    return changed_source(rows, read.rows_old or 0, *catalog.window_size(conn, read.table_id, read.old, read.new))
+
+
+def load(work: Work, conn: Connection[Any]) -> Loaded | Verdict:
+    """Read the changes of all sources into ``o<i>_delta``; or say why they cannot be used."""
+    changed: set[int] = set()
+    reads: list[ReadDone] = []
+    inserted = deleted = 0
+    for source in work.bound:
+        merged = _merged(conn, source)
+        kinds, may_delete = catalog.touched(conn, source.read.table_id, _old(source), source.read.new)
+        found = _load_one(work, conn, source, may_delete=may_delete) if kinds - {"upkeep"} else _unchanged(work, source)
+        if isinstance(found, Verdict):
+            return found
+        rows, came, went = found
+        reads.append(_read_done(source, merged, rows))
+        inserted, deleted = inserted + came, deleted + went
+        if came + went and _consolidate(work, source):
+            changed.add(source.table.occurrence)
+    return Loaded(frozenset(changed), inserted, deleted, tuple(reads))
+
+
+def _unchanged(work: Work, source: Bound) -> tuple[int, int, int] | Verdict:
+    """No commit in the window names the source. Its rows are counted all the same: a later delete may be dated here."""
+    rows = _count(work, source)
+    if rows != source.read.rows_old:
+        detail = f"{source.read.ref} had {source.read.rows_old} rows, was not changed, and has {rows}"
+        return Verdict(Action.REPAIR, Reason.FEED_MISMATCH.value, detail)
+    return rows, 0, 0
+
+
+def _old(source: Bound) -> int:
+    if source.read.old is None:
+        raise ValueError(f"{source.read.ref} was never read")
+    return source.read.old
+
+
+def _load_one(work: Work, conn: Connection[Any], source: Bound, *, may_delete: bool) -> tuple[int, int, int] | Verdict:
+    """Read the changes of one source as they are reported, and check them. Returns its rows, and how many came and
+    went."""
+    raw, ref, first = f"o{source.table.occurrence}_raw", source.read.ref, _first(conn, source)
+    if first == _old(source) and _hides_snapshots(source):
+        return _again(Reason.SNAPSHOT_EXPIRED, f"commits to {ref} have expired, and it has a column snapshot_id")
+    _read_feed(work, source, raw, first, may_delete=may_delete)
+    inserted, deleted, highest, most = _tally(work, raw)
+    rows = _count(work, source)
+    if source.table.wants_rid and highest >= ROWID_LIMIT:
+        return Verdict(Action.FULL, Reason.ROWID_NOT_UNIQUE.value, f"{ref} has row id {highest}")
+    expected = (source.read.rows_old or 0) + inserted - deleted
+    if rows != expected:
+        detail = f"{ref} had {source.read.rows_old} rows, +{inserted} -{deleted}, and has {rows} instead of {expected}"
+        return Verdict(Action.REPAIR, Reason.FEED_MISMATCH.value, detail)
+    if highest < ROWID_LIMIT and most > 1 and not _hides_snapshots(source):
+        return Verdict(Action.REPAIR, Reason.FEED_MISMATCH.value, f"a change of {ref} is reported twice")
+    return rows, inserted, deleted
+
+
+def _hides_snapshots(source: Bound) -> bool:
+    """A column of that name takes the place of the one that says which commit a change is from."""
+    return any(name.lower() == "snapshot_id" for name in source.table.table.columns)
+
+
+def _first(conn: Connection[Any], source: Bound) -> int:
+    """Where the feed begins. It has to be a version that exists, and what a commit that has expired left is dated
+    before the next one. Beginning at the old version reads its own changes too, which may be all rows: only where it
+    must."""
+    old = _old(source)
+    after = catalog.next_snapshot(conn, old) or source.read.new
+    return after if after == old + 1 else old
+
+
+def _read_feed(work: Work, source: Bound, name: str, first: int, *, may_delete: bool) -> None:
+    """Rows that came have weight 1, rows that went -1. What asking for deletes costs grows with all deletes ever."""
+    ref, old = source.table.table.ref, _old(source)
+    snapshot = "CAST(NULL AS BIGINT)" if _hides_snapshots(source) else "snapshot_id"
+    columns = ", ".join(quoted(column) for column in source.table.used)
+    feeds = [("ducklake_table_insertions", 1), *([("ducklake_table_deletions", -1)] if may_delete else [])]
+    names = ", ".join(literal(name) for name in (ALIAS, ref.schema, ref.name))
+    bounds = f"{names}, {first:d}, {source.read.new:d}"
+    queries = [
+        f"SELECT {columns}, {snapshot} AS {quoted(_SNAPSHOT)}, rowid AS {quoted(RID)},"
+        f" CAST({weight} AS BIGINT) AS {quoted(WEIGHT)} FROM {function}({bounds})"
+        for function, weight in feeds
+    ]
+    work.make(name, " UNION ALL ".join(queries))
+    if first == old:
+        # Not in the query: on this build a filter makes the feed of deletes lose rows.
+        work.duck.run(f"DELETE FROM {quoted('temp', 'main', name)} WHERE {quoted(_SNAPSHOT)} <= {old:d}")
+
+
+def _tally(work: Work, raw: str) -> tuple[int, int, int, int]:
+    """Rows that came and that went, the highest row id, and how often one change is reported at most."""
+    keys = ", ".join(quoted(name) for name in (_SNAPSHOT, RID, WEIGHT))
+    weight = quoted(WEIGHT)
+    ((came, went, highest, most),) = work.duck.rows(
+        f"SELECT sum(n) FILTER ({weight} > 0), sum(n) FILTER ({weight} < 0), max({quoted(RID)}), max(n)"
+        f" FROM (SELECT {keys}, count(*) AS n FROM {quoted(raw)} GROUP BY {keys})"
+    )
+    return int(came or 0), int(went or 0), highest or 0, most or 0
+
+
+def _consolidate(work: Work, source: Bound) -> int:
+    """What is left of the changes when those that cancel each other are gone: no-op updates, changes of columns that
+    are not used, rows that came and went, files that were written anew."""
+    table = source.table
+    names = [quoted(name) for name in (*table.used, *([RID] if table.wants_rid else []))]
+    raw = f"o{table.occurrence}_raw"
+    count = work.make(
+        f"o{table.occurrence}_delta",
+        f"SELECT {', '.join(names)}, CAST(sum({quoted(WEIGHT)}) AS BIGINT) AS {quoted(WEIGHT)} FROM {quoted(raw)}"
+        f" GROUP BY {', '.join(names)} HAVING sum({quoted(WEIGHT)}) <> 0",
+    )
+    work.drop(raw)
+    return count

@@ -1,0 +1,253 @@
+"""Creates, replaces, changes, renames and drops dynamic tables.
+
+What a statement changes in the lake and what it changes in our own tables is one commit: it happens or it does not.
+All of it takes its turn at the DuckDB of this process and then the commit lock, in this order, as refreshes do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import Connection
+
+from catchment.errors import TableMissing, TableRefused
+from catchment.lake.choose.partition import check_strategy
+from catchment.lake.control.control import Control
+from catchment.lake.delta.analyse import analyse
+from catchment.lake.delta.compile import view_query
+from catchment.lake.delta.layout import Layout
+from catchment.lake.delta.relation import Plan
+from catchment.lake.duck import catalog
+from catchment.lake.duck.duck import Duck, Never
+from catchment.lake.duck.locks import commit_lock
+from catchment.lake.duck.schema_view import LakeView
+from catchment.lake.files.physical import create_physical, drop_physical
+from catchment.lake.names import DT_SCHEMA, lake_name, physical_name, quoted
+from catchment.lake.query.ddl import set_property
+from catchment.lake.query.trees import last_text
+from catchment.lake.reasons import Reason, refused
+from catchment.lake.types import Definition, NewTable, Properties, SourceUse, TableRef
+from catchment.store.errors import translated
+from catchment.store.fetch import fetch_rows
+
+FIXED = ("parallel_strategy", "initialize")
+"""Properties that are part of how a table was made."""
+
+_ABOVE = """
+with recursive above as (
+  select t.id from unnest(%(tables)s::bigint[]) as t (id)
+  union
+  select s.source_dt_id from above as a join lake.source as s on s.dt_id = a.id where s.source_dt_id is not null
+)
+select exists (select from above as a where a.id = %(id)s)
+"""
+# The deepest first: each is dropped when nothing reads it any more.
+_BELOW = """
+with recursive below (id, depth) as (
+  select %(id)s::bigint, 0
+  union
+  select s.dt_id, b.depth + 1 from below as b join lake.source as s on s.source_dt_id = b.id
+)
+select d.id, d.schema_name, d.name, d.generation
+  from lake.dt as d
+  join (select b.id, max(b.depth) as depth from below as b group by b.id) as b on b.id = d.id
+ order by b.depth desc, d.id
+"""
+_STORED = """
+select d.id, d.generation, d.definition, d.properties, d.layout, d.strategy, d.reason
+  from lake.dt as d
+ where d.id = %(id)s
+"""
+_HAS_SCHEMA = """
+select exists (select from lake.ducklake_schema as s where lower(s.schema_name) = lower(%s) and s.end_snapshot is null)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """A table after ``create``. ``is_new``: false when IF NOT EXISTS found one. ``reason``: why it is always refreshed
+    fully, or None."""
+
+    dt_id: int
+    name: str
+    generation: int
+    is_new: bool
+    strategy: str
+    reason: str | None
+    initialize: str
+
+
+@contextmanager
+def _alone(duck: Duck, control: Control) -> Generator[Connection[Any]]:
+    with duck.turn(Never()), commit_lock(control.dsn), control.connection() as conn:
+        yield conn
+
+
+def analysed(duck: Duck, conn: Connection[Any], definition: Definition, *, stored: Layout | None = None) -> Plan:
+    """The plan of a definition as of the newest snapshot. Raises ``TableRefused``."""
+    plan = analyse(definition, LakeView(duck, conn, catalog.head(conn)), stored=stored)
+    check_strategy(definition.properties.parallel_strategy, plan)
+    return plan
+
+
+def create(duck: Duck, control: Control, definition: Definition) -> TableInfo:
+    """Create or replace a table; it is not filled yet. What was being refreshed of a replaced one is cancelled.
+
+    Raises ``TableRefused`` when the definition is not possible or the name is taken.
+    """
+    with _alone(duck, control) as conn:
+        old = catalog.find_dynamic(conn, definition.ref)
+        if old is not None and definition.if_not_exists:
+            return _existing(conn, definition, old)
+        _check_name(conn, definition.ref, old)
+        plan = analysed(duck, conn, definition)
+        if old is not None:
+            _refuse_cycle(conn, definition.ref, plan, old[0])
+        created = create_physical(
+            duck,
+            control,
+            _new_table(definition, plan),
+            plan.layout.columns,
+            view=lambda physical: last_text(view_query(plan, physical)),
+            old=None if old is None else TableRef(DT_SCHEMA, physical_name(*old)),
+        )
+        if old is not None:
+            control.cancel_refreshes(created.dt_id, "the table was replaced")
+    control.set_schedule()
+    return TableInfo(
+        created.dt_id,
+        str(definition.ref),
+        created.generation,
+        True,
+        plan.strategy,
+        None if plan.reason is None else plan.reason.value,
+        definition.properties.initialize,
+    )
+
+
+def _existing(conn: Connection[Any], definition: Definition, old: tuple[int, int]) -> TableInfo:
+    row = _stored(conn, old[0])
+    found = Properties.from_json(row["properties"])
+    return TableInfo(old[0], str(definition.ref), old[1], False, row["strategy"], row["reason"], found.initialize)
+
+
+def _stored(conn: Connection[Any], dt_id: int) -> dict[str, Any]:
+    rows = fetch_rows(conn, _STORED, id=dt_id)
+    if not rows:
+        raise TableMissing(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows what there is.")
+    return rows[0]
+
+
+def _new_table(definition: Definition, plan: Plan) -> NewTable:
+    return NewTable(
+        definition=definition,
+        definition_hash=plan.definition_hash,
+        strategy=plan.strategy,
+        reason=None if plan.reason is None else plan.reason.value,
+        is_always_due=plan.is_always_due,
+        layout=plan.layout.to_json(),
+        sources=tuple(
+            SourceUse(item.table.table_id, item.table.ref, item.table.dt_id, item.used) for item in plan.tables
+        ),
+    )
+
+
+def _check_name(conn: Connection[Any], ref: TableRef, old: tuple[int, int] | None) -> None:
+    """Refuse a name that the lake has no place for."""
+    at = catalog.head(conn)
+    with translated():
+        ((has_schema,),) = conn.execute(_HAS_SCHEMA, [ref.schema]).fetchall()
+    if not has_schema:
+        raise TableRefused(
+            f"the lake has no schema {ref.schema}",
+            code=Reason.UNKNOWN_TABLE.value,
+            hint=f"Make it first: CREATE SCHEMA {quoted(ref.schema)}.",
+        )
+    if ref.schema.lower() == DT_SCHEMA:
+        raise refused(Reason.RESERVED_NAME, f"schema {DT_SCHEMA} holds the content of dynamic tables")
+    if old is None and (catalog.find_table(conn, ref, at) is not None or catalog.is_view(conn, ref, at)):
+        raise TableRefused(
+            f"the lake has a table or view {ref} that is no dynamic table",
+            hint="Choose another name, or drop it first.",
+        )
+
+
+def _refuse_cycle(conn: Connection[Any], ref: TableRef, plan: Plan, dt_id: int) -> None:
+    tables = [item.table.dt_id for item in plan.tables if item.table.dt_id is not None]
+    with translated():
+        ((is_cycle,),) = conn.execute(_ABOVE, {"tables": tables, "id": dt_id}).fetchall()
+    if is_cycle:
+        raise refused(
+            Reason.CYCLE,
+            f"{ref} would read itself, directly or through others",
+            hint="'catchment table graph' shows what reads what.",
+        )
+
+
+def drop(duck: Duck, control: Control, ref: TableRef, *, cascade: bool = False) -> list[str]:
+    """Drop a table, and with ``cascade`` all that read it; returns their names. What is being refreshed is cancelled.
+
+    Raises ``TableMissing``, or ``TableRefused`` while another table reads it.
+    """
+    dt_id = control.find_dt(ref)
+    dropped: list[str] = []
+    with _alone(duck, control) as conn:
+        rows = fetch_rows(conn, _BELOW, id=dt_id)
+        if not cascade and len(rows) > 1:
+            # Raises, and says who reads it.
+            control.drop_table(dt_id)
+        for row in rows:
+            control.cancel_refreshes(row["id"], "the table is dropped")
+            named = TableRef(row["schema_name"], row["name"])
+            physical = TableRef(DT_SCHEMA, physical_name(row["id"], row["generation"]))
+            drop_physical(duck, control, row["id"], named, physical)
+            dropped.append(str(named))
+    control.set_schedule()
+    return dropped
+
+
+def rename(duck: Duck, control: Control, ref: TableRef, new: TableRef) -> None:
+    """Give a table another name. Raises ``TableRefused`` when it is taken, or while another table reads this one."""
+    dt_id = control.find_dt(ref)
+    if new == ref:
+        return
+    with _alone(duck, control) as conn:
+        row = _stored(conn, dt_id)
+        is_same_name = (new.schema.lower(), new.name.lower()) == (ref.schema.lower(), ref.name.lower())
+        _check_name(conn, new, (dt_id, row["generation"]) if is_same_name else catalog.find_dynamic(conn, new))
+        control.rename_table(dt_id, new)
+        columns = ", ".join(quoted(item.name) for item in Layout.from_json(row["layout"]).visible)
+        content = quoted(DT_SCHEMA, physical_name(dt_id, row["generation"]))
+        with duck.transaction():
+            duck.run(f"DROP VIEW {lake_name(ref)}")
+            with duck.names_in_lake():
+                duck.run(f"CREATE VIEW {lake_name(new)} AS SELECT {columns} FROM {content}")
+            duck.sign(f"rename {dt_id}", rename=dt_id)
+
+
+def alter(duck: Duck, control: Control, ref: TableRef, changes: Mapping[str, str]) -> Properties:
+    """Change properties, given as text the way the statement has them; returns all of them.
+
+    Raises ``TableRefused`` for a property that does not exist, has no such value, or cannot be changed.
+    """
+    dt_id = control.find_dt(ref)
+    with duck.turn(Never()), control.connection() as conn:
+        row = _stored(conn, dt_id)
+        properties = before = Properties.from_json(row["properties"])
+        for name, value in changes.items():
+            if name.lower() in FIXED:
+                raise TableRefused(
+                    f"{name.upper()} of {ref} cannot be changed: it is part of how the table was made",
+                    hint="CREATE OR REPLACE the dynamic table with it.",
+                )
+            properties = set_property(properties, name, value)
+        strategy, reason = row["strategy"], row["reason"]
+        if properties.refresh_mode != before.refresh_mode:
+            definition = Definition(ref, row["definition"], properties)
+            plan = analysed(duck, conn, definition, stored=Layout.from_json(row["layout"]))
+            strategy, reason = plan.strategy, None if plan.reason is None else plan.reason.value
+    control.alter_table(dt_id, properties, strategy, reason)
+    return properties

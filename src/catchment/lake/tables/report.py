@@ -1,0 +1,203 @@
+"""What is told about dynamic tables: rows as dictionaries, for the command line and for programs. Changes nothing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from psycopg import Connection
+
+from catchment.errors import TableMissing
+from catchment.lake.choose.cost import Changed, Sample, changed_source, choose, estimate_of
+from catchment.lake.choose.partition import is_cuttable
+from catchment.lake.control.control import Control
+from catchment.lake.delta.layout import Layout
+from catchment.lake.delta.relation import Part, Plan
+from catchment.lake.duck import catalog
+from catchment.lake.duck.duck import Duck, Never
+from catchment.lake.query.trees import text
+from catchment.lake.reasons import Reason
+from catchment.lake.settings import LakeSettings
+from catchment.lake.sql import LAKE
+from catchment.lake.tables.lifecycle import analysed
+from catchment.lake.types import Column, Definition, Properties, TableRef
+from catchment.store.fetch import fetch_rows, fetch_value
+
+Conn = Connection[Any]
+Row = dict[str, Any]
+
+DAY = timedelta(days=1)
+
+
+def list_tables(conn: Conn) -> list[Row]:
+    """All dynamic tables, briefly."""
+    return fetch_rows(conn, LAKE.query("table_list"))
+
+
+def describe(conn: Conn, dt_id: int) -> Row:
+    """One table: when and how it is refreshed, how old its data are, what it reads and holds, how it went."""
+    row = _show(conn, dt_id)
+    (kept,) = lag(conn, dt_id)
+    layout = Layout.from_json(row.pop("layout"))
+    row["columns"] = _columns(layout.visible)
+    row["lag_last_day"] = {name: kept[name] for name in ("mean_lag", "max_lag", "within_target", "refreshes")}
+    row["reason_text"] = reason_text(row["refresh_mode_reason"])
+    return row
+
+
+def _show(conn: Conn, dt_id: int) -> Row:
+    rows = fetch_rows(conn, LAKE.query("table_show"), id=dt_id)
+    if not rows:
+        raise TableMissing(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows what there is.")
+    return rows[0]
+
+
+def history(
+    conn: Conn, dt_id: int | None = None, *, state: str | None = None, with_idle: bool = True, limit: int = 50
+) -> list[Row]:
+    """Refreshes of a table or of all, the newest first. ``with_idle``: also those that had nothing to do."""
+    query = LAKE.query("table_history")
+    return fetch_rows(conn, query, id=dt_id, state=state, with_idle=with_idle, limit=limit)
+
+
+def lag(conn: Conn, dt_id: int | None = None, since: timedelta = DAY) -> list[Row]:
+    """How old the data of a table, or of all, were in the last while: mean, largest, share within the target."""
+    return fetch_rows(conn, LAKE.query("table_lag"), id=dt_id, since=since)
+
+
+def graph(conn: Conn) -> list[Row]:
+    """Each dynamic table with what it reads, connected ones together."""
+    found: dict[str, Row] = {}
+    for row in fetch_rows(conn, LAKE.query("table_graph")):
+        entry = found.setdefault(
+            row["name"], {"name": row["name"], "state": row["state"], "component": row["component"], "reads": []}
+        )
+        if row["reads"] is not None:
+            entry["reads"].append({"name": row["reads"], "is_dynamic": row["is_dynamic"]})
+    return list(found.values())
+
+
+def reason_text(code: str | None) -> str | None:
+    """The sentence of a reason, and what can be done about it."""
+    if code is None or code not in Reason.__members__:
+        return None
+    reason = Reason(code)
+    return reason.sentence if reason.hint is None else f"{reason.sentence} {reason.hint}"
+
+
+def explain_definition(duck: Duck, control: Control, definition: Definition) -> Row:
+    """How a table would be refreshed that does not exist yet. Raises ``TableRefused`` when it is not possible."""
+    with duck.turn(Never()), control.connection() as conn:
+        plan = analysed(duck, conn, definition)
+        return _explained(definition, plan, _dynamic_names(conn))
+
+
+def explain(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) -> Row:
+    """How a table is refreshed and why, what has changed since, and what the next refresh is expected to do."""
+    with duck.turn(Never()), control.connection() as conn:
+        shown = _show(conn, dt_id)
+        definition = Definition(
+            TableRef(shown["schema_name"], shown["name"]),
+            shown["definition"],
+            Properties.from_json(shown["properties"]),
+        )
+        plan = analysed(duck, conn, definition, stored=Layout.from_json(shown["layout"]))
+        found = _explained(definition, plan, _dynamic_names(conn))
+        head = fetch_value(conn, "select lake.scan_changes()")
+        changes = _changes(conn, shown, plan, head)
+    for source, item in zip(found["sources"], plan.tables, strict=True):
+        change = changes.get(item.table.table_id)
+        source["changed"] = None if change is None else {"inserted": change.inserted, "deleted": change.deleted}
+    samples = [Sample(*sample) for sample in control.cost_samples(dt_id)]
+    found["next"] = _next(definition, plan, shown, changes, samples, settings)
+    return found
+
+
+def _dynamic_names(conn: Conn) -> dict[int, str]:
+    return dict(conn.execute("select t.id, t.dynamic_table from lake.tables as t").fetchall())
+
+
+def _explained(definition: Definition, plan: Plan, names: dict[int, str]) -> Row:
+    properties = definition.properties
+    code = None if plan.reason is None else plan.reason.value
+    return {
+        "name": str(definition.ref),
+        "refresh_mode": properties.refresh_mode.value,
+        "strategy": plan.strategy,
+        "reason": code,
+        "reason_text": reason_text(code),
+        "is_always_due": plan.is_always_due,
+        "parts": [_part(plan, part) for part in plan.parts] if plan.reason is None else [],
+        "sources": [
+            {
+                "name": names.get(item.table.dt_id or 0, str(item.table.ref)),
+                "rows": item.table.rows,
+                "is_dynamic": item.table.dt_id is not None,
+                "used_columns": list(item.used),
+            }
+            for item in plan.tables
+        ],
+        "columns": _columns(plan.layout.visible),
+        "hidden_columns": _columns(plan.layout.columns[len(plan.layout.visible) :]),
+        "parallel": {
+            "allowed": properties.allow_parallel_refresh,
+            "possible": is_cuttable(plan),
+            "strategy": properties.parallel_strategy.value,
+            "threshold": properties.parallel_threshold,
+            "max_parallelism": properties.max_parallelism,
+        },
+    }
+
+
+def _part(plan: Plan, part: Part) -> Row:
+    keys = plan.layout.keys_of(part.number)
+    return {
+        "kind": part.block.kind,
+        "key": [{"column": item.name, "type": item.type} for item in keys],
+        "key_expressions": [text(key) for key in part.block.key],
+        "is_unique": part.is_unique,
+    }
+
+
+def _columns(columns: tuple[Column, ...]) -> list[Row]:
+    return [{"name": item.name, "type": item.type} for item in columns]
+
+
+def _changes(conn: Conn, shown: Row, plan: Plan, head: int) -> dict[int, Changed]:
+    """About how many rows of each source came and went since the table was computed, by its id in the catalog."""
+    rows = {item.table.table_id: item.table.rows for item in plan.tables}
+    sources: list[Row] = shown["sources"] or []
+    return {
+        table_id: changed_source(
+            rows[table_id], source["rows"], *catalog.window_size(conn, table_id, source["snapshot"], head)
+        )
+        for source in sources
+        if source["snapshot"] is not None and (table_id := source["table_id"]) in rows
+    }
+
+
+def _next(
+    definition: Definition,
+    plan: Plan,
+    shown: Row,
+    changes: dict[int, Changed],
+    samples: list[Sample],
+    settings: LakeSettings,
+) -> Row:
+    if not shown["is_filled"]:
+        return {"action": "reinitialize", "reason": Reason.FIRST_FILL.value}
+    sources = [changes.get(item.table.table_id, Changed(item.table.rows)) for item in plan.tables]
+    estimate = estimate_of(sources, shown["rows"] or 0)
+    if estimate.changed_rows == 0 and not plan.is_always_due:
+        return {"action": "no_data", "reason": None}
+    if plan.reason is not None:
+        return {"action": "full", "reason": plan.reason.value}
+    properties = definition.properties
+    choice = choose(properties.refresh_mode, estimate, samples, settings, properties.cardinality_threshold)
+    return {
+        "action": choice.action.value,
+        "reason": choice.reason,
+        "changed_rows": estimate.changed_rows,
+        "predicted_ms": choice.predicted_ms,
+        "predicted_full_ms": choice.predicted_full_ms,
+    }
