@@ -1,5 +1,5 @@
 -- lift: the statistics of single values: each establishment's and legal unit's own ones, by segment. A legal unit's own are kept
--- apart as type own; what it includes is added up in legal_unit_parts.
+-- apart as type own; what it includes is added up in legal_unit_rows.
 create or replace function register.lift()
   returns void
   language plpgsql
