@@ -4,20 +4,20 @@ select 'error' as level, coalesce('task ' || i.task_id, 'engine') as subject, i.
   from worker.check_invariants() as i
 union all
 select 'error', 'command ' || c.command,
-       format(case cardinality(f.found) when 0 then 'its %s %s does not exist' else 'its %s %s is ambiguous: %s' end, p.kind, p.name,
-              array_to_string(f.found, ' or ')),
-       case cardinality(f.found) when 0 then 'Create the procedure, or correct worker.command_registry.'
-                                 else 'Write its arguments too: ' || replace(f.found[1], 'pg_catalog.', '')
+       format(case cardinality(s.signatures) when 0 then 'its %s %s does not exist' else 'its %s %s is ambiguous: %s' end, p.kind, p.name,
+              array_to_string(s.signatures, ' or ')),
+       case cardinality(s.signatures) when 0 then 'Create the procedure, or correct worker.command_registry.'
+                                      else 'Write its arguments too: ' || replace(s.signatures[1], 'pg_catalog.', '')
        end
   from worker.command_registry as c
  cross join lateral (values ('handler', c.handler_procedure, c.handler_signature, 2), ('before hook', c.before_procedure, null, 1),
                             ('after hook', c.after_procedure, null, 1), ('join', c.join_procedure, c.join_signature, 2))
        as p (kind, name, signature, arguments)
- cross join lateral (select worker.procedure_signatures(p.name, p.arguments) as found) as f
+ cross join lateral (select worker.procedure_signatures(p.name, p.arguments) as signatures) as s
  where c.handler_kind = 'sql'
    and p.name is not null
-   and cardinality(f.found) <> 1
-   and not coalesce(p.signature = any (f.found), false)
+   and cardinality(s.signatures) <> 1
+   and not coalesce(p.signature = any (s.signatures), false)
 union all
 select 'warning', format('lane %s of queue %s', l.lane, l.queue), format('halted since %s: task %s failed', l.halted_at, l.head_id),
        format('catchment task retry %s, or: select worker.skip_halted(%L, %L)', l.head_id, l.queue, l.lane)

@@ -15,7 +15,7 @@ as $$
 declare
   v_names   jsonb := nullif(p_payload -> 'tables', 'null');
   v_tables  oid[] := '{}';
-  v_found   oid;
+  v_oid     oid;
   v_missing text[] := '{}';
   v_skipped jsonb := '{}';
   v_denied  text;
@@ -43,11 +43,11 @@ begin
   else
     for v_name in select distinct n from jsonb_array_elements_text(v_names) as n order by n loop
       begin
-        v_found := to_regclass(v_name);
-        if v_found is null then
+        v_oid := to_regclass(v_name);
+        if v_oid is null then
           v_missing := v_missing || v_name;
         else
-          v_tables := v_tables || v_found;
+          v_tables := v_tables || v_oid;
         end if;
       exception
         when syntax_error or invalid_name or invalid_parameter_value or feature_not_supported then

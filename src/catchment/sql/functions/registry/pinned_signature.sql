@@ -10,8 +10,8 @@ create or replace function worker.pinned_signature(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_found text[] := worker.procedure_signatures(p_name, 2);
+  v_signatures text[] := worker.procedure_signatures(p_name, 2);
 begin
-  return case when p_before = any (v_found) then p_before when cardinality(v_found) = 1 then v_found[1] end;
+  return case when p_before = any (v_signatures) then p_before when cardinality(v_signatures) = 1 then v_signatures[1] end;
 end;
 $$;

@@ -10,8 +10,8 @@ create or replace function worker.call_text(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_found text[] := worker.procedure_signatures(p_name, p_args);
+  v_signatures text[] := worker.procedure_signatures(p_name, p_args);
 begin
-  return case when cardinality(v_found) = 1 then worker.call_of(v_found[1]) end;
+  return case when cardinality(v_signatures) = 1 then worker.call_of(v_signatures[1]) end;
 end;
 $$;

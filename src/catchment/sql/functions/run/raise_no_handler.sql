@@ -10,14 +10,14 @@ create or replace function worker.raise_no_handler(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_found text[] := worker.procedure_signatures(p_name, 2);
+  v_signatures text[] := worker.procedure_signatures(p_name, 2);
 begin
-  if cardinality(v_found) > 1 then
+  if cardinality(v_signatures) > 1 then
     raise exception using
       errcode = 'CM012',
-      message = format('the handler %s of %s is ambiguous: %s', p_name, p_command, array_to_string(v_found, ' or ')),
+      message = format('the handler %s of %s is ambiguous: %s', p_name, p_command, array_to_string(v_signatures, ' or ')),
       hint = format('Write its arguments in worker.command_registry, such as %L, or drop one of them; then retry the task.',
-                    replace(v_found[1], 'pg_catalog.', ''));
+                    replace(v_signatures[1], 'pg_catalog.', ''));
   end if;
   raise exception using
     errcode = 'CM012',

@@ -18,7 +18,7 @@ declare
   v_cron  worker.cron := worker.parse_cron(p_cron);
   v_today date := (p_after at time zone p_timezone)::date;
   v_date  date;
-  v_found date;
+  v_match date;
   v_next  timestamptz;
 begin
   for v_date in
@@ -35,8 +35,8 @@ begin
   loop
     v_next := least(v_next, worker.next_on_date(v_cron, p_timezone, v_date, p_after));
     -- Clocks that go back over midnight show a date twice, so the date after may come first.
-    exit when v_date > v_found;
-    v_found := case when v_next is not null then v_date end;
+    exit when v_date > v_match;
+    v_match := case when v_next is not null then v_date end;
   end loop;
   return v_next;
 end;

@@ -15,16 +15,16 @@ declare
   c_looks constant integer := 5;
   v_hint  text[] := string_to_array(current_setting('worker.scope_at', true), '/');
   v_row   tid;
-  v_found tid;
+  v_place tid;
 begin
   if v_hint[1] = p_scope_id::text then
     begin
       v_row := v_hint[2]::tid;
       for look in 1 .. c_looks loop
         v_row := currtid2('worker.scope', v_row);
-        select s.ctid into v_found from worker.scope as s where s.ctid = v_row and s.id = p_scope_id for no key update;
+        select s.ctid into v_place from worker.scope as s where s.ctid = v_row and s.id = p_scope_id for no key update;
         if found then
-          return v_found;
+          return v_place;
         end if;
       end loop;
     exception
@@ -32,7 +32,7 @@ begin
         null; -- that location is gone, or invalid
     end;
   end if;
-  select s.ctid into v_found from worker.scope as s where s.id = p_scope_id for no key update;
-  return v_found;
+  select s.ctid into v_place from worker.scope as s where s.id = p_scope_id for no key update;
+  return v_place;
 end;
 $$;

@@ -54,10 +54,10 @@ begin
     v_clause := (regexp_match(v_text, 'insert\s+into\s+' || c_tasks || c_clause, 'i'))[1];
   else
     -- It goes by another name: that of a view over it, or one in quotes.
-    select m.found[2] into v_clause
-      from regexp_matches(v_text, 'insert\s+into\s+(?:' || c_name || '\s*\.\s*)?(' || c_name || ')' || c_clause, 'gi') as m (found)
-     where m.found[1] like '%"'
-        or exists (select from pg_class as c where c.relkind = 'v' and c.relname = lower(m.found[1]))
+    select m.parts[2] into v_clause
+      from regexp_matches(v_text, 'insert\s+into\s+(?:' || c_name || '\s*\.\s*)?(' || c_name || ')' || c_clause, 'gi') as m (parts)
+     where m.parts[1] like '%"'
+        or exists (select from pg_class as c where c.relkind = 'v' and c.relname = lower(m.parts[1]))
      limit 1;
   end if;
   if lower(v_clause) = 'do' then

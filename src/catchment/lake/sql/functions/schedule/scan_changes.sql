@@ -18,13 +18,13 @@ begin
   end if;
   select l.scanned_snapshot into v_scanned from lake.lake as l for update;
   insert into lake.change (table_id, snapshot_id, kind)
-  select distinct m.found[2]::bigint, c.snapshot_id,
-         case when m.found[1] in ('inserted_into_table', 'deleted_from_table') then 'data'
-              when m.found[1] like 'inline%' then 'inlined'
-              when m.found[1] in ('altered_table', 'dropped_table') then 'ddl'
+  select distinct m.parts[2]::bigint, c.snapshot_id,
+         case when m.parts[1] in ('inserted_into_table', 'deleted_from_table') then 'data'
+              when m.parts[1] like 'inline%' then 'inlined'
+              when m.parts[1] in ('altered_table', 'dropped_table') then 'ddl'
               else 'upkeep' end
     from lake.ducklake_snapshot_changes as c
-   cross join lateral regexp_matches(c.changes_made, '([a-z_]+):([0-9]+)', 'g') as m (found)
+   cross join lateral regexp_matches(c.changes_made, '([a-z_]+):([0-9]+)', 'g') as m (parts)
    where c.snapshot_id > v_scanned
      and c.snapshot_id <= v_head
    union
