@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from tests.fixtures.sql_files import functions, profiles
+from tests.fixtures.sql_files import FOLDERS, functions, profiles
 
 # Settings that a file states itself: who can lead it astray, and how long it waits.
 OWN_SETTINGS = {"search_path", "lock_timeout"}
 
-schemas = pytest.mark.parametrize("schema", ["worker", "lake"])
+schemas = pytest.mark.parametrize("schema", [*FOLDERS])
 
 
 @schemas
@@ -24,7 +24,7 @@ def test_a_header_names_the_profiles_that_list_its_function(schema: str) -> None
     assert listed == named
 
 
-@schemas
+@pytest.mark.parametrize("schema", ["worker", "lake"])
 def test_planner_settings_come_from_profiles_alone(schema: str) -> None:
     found = {
         f.name: settings

@@ -1,6 +1,6 @@
--- profiles: planner settings of functions, applied in the transaction that creates them. A header names its profile under "plan"; a
--- function that is not listed plans with the settings of its caller. Reasons: docs/design/0006-plan-settings-in-the-functions.md,
--- docs/design/0036-planner-settings-by-profile.md.
+-- profiles: planner settings of functions, applied in the transaction that creates them. A header names its profiles
+-- under "plan"; a function that is not listed plans with the settings of its caller. Reasons are in docs/design:
+-- 0006-plan-settings-in-the-functions, 0009-joins-that-no-estimate-turns-round, 0036-planner-settings-by-profile.
 do $profiles$
 declare
   v_settings  text;
@@ -14,9 +14,9 @@ begin
         ('walk',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off '
          'set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off',
-         'admit_arrivals begin_session cancel change_pending complete_parent_if_ready count_late enqueue_many insert_follow_up '
-         'insert_task interrupt_abandoned lock_trees promote_due retry settle settle_unstarted skip_halted spawn_child '
-         'sweep_cancelled take_after_call unregister_worker'),
+         'admit_arrivals begin_session cancel change_pending complete_parent_if_ready count_late enqueue_many '
+         'insert_follow_up insert_task interrupt_abandoned lock_trees promote_due retry settle settle_unstarted '
+         'skip_halted spawn_child sweep_cancelled take_after_call unregister_worker'),
         -- The same, where a batch is sorted: rows of an array have no index.
         ('walk_sorted',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off '
@@ -26,12 +26,12 @@ begin
         ('probe',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off',
          'begin_task enqueue open_gates'),
-        -- Arrays meet what a statement returned: docs/design/0009-joins-that-no-estimate-turns-round.md.
+        -- Arrays meet what a statement returned: record 0009.
         ('hash',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off '
          'set enable_hashjoin = on set enable_mergejoin = off set enable_nestloop = off',
          'finish_plain'),
-        -- Rows by their position alone: docs/design/0009-joins-that-no-estimate-turns-round.md.
+        -- Rows by their position alone: record 0009.
         ('position',
          'set jit = off set enable_seqscan = off set enable_indexscan = off set enable_indexonlyscan = off '
          'set enable_bitmapscan = off',

@@ -1,13 +1,13 @@
 -- check_base: base data against the rules that triggers keep while they are written, looked at as a whole: also what two sessions
 -- could have written past each other, or somebody with triggers turned off.
+--
+--   plan    no_jit, memory_128
 create or replace function register.check_base()
   returns table (rule text, detail text)
   language sql
   stable
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '128MB'
 as $$
   with slice as (
     select 'legal_unit' as what, l.id::text as key, l.valid_from, l.valid_until from register.legal_unit as l

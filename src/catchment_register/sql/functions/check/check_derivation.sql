@@ -4,13 +4,12 @@
 --
 --   locks   the round to come: no other can begin meanwhile
 --   raises  RG009 while a round is open
+--   plan    no_jit, memory_128
 create or replace function register.check_derivation()
   returns table (rule text, detail text)
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '128MB'
 as $$
 declare
   c_undo  constant text := 'RG000';

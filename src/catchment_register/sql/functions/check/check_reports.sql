@@ -1,13 +1,13 @@
 -- check_reports: published reports against published units, and against each other. While a round is on its way reports are behind
 -- units: then there is nothing to compare.
+--
+--   plan    no_jit, memory_128
 create or replace function register.check_reports()
   returns table (rule text, detail text)
   language sql
   stable
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '128MB'
 as $$
   with settled as (
     select from register.report_state as s

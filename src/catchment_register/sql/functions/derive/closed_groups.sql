@@ -2,6 +2,8 @@
 -- same time or not, have the same label: whatever is made from units of one label needs no unit of another. Units that ever
 -- belonged to two enterprises are few; they are found first, and labels spread along them alone.
 -- p_enterprise_ids: where to begin. null: everywhere; then only those that share something are listed.
+--
+--   plan    no_jit
 create or replace function register.closed_groups(
   p_enterprise_ids  integer[]
 )
@@ -9,7 +11,6 @@ create or replace function register.closed_groups(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 begin
   if to_regclass('pg_temp.p_group') is null then

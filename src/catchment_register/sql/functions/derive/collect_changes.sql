@@ -3,6 +3,7 @@
 --
 --   log rows without a round -> rows of a new open round
 --   raises  RG009 while another round is open
+--   plan    no_jit
 create or replace procedure register.collect_changes(
   payload     jsonb,
   inout info  jsonb
@@ -10,7 +11,6 @@ create or replace procedure register.collect_changes(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_is_all  boolean := coalesce(payload ->> 'scope' = 'all', false) or register.owes_all();

@@ -1,4 +1,6 @@
 -- count_used: bring the counts of used codes up to date by the differences of a flush. A code that no row names any more goes.
+--
+--   plan    no_jit
 create or replace function register.count_used(
   p_flush_id  bigint
 )
@@ -6,7 +8,6 @@ create or replace function register.count_used(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 begin
   merge into register.used_code as u

@@ -2,6 +2,7 @@
 -- the reports. Asked for by hand it begins a round, of all units or with scope some of those it names.
 --
 --   raises  RG009 when its round is not open
+--   plan    no_jit
 create or replace procedure register.derive_statistical_unit(
   payload     jsonb,
   inout info  jsonb
@@ -9,7 +10,6 @@ create or replace procedure register.derive_statistical_unit(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_round    register.round := register.enter_stage(payload, 'derive_statistical_unit');

@@ -1,5 +1,7 @@
 -- derive_statistical_unit_continue: bring planner statistics up to date between the batches and the flush, once a round: batches
 -- would wait for each other. Staging always; base tables when a twentieth of them has changed, so that a small round stays small.
+--
+--   plan    no_jit
 create or replace procedure register.derive_statistical_unit_continue(
   payload     jsonb,
   inout info  jsonb
@@ -7,7 +9,6 @@ create or replace procedure register.derive_statistical_unit_continue(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_round  register.round := register.enter_stage(payload, 'derive_statistical_unit_continue');

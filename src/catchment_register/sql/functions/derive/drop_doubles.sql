@@ -1,6 +1,8 @@
 -- drop_doubles: keep the rows of one batch of each unit. A unit that moved while batches were at work may have been found by two of
 -- them. Its move is in the log and comes with the next round, so it does not matter which one is kept. Where nothing has been
 -- logged meanwhile there are none.
+--
+--   plan    no_jit, memory_256
 create or replace function register.drop_doubles(
   p_round_id  bigint
 )
@@ -8,8 +10,6 @@ create or replace function register.drop_doubles(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '256MB'
 as $$
 begin
   if not exists (select from register.base_change_log as b where b.round_id is null) then

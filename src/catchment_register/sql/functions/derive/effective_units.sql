@@ -1,6 +1,8 @@
 -- effective_units: write with the round what is to be derived anew: what changed, and what is made from it. Changes go upwards
 -- only, from establishments to their legal units and enterprises, from legal units to their enterprises and power groups, along
 -- the slices of any time. Owners that a unit had before are among what changed. A round of kind all has no bounds.
+--
+--   plan    no_jit, indexed
 create or replace function register.effective_units(
   p_round_id  bigint
 )
@@ -8,8 +10,6 @@ create or replace function register.effective_units(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set enable_seqscan = off
 as $$
 declare
   v_round          register.round;

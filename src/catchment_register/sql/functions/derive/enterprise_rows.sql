@@ -1,6 +1,8 @@
 -- enterprise_rows: the segments of enterprises, the legal units and establishments they have in each, which of these describes
 -- them, and the statistics of those that count. Time is cut where something about a part begins or ends; without parts there is no
 -- row. The primary legal unit describes an enterprise, else its primary establishment, except for a short name of its own.
+--
+--   plan    no_jit, generic, hashed, memory_128
 create or replace function register.enterprise_rows(
   p_enterprise_ids  integer[]
 )
@@ -8,11 +10,6 @@ create or replace function register.enterprise_rows(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set jit = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set work_mem = '128MB'
 as $$
 begin
   insert into pg_temp.b_segment

@@ -1,12 +1,12 @@
 -- find_all_bridges: fill p_bridge with the units of the register that ever belonged to more than one enterprise, once for each of
 -- them. An establishment belongs to the enterprises that its legal units belong to at any time.
+--
+--   plan    no_jit, memory_128
 create or replace function register.find_all_bridges()
   returns void
   language sql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '128MB'
 as $$
   insert into pg_temp.p_bridge
   select distinct 'legal_unit', u.id, u.enterprise_id

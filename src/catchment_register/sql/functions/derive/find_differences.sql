@@ -3,6 +3,7 @@
 -- logged again meanwhile is left to the next round: it may have moved into a batch that was already done.
 --
 --   returns their number
+--   plan    no_jit, unlooped, memory_256
 create or replace function register.find_differences(
   p_round  register.round
 )
@@ -10,9 +11,6 @@ create or replace function register.find_differences(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set enable_nestloop = off
-  set work_mem = '256MB'
 as $$
 declare
   v_is_all         boolean := p_round.kind = 'all';

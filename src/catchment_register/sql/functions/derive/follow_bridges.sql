@@ -1,5 +1,7 @@
 -- follow_bridges: fill p_group with the given enterprises and all that they are connected with, and p_bridge with what connects
 -- them. Costs index probes of the units of these enterprises, and ends at once where nothing is shared.
+--
+--   plan    no_jit, indexed
 create or replace function register.follow_bridges(
   p_enterprise_ids  integer[]
 )
@@ -7,8 +9,6 @@ create or replace function register.follow_bridges(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set enable_seqscan = off
 as $$
 declare
   v_frontier       integer[] := p_enterprise_ids;

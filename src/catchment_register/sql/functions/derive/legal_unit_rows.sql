@@ -1,15 +1,12 @@
 -- legal_unit_rows: which establishments each legal unit has in each of its segments, the data sources they bring, and the
 -- statistics of both together. A legal unit that does not count has none; an establishment that does not count adds none.
+--
+--   plan    no_jit, generic, hashed, memory_128
 create or replace function register.legal_unit_rows()
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set jit = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set work_mem = '128MB'
 as $$
 begin
   insert into pg_temp.b_part

@@ -1,4 +1,6 @@
 -- legal_units_of: the legal units that ever belonged to one of the enterprises, in order.
+--
+--   plan    no_jit, generic, indexed
 create or replace function register.legal_units_of(
   p_enterprise_ids  integer[]
 )
@@ -7,9 +9,6 @@ create or replace function register.legal_units_of(
   stable
   security definer
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set jit = off
-  set enable_seqscan = off
 as $$
 begin
   return array(select distinct u.id from register.legal_unit as u where u.enterprise_id = any (p_enterprise_ids) order by u.id);

@@ -1,6 +1,8 @@
 -- load_batch: copy into scratch all slices of the given legal units and of their establishments, of the establishments that belong
 -- to the given enterprises directly, and the details of all these. Ids as arrays in order: each table is reached by its index,
 -- whatever the planner knows of it.
+--
+--   plan    no_jit, generic, indexed
 create or replace function register.load_batch(
   p_enterprise_ids  integer[],
   p_legal_unit_ids  integer[]
@@ -9,9 +11,6 @@ create or replace function register.load_batch(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set jit = off
-  set enable_seqscan = off
 as $$
 declare
   v_establishments integer[] := array(

@@ -1,6 +1,7 @@
 -- load_groups: copy the relationships of power groups into scratch.
 --
 --   returns the legal units that are or were in one of the groups, and their roots, in order
+--   plan    no_jit, generic, indexed
 create or replace function register.load_groups(
   p_power_group_ids  integer[]
 )
@@ -8,9 +9,6 @@ create or replace function register.load_groups(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set jit = off
-  set enable_seqscan = off
 as $$
 begin
   insert into pg_temp.b_relation

@@ -1,6 +1,8 @@
 -- log_missed: log again what a round was to derive and no batch has found: establishments and legal units whose owner moved, while
 -- batches were at work, into one that was already done. The move is in the log and comes with the next round; what belongs to the
 -- unit that moved would not. Where nothing has been logged meanwhile nothing has moved.
+--
+--   plan    no_jit, memory_256
 create or replace function register.log_missed(
   p_round  register.round
 )
@@ -8,8 +10,6 @@ create or replace function register.log_missed(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '256MB'
 as $$
 declare
   v_establishments int4multirange;

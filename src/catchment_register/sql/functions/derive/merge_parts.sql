@@ -1,4 +1,6 @@
 -- merge_parts: the statistics of enterprises or power groups that count: those of their direct parts that count, together.
+--
+--   plan    no_jit, generic, hashed, memory_128
 create or replace function register.merge_parts(
   p_unit_type  text
 )
@@ -6,11 +8,6 @@ create or replace function register.merge_parts(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set jit = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set work_mem = '128MB'
 as $$
 begin
   insert into pg_temp.b_moment

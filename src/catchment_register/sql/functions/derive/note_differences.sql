@@ -1,5 +1,7 @@
 -- note_differences: write down all rows of the units in p_diff, as they are published and as they will be, and which shares of the
 -- facets they are in.
+--
+--   plan    no_jit
 create or replace function register.note_differences(
   p_round_id  bigint,
   p_flush_id  bigint
@@ -8,7 +10,6 @@ create or replace function register.note_differences(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 begin
   insert into register.statistical_unit_change

@@ -1,6 +1,7 @@
 -- note_orphans: write as batch 0 which effective units of a round are no longer in the base tables.
 --
 --   returns the power groups that are
+--   plan    no_jit, indexed
 create or replace function register.note_orphans(
   p_round  register.round
 )
@@ -8,8 +9,6 @@ create or replace function register.note_orphans(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set enable_seqscan = off
 as $$
 declare
   v_establishments integer[] := register.id_array(p_round.effective_establishment_ids);

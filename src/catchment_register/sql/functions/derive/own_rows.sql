@@ -1,16 +1,12 @@
 -- own_rows: what establishments and legal units say of themselves, for each of their segments. A detail that is valid in a segment
 -- is so for all of it. The last edit is the latest of the unit and its details, in this order where they are the same.
+--
+--   plan    no_jit, generic, hashed, as_written, memory_128
 create or replace function register.own_rows()
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set jit = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set join_collapse_limit = 1
-  set work_mem = '128MB'
 as $$
 begin
   insert into pg_temp.b_own

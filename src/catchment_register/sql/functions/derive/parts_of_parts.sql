@@ -1,5 +1,7 @@
 -- parts_of_parts: add the establishments of its legal units to the parts of each enterprise or power group; with p_counting, of
 -- those legal units that count.
+--
+--   plan    no_jit, generic, hashed
 create or replace function register.parts_of_parts(
   p_unit_type  text,
   p_counting   boolean
@@ -8,10 +10,6 @@ create or replace function register.parts_of_parts(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set jit = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
 as $$
 begin
   insert into pg_temp.b_part

@@ -1,6 +1,8 @@
 -- plan_batches: cut what a round has to derive into batches that share no unit: whole groups of connected enterprises, largest
 -- first, about settings.batch_enterprises in each; in a round over all, then the enterprises that share nothing; then power groups,
 -- in at most 64. Notes units that have gone from the base tables as batch 0, so that what is published of them goes too.
+--
+--   plan    no_jit
 create or replace function register.plan_batches(
   p_round_id  bigint
 )
@@ -8,7 +10,6 @@ create or replace function register.plan_batches(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_round  register.round;

@@ -1,6 +1,8 @@
 -- power_group_rows: the segments of power groups, cut where a relationship begins or ends; the legal units that are related in
 -- each, with the latest of their rows in it; and the statistics of those that count. The root describes a group, except for names
 -- of its own: the one written down for the time, else the one that nobody influences. A group always counts.
+--
+--   plan    no_jit, unlooped
 create or replace function register.power_group_rows(
   p_power_group_ids  integer[]
 )
@@ -8,8 +10,6 @@ create or replace function register.power_group_rows(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set enable_nestloop = off
 as $$
 begin
   insert into pg_temp.b_segment

@@ -2,6 +2,7 @@
 --
 --   locks   the published units if there are many, from readers too, until commit
 --   returns the number of rows
+--   plan    no_jit, build_512
 create or replace function register.publish_first(
   p_round_id  bigint
 )
@@ -9,8 +10,6 @@ create or replace function register.publish_first(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set maintenance_work_mem = '512MB'
 as $$
 declare
   c_small constant bigint := 1048576;

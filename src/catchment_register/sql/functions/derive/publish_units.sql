@@ -3,6 +3,7 @@
 -- better made anew.
 --
 --   raises  RG010 when staged rows were lost in a crash of the server
+--   plan    no_jit, memory_256
 create or replace function register.publish_units(
   p_round_id  bigint
 )
@@ -10,8 +11,6 @@ create or replace function register.publish_units(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '256MB'
 as $$
 declare
   v_round    register.round;

@@ -1,11 +1,11 @@
 -- recount_used: count anew how many rows of units name each code; a row that names one twice counts once.
+--
+--   plan    no_jit, memory_128
 create or replace function register.recount_used()
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '128MB'
 as $$
 begin
   delete from register.used_code;

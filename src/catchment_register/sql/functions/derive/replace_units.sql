@@ -1,5 +1,7 @@
 -- replace_units: delete published rows of units in p_diff that are gone or different, and insert staged ones that are new or
 -- different. Rows that are the same stay as they are.
+--
+--   plan    no_jit
 create or replace function register.replace_units(
   p_round_id  bigint,
   out deleted   bigint,
@@ -8,7 +10,6 @@ create or replace function register.replace_units(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 begin
   delete from register.statistical_unit_row as p

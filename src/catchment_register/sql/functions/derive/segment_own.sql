@@ -1,15 +1,13 @@
 -- segment_own: cut the time of establishments, then of legal units, at every day on which something about them begins or ends:
 -- their slices and details, and for a legal unit the segments of its establishments while they belong to it. A segment lies
 -- within one slice; where a unit does not exist there is none. Details reach no further than slices, so no clipping is needed.
+--
+--   plan    no_jit, generic, hashed
 create or replace function register.segment_own()
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set jit = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
 as $$
 declare
   v_type text;

@@ -1,6 +1,8 @@
 -- stage_batch: write the rows of a batch that are to be published, and note with the round what has been derived, also units that
 -- came to have no row. Every row has a source that describes it: an establishment and a legal unit themselves, an enterprise and a
 -- power group one of their parts. p_with_own: whether establishments and legal units are staged too.
+--
+--   plan    no_jit, generic, hashed, memory_128
 create or replace function register.stage_batch(
   p_round      register.round,
   p_batch_seq  integer,
@@ -10,11 +12,6 @@ create or replace function register.stage_batch(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set jit = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set work_mem = '128MB'
 as $$
 declare
   v_is_all         boolean := p_round.kind = 'all';

@@ -1,6 +1,7 @@
 -- statistical_unit_flush_staging: publish what the batches of a round have staged.
 --
 --   raises  RG009 when the round is not open, RG010 when staged rows were lost
+--   plan    no_jit
 create or replace procedure register.statistical_unit_flush_staging(
   payload     jsonb,
   inout info  jsonb
@@ -8,7 +9,6 @@ create or replace procedure register.statistical_unit_flush_staging(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_round register.round := register.enter_stage(payload, 'statistical_unit_flush_staging');

@@ -1,4 +1,6 @@
 -- statistical_unit_refresh_batch: derive one batch of a round.
+--
+--   plan    no_jit
 create or replace procedure register.statistical_unit_refresh_batch(
   payload     jsonb,
   inout info  jsonb
@@ -6,7 +8,6 @@ create or replace procedure register.statistical_unit_refresh_batch(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 begin
   info := jsonb_build_object('staged_rows', register.refresh_batch(

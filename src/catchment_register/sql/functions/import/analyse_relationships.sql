@@ -1,5 +1,7 @@
 -- analyse_relationships: rows of a batch about influence, as understood. All rows about one influenced unit are in this batch, so
 -- two primary influencers at a time are found here; both rows fail.
+--
+--   plan    no_jit, indexed, hashed, memory_64
 create or replace function register.analyse_relationships(
   p_job_id     integer,
   p_batch_seq  integer
@@ -7,11 +9,6 @@ create or replace function register.analyse_relationships(
   returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set jit = off
-  set work_mem = '64MB'
 as $$
 declare
   v_job  register.import_job;

@@ -2,15 +2,12 @@
 -- establishment is primary for that legal unit during its time; what the file itself says about the others counts, not what they
 -- were. Candidates whose times touch or overlap make an island; the unit that was primary before, else the first row, is primary in
 -- it. Rows come marked as primary: most legal units have one establishment, and nothing has to be done.
+--
+--   plan    no_jit, indexed, hashed, memory_128
 create or replace function register.choose_primary(p_job_id integer)
   returns void
   language sql
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set jit = off
-  set work_mem = '128MB'
 as $$
   with file as materialized (
     select l.row_no, l.batch_seq, l.unit_id, l.owner_id, l.valid_from, l.valid_until

@@ -1,13 +1,12 @@
 -- demote_establishments: where rows of a batch are the primary establishment of a legal unit, others are not any more.
 -- Joined by hashing whatever the planner believes: the plan may have been made while there was no establishment, and walked for each
 -- row the whole table would be read.
+--
+--   plan    indexed, hashed
 create or replace function register.demote_establishments(p_args jsonb)
   returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
 as $$
 declare
   v_others jsonb;

@@ -2,11 +2,11 @@
 -- the digits tell the place. Others stay unknown, and become warnings of their rows.
 --
 --   locks   nothing that another session would wait for long: rows that another job adds at the same moment are left to it
+--   plan    indexed
 create or replace function register.ensure_activities(p_job_id integer)
   returns integer
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off -- the table may be full of rows that other jobs have left
 as $$
 declare
   v_standard register.activity_category_standard;

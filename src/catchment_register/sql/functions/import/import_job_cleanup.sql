@@ -1,10 +1,11 @@
 -- import_job_cleanup: handler. Import jobs whose time is over are deleted. One that cannot be is told and tried again next time;
 -- the others go.
+--
+--   plan    no_jit
 create or replace procedure register.import_job_cleanup(payload jsonb, inout info jsonb)
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_id      integer;

@@ -12,11 +12,11 @@
 --
 --   locks   the job row
 --   raises  RG008 when the job is missing
+--   plan    no_jit
 create or replace procedure register.import_job_process(payload jsonb, inout info jsonb)
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_job_id integer := (payload ->> 'job_id')::integer;

@@ -1,10 +1,11 @@
 -- import_prepare: what has to be known about a file as a whole: the activities it needs, which unit each row is about, and which
 -- rows belong into one batch. Run again, it begins anew.
+--
+--   plan    small_sample
 create or replace function register.import_prepare(p_job_id integer)
   returns jsonb
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set default_statistics_target = 10 -- looks at 3,000 pages: how many rows a job has is all that is asked
 as $$
 declare
   v_mode       text;

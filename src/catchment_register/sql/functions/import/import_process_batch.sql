@@ -3,6 +3,7 @@
 --
 --   locks   the units of the batch
 --   raises  RG008 when the batch is missing
+--   plan    indexed
 create or replace function register.import_process_batch(
   p_job_id     integer,
   p_batch_seq  integer
@@ -10,7 +11,6 @@ create or replace function register.import_process_batch(
   returns jsonb
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
 as $$
 declare
   v_rows   integer;

@@ -1,11 +1,11 @@
 -- import_settled: after hook of import_job_process. A job in the middle of its work that nobody works on any more has failed.
 --
 --   preparing_data | analysing_data | processing_data -> failed
+--   plan    no_jit
 create or replace procedure register.import_settled(payload jsonb)
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_job_id integer := (payload ->> 'job_id')::integer;

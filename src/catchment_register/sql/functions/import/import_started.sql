@@ -1,9 +1,10 @@
 -- import_started: before hook of import_job_process; commits with the claim, so people see the job move before it has.
+--
+--   plan    no_jit
 create or replace procedure register.import_started(payload jsonb)
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 begin
   if not payload ? 'step' then

@@ -1,14 +1,11 @@
 -- link_relationships: which legal units each row relates, by their identifiers. Rows that influence the same unit are in one batch:
 -- together they may give it two primary influencers at a time.
+--
+--   plan    no_jit, indexed, hashed, memory_128
 create or replace function register.link_relationships(p_job_id integer)
   returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set jit = off
-  set work_mem = '128MB'
 as $$
 declare
   v_job        register.import_job;

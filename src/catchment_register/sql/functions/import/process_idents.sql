@@ -1,4 +1,6 @@
 -- process_idents: identifiers of rows of a batch that their units do not have yet. A new unit has none.
+--
+--   plan    hashed
 create or replace function register.process_idents(
   p_owner  text,
   p_args   jsonb
@@ -6,8 +8,6 @@ create or replace function register.process_idents(
   returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_nestloop = off
-  set enable_mergejoin = off
 as $$
 declare
   v_by    text := p_args ->> 'edit_by';

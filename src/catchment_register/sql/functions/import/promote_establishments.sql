@@ -2,11 +2,11 @@
 -- another row of the file takes its place: of those whose times touch, the first.
 --
 --   locks   the establishments of those legal units, then the legal units
+--   plan    no_jit
 create or replace function register.promote_establishments(p_job_id integer)
   returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_job    register.import_job;

@@ -1,4 +1,6 @@
 -- unit_homes: the enterprise of the latest slice of each unit of a job, null for an establishment of a legal unit.
+--
+--   plan    indexed
 create or replace function register.unit_homes(
   p_mode  text,
   p_ids   integer[]
@@ -7,7 +9,6 @@ create or replace function register.unit_homes(
   language sql
   stable
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
 as $$
   select distinct on (h.unit) h.unit, h.enterprise_id
     from (select l.id as unit, l.valid_from, l.enterprise_id

@@ -1,5 +1,7 @@
 -- unit_idents: the identifiers of some units. A unit is a number as link_units has it: positive for the kind of unit that the job
 -- is about; where that may be any, establishments are negative.
+--
+--   plan    indexed
 create or replace function register.unit_idents(
   p_mode   text,
   p_units  integer[]
@@ -8,7 +10,6 @@ create or replace function register.unit_idents(
   language sql
   stable
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
 as $$
   select e.type_id, e.ident, e.legal_unit_id
     from register.external_ident as e

@@ -1,5 +1,7 @@
 -- warn_overlaps: rows of a batch that are about the same unit, or the same relationship, at the same time: each but the last is
 -- told which later rows win over it. All rows of a unit are in one batch.
+--
+--   plan    no_jit, unlooped
 create or replace function register.warn_overlaps(
   p_job_id     integer,
   p_batch_seq  integer
@@ -7,8 +9,6 @@ create or replace function register.warn_overlaps(
   returns void
   language sql
   set search_path = pg_catalog, pg_temp
-  set enable_nestloop = off
-  set jit = off
 as $$
   with row as (
     select d.row_no, d.valid_from, d.valid_until, min(d.row_no) over k as key, count(*) over k as rows

@@ -1,13 +1,12 @@
 -- close_moments: the scratch table moment_piece as one array for each key of moment_merge, in moment_merged; null where nothing is
 -- left.
+--
+--   plan    no_jit, hash_again, memory_128
 create or replace function register.close_moments()
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_hashjoin = on -- callers that walk an index switch it off
-  set jit = off
-  set work_mem = '128MB'
 as $$
 begin
   delete from moment_merged;

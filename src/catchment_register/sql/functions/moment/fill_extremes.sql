@@ -1,12 +1,12 @@
 -- fill_extremes: extremes that merge_moments had to leave open, from sums of all values of their keys in moment_sum.
 --
 --   raises  RG009 when a key has no values there
+--   plan    hash_again
 create or replace function register.fill_extremes()
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_hashjoin = on -- callers that walk an index switch it off
 as $$
 begin
   update moment_piece as p

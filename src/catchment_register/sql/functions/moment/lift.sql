@@ -1,14 +1,12 @@
 -- lift: the statistics of single values: each establishment's and legal unit's own ones, by segment. A legal unit's own are kept
 -- apart as type own; what it includes is added up in legal_unit_rows.
+--
+--   plan    no_jit, generic, hashed
 create or replace function register.lift()
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set jit = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
 as $$
 begin
   insert into pg_temp.b_moment

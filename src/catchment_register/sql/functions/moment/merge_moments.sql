@@ -5,13 +5,12 @@
 -- p_is_part: all that is lost was published before. With several flushes at once, some of it may be among what they add.
 --
 --   raises  RG009 when more would be lost than there is
+--   plan    no_jit, memory_128
 create or replace function register.merge_moments(p_is_part boolean)
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '128MB'
 as $$
 begin
   delete from moment_piece;

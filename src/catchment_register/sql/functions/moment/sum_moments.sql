@@ -1,13 +1,12 @@
 -- sum_moments: the scratch table moment_part becomes moment_sum and count_sum: per key what is added (sign +1) and what is removed
 -- (sign -1), variables in the order of their ids, so that equal sums are equal arrays. For few large groups; see add_moments.
+--
+--   plan    no_jit, unmerged, memory_128
 create or replace function register.sum_moments()
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '128MB'
-  set enable_mergejoin = off
 as $$
 begin
   delete from moment_sum;

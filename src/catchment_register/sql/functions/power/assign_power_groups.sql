@@ -5,6 +5,7 @@
 --
 --   returns the groups that were touched
 --   locks   the relationships that change, and what the rules on them lock
+--   plan    no_jit
 create or replace function register.assign_power_groups(
   p_legal_unit_ids   int4multirange,
   p_power_group_ids  int4multirange default '{}'
@@ -13,7 +14,6 @@ create or replace function register.assign_power_groups(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_is_mine boolean;

@@ -1,12 +1,13 @@
 -- choose_power_roots: the root of each group of g_component whose relationships do not tell it, because all its units are
 -- influenced or several are not: the one that influences most others, directly or through them. A root that somebody chose stays
 -- while it is in the group; a group with one top needs no row.
+--
+--   plan    no_jit
 create or replace function register.choose_power_roots()
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 begin
   create temporary table g_root on commit drop as

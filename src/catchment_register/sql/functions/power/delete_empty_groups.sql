@@ -1,5 +1,7 @@
 -- delete_empty_groups: power groups that no relationship names any more, with their roots. One that somebody gave an identifier, a
 -- tag or a note stays, without units.
+--
+--   plan    no_jit
 create or replace function register.delete_empty_groups(
   p_power_group_ids  integer[]
 )
@@ -7,7 +9,6 @@ create or replace function register.delete_empty_groups(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_empty integer[] := array(select g from unnest(p_power_group_ids) as g

@@ -1,10 +1,11 @@
 -- name_components: a power group for each label of g_unit, in g_component: one that its relationships had, or a new one.
+--
+--   plan    no_jit
 create or replace function register.name_components()
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 begin
   if to_regclass('pg_temp.g_component') is null then

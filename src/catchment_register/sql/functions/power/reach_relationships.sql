@@ -1,6 +1,8 @@
 -- reach_relationships: collect in g_unit all legal units that are connected with the given ones by relationships of any time, each
 -- with the smallest id it is connected with as its label, and in g_edge who influences whom. g_unit.level: how far a unit is below
 -- the nearest one that nobody influences; null if none of these reaches it.
+--
+--   plan    no_jit
 create or replace function register.reach_relationships(
   p_legal_unit_ids  int4multirange
 )
@@ -8,7 +10,6 @@ create or replace function register.reach_relationships(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_frontier integer[] := register.id_array(p_legal_unit_ids);

@@ -3,15 +3,12 @@
 --
 --   locks   nothing more: the changed slices are locked by their change, and whoever adds a child locks them first (guard_parent)
 --   raises  RG003 when something would be left uncovered, RG007 isolation
+--   plan    no_jit, indexed, hashed
 create or replace function register.guard_children()
   returns trigger
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set jit = off
 as $$
 declare
   v_ids     integer[];

@@ -2,12 +2,12 @@
 -- to, so nothing has to be locked.
 --
 --   raises  RG004 when a code is missing
+--   plan    no_jit
 create or replace function register.guard_codes()
   returns trigger
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_columns text;

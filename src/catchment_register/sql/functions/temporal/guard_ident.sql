@@ -1,12 +1,12 @@
 -- guard_ident: an identifier of a hierarchical type is a path: labels of letters, digits and _, with dots between them.
 --
 --   raises  RG004 when it is not
+--   plan    no_jit
 create or replace function register.guard_ident()
   returns trigger
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_types integer[] := array(select t.id from register.external_ident_type as t where t.shape = 'hierarchical');

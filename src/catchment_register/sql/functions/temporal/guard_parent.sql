@@ -5,15 +5,12 @@
 --   locks   the parents' rows, by id: whoever gives slices to one parent does so one after the other, and a parent does not shrink
 --           meanwhile
 --   raises  RG002 when a parent is missing or does not cover the row, RG007 isolation
+--   plan    no_jit, indexed, hashed
 create or replace function register.guard_parent()
   returns trigger
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set jit = off
 as $$
 declare
   v_column  text;

@@ -2,15 +2,12 @@
 -- the column that says to whom a row belongs. Rows of one owner are serialised by the owner's row, which guard_parent locks.
 --
 --   raises  RG005 on two at once
+--   plan    no_jit, indexed, hashed
 create or replace function register.guard_primary()
   returns trigger
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set jit = off
 as $$
 declare
   v_owners integer[];

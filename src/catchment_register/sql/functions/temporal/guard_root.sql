@@ -3,13 +3,12 @@
 --
 --   locks   nothing: a changed root is logged with its group, so that a round looks at what was committed meanwhile
 --   raises  RG002 when the unit is not in the group
+--   plan    no_jit, indexed
 create or replace function register.guard_root()
   returns trigger
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
 as $$
 declare
   v_wrong record;

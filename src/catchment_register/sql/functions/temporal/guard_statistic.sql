@@ -1,12 +1,12 @@
 -- guard_statistic: a value stands in the column of its variable's type.
 --
 --   raises  RG004 when it does not
+--   plan    no_jit
 create or replace function register.guard_statistic()
   returns trigger
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_wrong record;

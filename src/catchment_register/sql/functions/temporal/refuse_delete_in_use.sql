@@ -2,12 +2,12 @@
 -- are locked by their deletion, and whoever names one locks it first.
 --
 --   raises  RG006 when a row is named, RG007 isolation
+--   plan    no_jit
 create or replace function register.refuse_delete_in_use()
   returns trigger
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_ids   integer[];

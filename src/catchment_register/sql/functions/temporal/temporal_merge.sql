@@ -8,6 +8,7 @@
 --
 --   locks   the slices of the owners that have some; whoever writes details locks their units before (lock_units)
 --   raises  RG001 to RG005 as the guards do
+--   plan    no_jit, hashed, memory_64
 create or replace function register.temporal_merge(
   p_table   text,
   p_owner   text,
@@ -21,10 +22,6 @@ create or replace function register.temporal_merge(
   returns jsonb
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set jit = off
-  set work_mem = '64MB'
 as $$
 declare
   v_table    register.temporal_table;

@@ -1,0 +1,88 @@
+-- profiles: planner settings of functions, applied in the transaction that creates them. A header names its profiles
+-- under "plan"; a function that is not listed plans with the settings of its caller. Reasons are in docs/design:
+-- 0006-plan-settings-in-the-functions, 0034-tables-of-a-round-are-not-analysed, 0036-planner-settings-by-profile.
+do $profiles$
+declare
+  v_settings  text;
+  v_functions text;
+  v_function  text;
+begin
+  for v_settings, v_functions in
+    select p.settings, p.functions
+      from (values
+        -- To compile a statement of a batch takes longer than to run it; costs of switched-off plans would start it.
+        ('no_jit',
+         'set jit = off',
+         'analyse_relationships assign_power_groups check_base check_derivation check_reports check_units '
+         'choose_power_roots choose_primary close_moments closed_groups collect_changes count_used delete_empty_groups '
+         'derive_statistical_unit derive_statistical_unit_continue drop_doubles effective_units enterprise_rows '
+         'find_all_bridges find_differences follow_bridges guard_children guard_codes guard_ident guard_overlap '
+         'guard_owner guard_parent guard_primary guard_root guard_statistic import_job_cleanup import_job_process '
+         'import_settled import_started legal_unit_rows legal_units_of lift link_relationships load_batch load_groups '
+         'log_missed merge_moments merge_parts name_components note_differences note_orphans own_rows parts_of_parts '
+         'plan_batches power_group_rows promote_establishments publish_first publish_units reach_relationships '
+         'recount_used refuse_delete_in_use replace_units round_settled round_started segment_own stage_batch '
+         'statistical_unit_flush_staging statistical_unit_refresh_batch sum_moments temporal_merge warn_overlaps'),
+        -- Planned once in a session: the plan does not depend on the values.
+        ('generic',
+         'set plan_cache_mode = force_generic_plan',
+         'enterprise_rows legal_unit_rows legal_units_of lift load_batch load_groups merge_parts own_rows '
+         'parts_of_parts segment_own stage_batch'),
+        -- By index, however small the planner takes the table for.
+        ('indexed',
+         'set enable_seqscan = off',
+         'analyse_relationships choose_primary demote_establishments effective_units ensure_activities follow_bridges '
+         'guard_children guard_overlap guard_owner guard_parent guard_primary guard_root import_process_batch '
+         'legal_units_of link_relationships load_batch load_groups note_orphans unit_homes unit_idents'),
+        -- Large sets meet by hashing: estimates of scratch tables and of tables of a round are too low.
+        ('hashed',
+         'set enable_nestloop = off set enable_mergejoin = off',
+         'analyse_relationships choose_primary demote_establishments enterprise_rows guard_children guard_overlap '
+         'guard_owner guard_parent guard_primary legal_unit_rows lift link_relationships merge_parts own_rows '
+         'parts_of_parts process_idents segment_own stage_batch temporal_merge'),
+        -- As hashed, where a merge of sorted rows may be better.
+        ('unlooped',
+         'set enable_nestloop = off',
+         'find_differences power_group_rows warn_overlaps'),
+        -- Sorting both sides only to join them takes longest.
+        ('unmerged',
+         'set enable_mergejoin = off',
+         'sum_moments'),
+        -- Joined as written: to find an order takes longer than to join.
+        ('as_written',
+         'set join_collapse_limit = 1',
+         'own_rows'),
+        -- Callers that are probed switch it off.
+        ('hash_again',
+         'set enable_hashjoin = on',
+         'close_moments fill_extremes'),
+        -- Sorts and hash tables of one batch.
+        ('memory_64',
+         'set work_mem = ''64MB''',
+         'analyse_relationships temporal_merge'),
+        -- Sorts and hash tables of a large batch, or of a check.
+        ('memory_128',
+         'set work_mem = ''128MB''',
+         'check_base check_derivation check_reports check_units choose_primary close_moments enterprise_rows '
+         'find_all_bridges legal_unit_rows link_relationships merge_moments merge_parts own_rows recount_used '
+         'stage_batch sum_moments'),
+        -- Sorts and hash tables of a whole round.
+        ('memory_256',
+         'set work_mem = ''256MB''',
+         'drop_doubles find_differences log_missed publish_units'),
+        -- Indexes of all published units.
+        ('build_512',
+         'set maintenance_work_mem = ''512MB''',
+         'create_unit_indexes publish_first'),
+        -- Looks at 3,000 pages: how many rows a job has is all that is asked.
+        ('small_sample',
+         'set default_statistics_target = 10',
+         'import_prepare')
+      ) as p (profile, settings, functions)
+  loop
+    foreach v_function in array string_to_array(v_functions, ' ') loop
+      execute format('alter routine register.%I %s', v_function, v_settings);
+    end loop;
+  end loop;
+end;
+$profiles$;
