@@ -1,0 +1,1 @@
+"""The rules of derivation, held against the register and against dynamic tables."""
