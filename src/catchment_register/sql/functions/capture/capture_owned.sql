@@ -1,4 +1,6 @@
 -- capture_owned: details with validity changed, so their owners did. Numbers are sorted sooner than ranges.
+--
+--   session reads register.capture
 create or replace function register.capture_owned()
   returns trigger
   language plpgsql

@@ -2,6 +2,8 @@
 -- functions of the owner write; the setting only saves looking for it.
 --
 --   returns whether this call has paused it, for resume_capture
+--   writes  register.capture_pause
+--   session sets register.capture
 create or replace function register.pause_capture()
   returns boolean
   language plpgsql

@@ -1,5 +1,9 @@
 -- request_collect: a transaction that logged changes asks for them to be collected, once, as it commits. Asked for at the first
 -- change, a merge would keep the pending task locked, and so uncollected, until a long transaction ends.
+--
+--   reads   register.collect_request
+--   writes  register.collect_request
+--   session reads register.collect_requested, sets register.collect_requested
 create or replace function register.request_collect()
   returns trigger
   language plpgsql

@@ -1,4 +1,7 @@
 -- resume_capture: capture changes again, if the matching pause_capture, which returned p_is_mine, has paused it.
+--
+--   writes  register.capture_pause
+--   session sets register.capture
 create or replace function register.resume_capture(p_is_mine boolean)
   returns void
   language plpgsql

@@ -4,6 +4,8 @@
 --
 --   locks   the round to come: no other can begin meanwhile
 --   raises  RG009 while a round is open
+--   reads   pg_temp.was_facet, pg_temp.was_history, pg_temp.was_history_facet, pg_temp.was_unit
+--   writes  pg_temp.was_facet, pg_temp.was_history, pg_temp.was_history_facet, pg_temp.was_unit
 --   plan    no_jit, memory_128
 create or replace function register.check_derivation()
   returns table (rule text, detail text)
@@ -34,14 +36,14 @@ begin
     select jsonb_agg(d.found) into v_found
       from (
         (select jsonb_build_object('table', 'statistical_unit', 'row', w.row, 'is', 'published') as found
-           from (select row from was_unit except all select to_jsonb(u) from register.statistical_unit_row as u) as w limit 20)
+           from (select row from pg_temp.was_unit except all select to_jsonb(u) from register.statistical_unit_row as u) as w limit 20)
         union all
         (select jsonb_build_object('table', 'statistical_unit', 'row', n.row, 'is', 'missing')
-           from (select to_jsonb(u) as row from register.statistical_unit_row as u except all select row from was_unit) as n
+           from (select to_jsonb(u) as row from register.statistical_unit_row as u except all select row from pg_temp.was_unit) as n
           limit 20)
         union all
         (select jsonb_build_object('table', 'statistical_history', 'row', w.row, 'is', 'published')
-           from (select row, moments from was_history
+           from (select row, moments from pg_temp.was_history
                  except all
                  select to_jsonb(x) - 'moments', register.plain_moments(x.moments)
                    from register.statistical_history_row as x) as w
@@ -51,11 +53,11 @@ begin
            from (select to_jsonb(x) - 'moments' as row, register.plain_moments(x.moments) as moments
                    from register.statistical_history_row as x
                  except all
-                 select row, moments from was_history) as n
+                 select row, moments from pg_temp.was_history) as n
           limit 20)
         union all
         (select jsonb_build_object('table', 'statistical_unit_facet', 'row', w.row, 'is', 'published')
-           from (select row, moments from was_facet
+           from (select row, moments from pg_temp.was_facet
                  except all
                  select to_jsonb(x) - 'moments', register.plain_moments(x.moments)
                    from register.statistical_unit_facet_row as x) as w
@@ -65,11 +67,11 @@ begin
            from (select to_jsonb(x) - 'moments' as row, register.plain_moments(x.moments) as moments
                    from register.statistical_unit_facet_row as x
                  except all
-                 select row, moments from was_facet) as n
+                 select row, moments from pg_temp.was_facet) as n
           limit 20)
         union all
         (select jsonb_build_object('table', 'statistical_history_facet', 'row', w.row, 'is', 'published')
-           from (select row, moments from was_history_facet
+           from (select row, moments from pg_temp.was_history_facet
                  except all
                  select to_jsonb(x) - 'moments', register.plain_moments(x.moments)
                    from register.statistical_history_facet_row as x) as w
@@ -79,7 +81,7 @@ begin
            from (select to_jsonb(x) - 'moments' as row, register.plain_moments(x.moments) as moments
                    from register.statistical_history_facet_row as x
                  except all
-                 select row, moments from was_history_facet) as n
+                 select row, moments from pg_temp.was_history_facet) as n
           limit 20)
       ) as d;
     raise exception using errcode = c_undo;

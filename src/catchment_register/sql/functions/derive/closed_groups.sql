@@ -3,6 +3,8 @@
 -- belonged to two enterprises are few; they are found first, and labels spread along them alone.
 -- p_enterprise_ids: where to begin. null: everywhere; then only those that share something are listed.
 --
+--   reads   pg_temp.p_bridge, pg_temp.p_group
+--   writes  pg_temp.p_bridge, pg_temp.p_group
 --   plan    no_jit
 create or replace function register.closed_groups(
   p_enterprise_ids  integer[]

@@ -3,6 +3,7 @@
 --
 --   log rows without a round -> rows of a new open round
 --   raises  RG009 while another round is open
+--   writes  register.collect_request
 --   plan    no_jit
 create or replace procedure register.collect_changes(
   payload     jsonb,

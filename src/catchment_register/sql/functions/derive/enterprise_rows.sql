@@ -2,6 +2,8 @@
 -- them, and the statistics of those that count. Time is cut where something about a part begins or ends; without parts there is no
 -- row. The primary legal unit describes an enterprise, else its primary establishment, except for a short name of its own.
 --
+--   reads   pg_temp.b_own, pg_temp.b_part, pg_temp.b_segment
+--   writes  pg_temp.b_part, pg_temp.b_row, pg_temp.b_segment
 --   plan    no_jit, generic, hashed, memory_128
 create or replace function register.enterprise_rows(
   p_enterprise_ids  integer[]

@@ -1,6 +1,7 @@
 -- find_all_bridges: fill p_bridge with the units of the register that ever belonged to more than one enterprise, once for each of
 -- them. An establishment belongs to the enterprises that its legal units belong to at any time.
 --
+--   writes  pg_temp.p_bridge
 --   plan    no_jit, memory_128
 create or replace function register.find_all_bridges()
   returns void

@@ -3,6 +3,8 @@
 -- logged again meanwhile is left to the next round: it may have moved into a batch that was already done.
 --
 --   returns their number
+--   reads   pg_temp.p_diff
+--   writes  pg_temp.p_diff
 --   plan    no_jit, unlooped, memory_256
 create or replace function register.find_differences(
   p_round  register.round

@@ -1,6 +1,8 @@
 -- follow_bridges: fill p_group with the given enterprises and all that they are connected with, and p_bridge with what connects
 -- them. Costs index probes of the units of these enterprises, and ends at once where nothing is shared.
 --
+--   reads   pg_temp.p_group
+--   writes  pg_temp.p_bridge, pg_temp.p_group
 --   plan    no_jit, indexed
 create or replace function register.follow_bridges(
   p_enterprise_ids  integer[]

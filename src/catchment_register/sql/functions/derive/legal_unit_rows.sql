@@ -1,6 +1,8 @@
 -- legal_unit_rows: which establishments each legal unit has in each of its segments, the data sources they bring, and the
 -- statistics of both together. A legal unit that does not count has none; an establishment that does not count adds none.
 --
+--   reads   pg_temp.b_moment, pg_temp.b_own, pg_temp.b_part
+--   writes  pg_temp.b_moment, pg_temp.b_own, pg_temp.b_part
 --   plan    no_jit, generic, hashed, memory_128
 create or replace function register.legal_unit_rows()
   returns void

@@ -2,6 +2,8 @@
 -- to the given enterprises directly, and the details of all these. Ids as arrays in order: each table is reached by its index,
 -- whatever the planner knows of it.
 --
+--   writes  pg_temp.b_activity, pg_temp.b_contact, pg_temp.b_location, pg_temp.b_person, pg_temp.b_slice,
+--           pg_temp.b_stat
 --   plan    no_jit, generic, indexed
 create or replace function register.load_batch(
   p_enterprise_ids  integer[],

@@ -1,6 +1,8 @@
 -- load_groups: copy the relationships of power groups into scratch.
 --
 --   returns the legal units that are or were in one of the groups, and their roots, in order
+--   reads   pg_temp.b_relation
+--   writes  pg_temp.b_relation
 --   plan    no_jit, generic, indexed
 create or replace function register.load_groups(
   p_power_group_ids  integer[]

@@ -1,5 +1,7 @@
 -- merge_parts: the statistics of enterprises or power groups that count: those of their direct parts that count, together.
 --
+--   reads   pg_temp.b_moment, pg_temp.b_part, pg_temp.b_row
+--   writes  pg_temp.b_moment
 --   plan    no_jit, generic, hashed, memory_128
 create or replace function register.merge_parts(
   p_unit_type  text

@@ -1,6 +1,11 @@
 -- open_scratch: the temporary tables that a batch works in, made once in a session and empty at the start. They belong to the
 -- session alone, so batches share nothing. None has an index: to empty one at commit would throw the plans of its queries away.
 -- So would TRUNCATE, which is left to a transaction with several large batches.
+--
+--   reads   pg_temp.b_own, pg_temp.b_slice
+--   writes  pg_temp.b_activity, pg_temp.b_contact, pg_temp.b_location, pg_temp.b_moment, pg_temp.b_own,
+--           pg_temp.b_part, pg_temp.b_person, pg_temp.b_relation, pg_temp.b_row, pg_temp.b_segment, pg_temp.b_slice,
+--           pg_temp.b_stat
 create or replace function register.open_scratch()
   returns void
   language plpgsql

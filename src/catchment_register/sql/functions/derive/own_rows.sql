@@ -1,6 +1,9 @@
 -- own_rows: what establishments and legal units say of themselves, for each of their segments. A detail that is valid in a segment
 -- is so for all of it. The last edit is the latest of the unit and its details, in this order where they are the same.
 --
+--   reads   pg_temp.b_activity, pg_temp.b_contact, pg_temp.b_location, pg_temp.b_segment, pg_temp.b_slice,
+--           pg_temp.b_stat
+--   writes  pg_temp.b_own
 --   plan    no_jit, generic, hashed, as_written, memory_128
 create or replace function register.own_rows()
   returns void

@@ -1,6 +1,8 @@
 -- parts_of_parts: add the establishments of its legal units to the parts of each enterprise or power group; with p_counting, of
 -- those legal units that count.
 --
+--   reads   pg_temp.b_part
+--   writes  pg_temp.b_part
 --   plan    no_jit, generic, hashed
 create or replace function register.parts_of_parts(
   p_unit_type  text,

@@ -2,6 +2,7 @@
 -- first, about settings.batch_enterprises in each; in a round over all, then the enterprises that share nothing; then power groups,
 -- in at most 64. Notes units that have gone from the base tables as batch 0, so that what is published of them goes too.
 --
+--   reads   pg_temp.p_group
 --   plan    no_jit
 create or replace function register.plan_batches(
   p_round_id  bigint

@@ -2,6 +2,8 @@
 -- each, with the latest of their rows in it; and the statistics of those that count. The root describes a group, except for names
 -- of its own: the one written down for the time, else the one that nobody influences. A group always counts.
 --
+--   reads   pg_temp.b_own, pg_temp.b_part, pg_temp.b_relation, pg_temp.b_segment
+--   writes  pg_temp.b_part, pg_temp.b_row, pg_temp.b_segment
 --   plan    no_jit, unlooped
 create or replace function register.power_group_rows(
   p_power_group_ids  integer[]

@@ -3,6 +3,7 @@
 --
 --   returns the number of staged rows
 --   raises  RG009 when the round is not open
+--   reads   pg_temp.b_slice
 create or replace function register.refresh_batch(
   p_round_id         bigint,
   p_batch_seq        integer,

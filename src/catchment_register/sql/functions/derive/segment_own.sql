@@ -2,6 +2,9 @@
 -- their slices and details, and for a legal unit the segments of its establishments while they belong to it. A segment lies
 -- within one slice; where a unit does not exist there is none. Details reach no further than slices, so no clipping is needed.
 --
+--   reads   pg_temp.b_activity, pg_temp.b_contact, pg_temp.b_location, pg_temp.b_person, pg_temp.b_segment,
+--           pg_temp.b_slice, pg_temp.b_stat
+--   writes  pg_temp.b_segment
 --   plan    no_jit, generic, hashed
 create or replace function register.segment_own()
   returns void

@@ -2,6 +2,7 @@
 -- came to have no row. Every row has a source that describes it: an establishment and a legal unit themselves, an enterprise and a
 -- power group one of their parts. p_with_own: whether establishments and legal units are staged too.
 --
+--   reads   pg_temp.b_moment, pg_temp.b_own, pg_temp.b_part, pg_temp.b_row
 --   plan    no_jit, generic, hashed, memory_128
 create or replace function register.stage_batch(
   p_round      register.round,

@@ -1,6 +1,8 @@
 -- fill_extremes: extremes that merge_moments had to leave open, from sums of all values of their keys in moment_sum.
 --
 --   raises  RG009 when a key has no values there
+--   reads   pg_temp.moment_piece, pg_temp.moment_sum
+--   writes  pg_temp.moment_piece
 --   plan    hash_again
 create or replace function register.fill_extremes()
   returns void
@@ -9,15 +11,15 @@ create or replace function register.fill_extremes()
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  update moment_piece as p
+  update pg_temp.moment_piece as p
      set min = m.min, min_count = m.min_count, max = m.max, max_count = m.max_count
-    from moment_sum as s
+    from pg_temp.moment_sum as s
    cross join lateral unnest(s.added) as m
    where s.facet_key = p.facet_key
      and s.period_key = p.period_key
      and m.stat_definition_id = p.stat_definition_id
      and (p.min is null or p.max is null);
-  if exists (select from moment_piece as p where p.min is null or p.max is null) then
+  if exists (select from pg_temp.moment_piece as p where p.min is null or p.max is null) then
     raise exception using
       errcode = 'RG009',
       message = 'a report has values that no unit has: it does not agree with the units it was made from',

@@ -1,6 +1,8 @@
 -- lift: the statistics of single values: each establishment's and legal unit's own ones, by segment. A legal unit's own are kept
 -- apart as type own; what it includes is added up in legal_unit_rows.
 --
+--   reads   pg_temp.b_segment, pg_temp.b_stat
+--   writes  pg_temp.b_moment
 --   plan    no_jit, generic, hashed
 create or replace function register.lift()
   returns void

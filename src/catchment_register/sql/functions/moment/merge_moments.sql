@@ -5,6 +5,8 @@
 -- p_is_part: all that is lost was published before. With several flushes at once, some of it may be among what they add.
 --
 --   raises  RG009 when more would be lost than there is
+--   reads   pg_temp.moment_merge, pg_temp.moment_piece
+--   writes  pg_temp.moment_piece
 --   plan    no_jit, memory_128
 create or replace function register.merge_moments(p_is_part boolean)
   returns void
@@ -13,8 +15,8 @@ create or replace function register.merge_moments(p_is_part boolean)
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  delete from moment_piece;
-  insert into moment_piece (facet_key, period_key, stat_definition_id, n, total, squares, min, min_count, max, max_count)
+  delete from pg_temp.moment_piece;
+  insert into pg_temp.moment_piece (facet_key, period_key, stat_definition_id, n, total, squares, min, min_count, max, max_count)
   select x.facet_key, x.period_key, x.stat_definition_id, x.n, trim_scale(x.total), trim_scale(x.squares),
          case when x.n = 1 then x.total
               when p_is_part and x.old_n = x.removed_n then x.added_min
@@ -47,7 +49,7 @@ begin
              max(coalesce(m.min_count, 1)) filter (where m.side = 'removed') as removed_min_count,
              max(m.max) filter (where m.side = 'removed') as removed_max,
              max(coalesce(m.max_count, 1)) filter (where m.side = 'removed') as removed_max_count
-        from moment_merge as t
+        from pg_temp.moment_merge as t
        cross join lateral (
          select 'old' as side, o.* from unnest(t.old) as o
          union all
@@ -79,7 +81,7 @@ begin
    ) as e
    where x.n <> 0;
 
-  if exists (select from moment_piece as p where p.n < 0) then
+  if exists (select from pg_temp.moment_piece as p where p.n < 0) then
     raise exception using
       errcode = 'RG009',
       message = 'a report would lose more values than it has: it does not agree with the units it was made from',

@@ -1,6 +1,8 @@
 -- sum_moments: the scratch table moment_part becomes moment_sum and count_sum: per key what is added (sign +1) and what is removed
 -- (sign -1), variables in the order of their ids, so that equal sums are equal arrays. For few large groups; see add_moments.
 --
+--   reads   pg_temp.moment_part
+--   writes  pg_temp.count_sum, pg_temp.moment_sum
 --   plan    no_jit, unmerged, memory_128
 create or replace function register.sum_moments()
   returns void
@@ -9,11 +11,11 @@ create or replace function register.sum_moments()
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  delete from moment_sum;
+  delete from pg_temp.moment_sum;
   with part as materialized (
     select p.facet_key, p.period_key, p.sign, m.stat_definition_id, m.n, m.total, m.squares,
            m.min, coalesce(m.min_count, 1) as min_count, m.max, coalesce(m.max_count, 1) as max_count
-      from moment_part as p
+      from pg_temp.moment_part as p
      cross join lateral unnest(p.moments) as m
   ),
   total as (
@@ -34,7 +36,7 @@ begin
         or p.max = t.max
      group by t.facet_key, t.period_key, t.sign, t.stat_definition_id
   )
-  insert into moment_sum (facet_key, period_key, added, removed)
+  insert into pg_temp.moment_sum (facet_key, period_key, added, removed)
   select s.facet_key, s.period_key,
          array_agg(s.moment order by s.stat_definition_id) filter (where s.sign = 1),
          array_agg(s.moment order by s.stat_definition_id) filter (where s.sign = -1)
@@ -46,11 +48,11 @@ begin
     ) as s
    group by s.facet_key, s.period_key;
 
-  delete from count_sum;
-  insert into count_sum (facet_key, period_key, added, removed)
+  delete from pg_temp.count_sum;
+  insert into pg_temp.count_sum (facet_key, period_key, added, removed)
   select p.facet_key, p.period_key, register.total_counts(p.value_counts) filter (where p.sign = 1),
          register.total_counts(p.value_counts) filter (where p.sign = -1)
-    from moment_part as p
+    from pg_temp.moment_part as p
    where p.value_counts is not null
    group by p.facet_key, p.period_key;
 end;

@@ -5,6 +5,7 @@
 --
 --   returns the groups that were touched
 --   locks   the relationships that change, and what the rules on them lock
+--   reads   pg_temp.g_component, pg_temp.g_unit
 --   plan    no_jit
 create or replace function register.assign_power_groups(
   p_legal_unit_ids   int4multirange,

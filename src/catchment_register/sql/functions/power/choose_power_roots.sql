@@ -2,6 +2,8 @@
 -- influenced or several are not: the one that influences most others, directly or through them. A root that somebody chose stays
 -- while it is in the group; a group with one top needs no row.
 --
+--   reads   pg_temp.g_component, pg_temp.g_edge, pg_temp.g_root, pg_temp.g_unit
+--   writes  pg_temp.g_root
 --   plan    no_jit
 create or replace function register.choose_power_roots()
   returns void

@@ -2,6 +2,8 @@
 -- with the smallest id it is connected with as its label, and in g_edge who influences whom. g_unit.level: how far a unit is below
 -- the nearest one that nobody influences; null if none of these reaches it.
 --
+--   reads   pg_temp.g_edge, pg_temp.g_unit
+--   writes  pg_temp.g_edge, pg_temp.g_unit
 --   plan    no_jit
 create or replace function register.reach_relationships(
   p_legal_unit_ids  int4multirange

@@ -2,6 +2,7 @@
 -- differences that reports have not applied: the next round's reports take them in.
 --
 --   open -> broken
+--   writes  register.collect_request
 create or replace function register.give_back(
   p_round_id  bigint
 )

@@ -2,6 +2,7 @@
 -- statement.
 --
 --   raises  RG007 in any other isolation level
+--   session reads transaction_isolation
 create or replace function register.require_read_committed()
   returns void
   language plpgsql
