@@ -45,6 +45,7 @@ INTERNAL = {
     ("Context", "mark_cancelled"),
     ("Context", "record"),
     ("Context", "is_over"),
+    ("Context", "refuse_if_over"),
     ("Command", "bind"),
     ("Command", "wants_context"),
     ("Command", "join_fn"),
@@ -98,7 +99,7 @@ def _section(name: str) -> Iterator[str]:
 
 
 def _members(name: str, kind: type) -> Iterator[str]:
-    for member, value in vars(kind).items():
+    for member, value in _own(kind).items():
         if member.startswith("_") or (name, member) in INTERNAL:
             continue
         if isinstance(value, property):
@@ -111,6 +112,12 @@ def _members(name: str, kind: type) -> Iterator[str]:
             continue
         yield f"**`{written}`**"
         yield _markdown(value.__doc__, within=name)
+
+
+def _own(kind: type) -> dict[str, Any]:
+    """The members of a class and of the bases it has in Catchment."""
+    bases = [base for base in reversed(kind.__mro__) if base.__module__.startswith("catchment.")]
+    return {member: value for base in bases for member, value in vars(base).items()}
 
 
 def _call(name: str, member: str, fn: Callable[..., Any]) -> str:

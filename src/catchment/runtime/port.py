@@ -21,10 +21,9 @@ from catchment.runtime.turns import Turns
 from catchment.store import attempt as attempt_store
 from catchment.store import worker as worker_store
 from catchment.store.attempt import Ending
+from catchment.task.attempt import Attempt, Port
 from catchment.task.child import Child
-from catchment.task.context import Context
 from catchment.task.encode import encode
-from catchment.task.port import Port
 
 PROGRESS_EVERY = 0.1
 MAX_PROGRESS = 16 * 1024
@@ -35,17 +34,17 @@ class HandlerPort(Port, Protocol):
 
     async def children(self, task_id: TaskId) -> list[Child]: ...
 
-    async def commit(self, context: Context, ending: Ending) -> str | None: ...
+    async def commit(self, context: Attempt, ending: Ending) -> str | None: ...
 
-    async def leave(self, context: Context) -> None: ...
+    async def leave(self, context: Attempt) -> None: ...
 
-    def loss(self, context: Context, error: BaseException) -> Exception | None: ...
+    def loss(self, context: Attempt, error: BaseException) -> Exception | None: ...
 
-    def abandon(self, context: Context) -> None: ...
+    def abandon(self, context: Attempt) -> None: ...
 
-    def is_waiting(self, context: Context) -> bool: ...
+    def is_waiting(self, context: Attempt) -> bool: ...
 
-    async def hangs(self, context: Context) -> bool: ...
+    async def hangs(self, context: Attempt) -> bool: ...
 
     def must_wait(self, command: str) -> bool: ...
 
@@ -67,7 +66,7 @@ class WorkerPort:
         self._is_connected = asyncio.Event()
         self._lock = asyncio.Lock()
         self._news = asyncio.Event()
-        self._progress: dict[int, Context] = {}
+        self._progress: dict[int, Attempt] = {}
         self._warned: set[str] = set()
         self._warnings: list[tuple[int, str]] = []
 
@@ -106,7 +105,7 @@ class WorkerPort:
             self._news.set()
             raise
 
-    async def _write_progress(self, conn: AsyncConnection[Any], context: Context) -> None:
+    async def _write_progress(self, conn: AsyncConnection[Any], context: Attempt) -> None:
         if context.newest_progress is None:
             return
         try:
@@ -124,11 +123,11 @@ class WorkerPort:
         except (psycopg.Error, CatchmentError) as error:
             self._refuse_progress(context, error)
 
-    def _refuse_progress(self, context: Context, error: Exception) -> None:
+    def _refuse_progress(self, context: Attempt, error: Exception) -> None:
         text = f"the progress of {context.command} {context.task_id} cannot be stored: {str(error).strip()}"
         self._events.emit("progress.refused", text, level=logging.WARNING, id=context.task_id)
 
-    def progress(self, context: Context) -> None:
+    def progress(self, context: Attempt) -> None:
         """Called from any thread."""
         self._progress[context.task_id] = context
         self._loop.call_soon_threadsafe(self._news.set)
@@ -157,25 +156,25 @@ class WorkerPort:
                 await asyncio.sleep(0.05)
         return [Child(TaskId(r[0]), r[1], r[2], TaskState(r[3]), r[4], r[5]) for r in rows]
 
-    def transaction(self, context: Context) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
+    def transaction(self, context: Attempt) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
         return self._transactions.begin(context)
 
-    def transaction_sync(self, context: Context) -> AbstractContextManager[Connection[Any]]:
+    def transaction_sync(self, context: Attempt) -> AbstractContextManager[Connection[Any]]:
         return self._transactions.begin_sync(context)
 
-    async def commit(self, context: Context, ending: Ending) -> str | None:
+    async def commit(self, context: Attempt, ending: Ending) -> str | None:
         """Commit the handler's transaction with the task's completion; None if it had none."""
         return await self._transactions.commit(context, ending)
 
-    def loss(self, context: Context, error: BaseException) -> Exception | None:
+    def loss(self, context: Attempt, error: BaseException) -> Exception | None:
         """The exception to raise instead of an error, if the connection was lost or the server cannot work now."""
         return self._transactions.loss(context, error)
 
-    def is_waiting(self, context: Context) -> bool:
+    def is_waiting(self, context: Attempt) -> bool:
         """Is the handler waiting for an answer in its transaction?"""
         return self._transactions.is_waiting(context)
 
-    async def hangs(self, context: Context) -> bool:
+    async def hangs(self, context: Attempt) -> bool:
         """Does its connection hang? Then it is cut, which interrupts the attempt."""
         return await self._transactions.hangs(context)
 
@@ -187,10 +186,10 @@ class WorkerPort:
         """Wait until connections allow another attempt to start; raises ``NotStarted`` when that takes too long."""
         await self._turns.enter()
 
-    def abandon(self, context: Context) -> None:
+    def abandon(self, context: Attempt) -> None:
         """Cut the transaction of a handler that does not stop."""
         self._transactions.abandon(context)
 
-    async def leave(self, context: Context) -> None:
+    async def leave(self, context: Attempt) -> None:
         """Roll back what is still open, whatever became of the handler."""
         await self._transactions.leave(context)

@@ -34,8 +34,8 @@ from catchment.runtime.turns import Turns
 from catchment.runtime.watcher import Watcher
 from catchment.store.attempt import Ending
 from catchment.store.worker import WorkerIdentity
+from catchment.task.attempt import Attempt
 from catchment.task.commands import Commands
-from catchment.task.context import Context
 
 SAMPLE = 0.25
 # Seconds that handlers get to end after they were stopped with their worker.
@@ -224,7 +224,7 @@ class PythonWorker:
         if isinstance(ending.attempt, Held):
             self.holdings.drop([ending.attempt])
 
-    def _waits(self, context: Context, is_waiting: bool) -> None:
+    def _waits(self, context: Attempt, is_waiting: bool) -> None:
         """Pause the time limit of an attempt while it waits for a connection."""
         held = self.holdings.get(context.task_id)
         if held is not None and held.fence == context.fence:

@@ -33,7 +33,7 @@ from catchment.store import attempt as attempt_store
 from catchment.store.attempt import Ending
 from catchment.store.connect import connect_async
 from catchment.store.handler_connection import IDLED, AsyncHandlerConnection, HandlerConnection
-from catchment.task.context import Context
+from catchment.task.attempt import Attempt
 
 AnyConnection = AsyncHandlerConnection | HandlerConnection
 C = TypeVar("C", AsyncHandlerConnection, HandlerConnection)
@@ -89,7 +89,7 @@ class Transactions:
         turns: Turns,
         limit: timedelta,
         committed: Callable[[Ending, str], None],
-        waits: Callable[[Context, bool], None],
+        waits: Callable[[Attempt, bool], None],
     ) -> None:
         self._dsn = dsn
         self._pulse = pulse
@@ -104,7 +104,7 @@ class Transactions:
         self._places: dict[int, AnyPlace] = {}
 
     @asynccontextmanager
-    async def begin(self, context: Context) -> AsyncGenerator[AsyncConnection[Any]]:
+    async def begin(self, context: Attempt) -> AsyncGenerator[AsyncConnection[Any]]:
         place = await self._begin(context, AsyncHandlerConnection)
         try:
             yield place.conn
@@ -114,7 +114,7 @@ class Transactions:
         place.is_inside = False
 
     @contextmanager
-    def begin_sync(self, context: Context) -> Generator[Connection[Any]]:
+    def begin_sync(self, context: Attempt) -> Generator[Connection[Any]]:
         place = asyncio.run_coroutine_threadsafe(self._begin(context, HandlerConnection), self._loop).result()
         try:
             yield place.conn
@@ -123,22 +123,22 @@ class Transactions:
             raise
         place.is_inside = False
 
-    def loss(self, context: Context, error: BaseException | None = None) -> Exception | None:
+    def loss(self, context: Attempt, error: BaseException | None = None) -> Exception | None:
         """The exception to use for an error that the handler did not cause, even if it caught or wrapped it."""
         place = self._places.get(context.fence)
         return None if place is None else place.meaning(error)
 
-    def is_waiting(self, context: Context) -> bool:
+    def is_waiting(self, context: Attempt) -> bool:
         """Is the handler waiting for an answer from the server?"""
         place = self._places.get(context.fence)
         return place is not None and place.session.pgconn.transaction_status == TransactionStatus.ACTIVE
 
-    async def hangs(self, context: Context) -> bool:
+    async def hangs(self, context: Attempt) -> bool:
         """Is that session idle? Then the connection hangs: it is cut, and the attempt is interrupted."""
         place = self._places.get(context.fence)
         return place is not None and await self._pulse.hangs(place.session)
 
-    async def commit(self, context: Context, ending: Ending) -> str | None:
+    async def commit(self, context: Attempt, ending: Ending) -> str | None:
         """Write the completion and commit; None when the handler opened no transaction, or it was undone."""
         place = self._places.get(context.fence)
         if place is None:
@@ -176,7 +176,7 @@ class Transactions:
         self._committed(ending, state)
         return state
 
-    async def _take_over(self, place: AnyPlace, context: Context) -> None:
+    async def _take_over(self, place: AnyPlace, context: Attempt) -> None:
         """Take the session from the handler, whose block has ended; wait a little if it is still in use."""
         if place.is_inside:
             raise RequestRefused(
@@ -193,14 +193,14 @@ class Transactions:
             await asyncio.sleep(pause)
             pause = min(pause * 2, FIRST_PAUSE)
 
-    async def leave(self, context: Context) -> None:
+    async def leave(self, context: Attempt) -> None:
         """End an attempt: give its connection back, rolled back unless it was committed."""
         self.abandon(context)
         place = self._places.pop(context.fence, None)
         if place is not None and place.cleaning is not None:
             await asyncio.shield(place.cleaning)
 
-    def abandon(self, context: Context) -> None:
+    def abandon(self, context: Attempt) -> None:
         """Take the transaction from a handler, even in the middle of a call; it cannot begin another."""
         if not context.is_over:
             context.mark_cancelled("its handler has ended", is_over=True)
@@ -229,7 +229,7 @@ class Transactions:
         self._cleaning.discard(task)
         self._turns.give()
 
-    async def _begin(self, context: Context, kind: type[C]) -> Place[C]:
+    async def _begin(self, context: Attempt, kind: type[C]) -> Place[C]:
         """Take a place and begin the transaction; waits for a free place and for the database."""
         _refuse_if_late(context)
         self._waits(context, True)
@@ -251,7 +251,7 @@ class Transactions:
         self._places[context.fence] = place
         return place
 
-    async def _begun(self, context: Context) -> Session:
+    async def _begun(self, context: Attempt) -> Session:
         pause = FIRST_PAUSE
         while True:
             _refuse_if_late(context)
@@ -320,7 +320,7 @@ def _lost(conn: AnyConnection, error: BaseException | None) -> Exception:
     return Interrupted(f"the connection of the handler's transaction was lost{reason}")
 
 
-def _refuse_if_late(context: Context) -> None:
+def _refuse_if_late(context: Attempt) -> None:
     """Raise ``TaskCancelled`` if the attempt is over, or cancelled and in a thread, which asyncio cannot cancel."""
     if context.is_over or (context.cancelled and not context.is_async):
         raise TaskCancelled(f"task {context.task_id} ({context.command}) is over or was stopped: it can begin no more")

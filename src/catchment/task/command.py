@@ -14,8 +14,9 @@ from catchment.errors import DefinitionRefused
 from catchment.task.child import Child
 from catchment.task.context import Context
 from catchment.task.options import CommandOptions, check_name
+from catchment.task.parameters import Signature
 from catchment.task.payload import Payload
-from catchment.task.signature import Signature, read_signature
+from catchment.task.signature import read_signature
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -15,9 +15,10 @@ from catchment.model.check import check_count, check_task_id, check_text, is_one
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId
 from catchment.task import offspring, tracing
+from catchment.task.attempt import Attempt, Port
 from catchment.task.child import Progress
-from catchment.task.offspring import ChildMode, Offspring, ScopeFailure
-from catchment.task.port import LocalPort, Port
+from catchment.task.offspring import ChildMode, ScopeFailure
+from catchment.task.port import LocalPort
 from catchment.task.request import (
     AnyCommand,
     check_payloads,
@@ -53,7 +54,7 @@ class Scope:
         """Nothing ends here: the children start when the handler has returned."""
 
 
-class Context:
+class Context(Attempt):
     """What a handler knows about the attempt it runs in, and what it can ask for.
 
     A handler gets it by taking a parameter annotated ``catchment.Context``. Spawns, follow-ups and figures are
@@ -63,59 +64,7 @@ class Context:
     never given twice), ``workflow`` (if it has one) and ``parent_id`` (None at the top level).
     """
 
-    __slots__ = (
-        "_cancel_reason",
-        "_failures",
-        "_has_transaction",
-        "_is_over",
-        "_max_attempts",
-        "_port",
-        "attempt",
-        "command",
-        "fence",
-        "is_async",
-        "is_join",
-        "newest_progress",
-        "parent_id",
-        "queue",
-        "recorded",
-        "task_id",
-        "workflow",
-    )
-
-    def __init__(
-        self,
-        port: Port,
-        *,
-        task_id: TaskId,
-        fence: int,
-        command: str,
-        queue: str,
-        attempt: int = 1,
-        failures: int | None = None,
-        max_attempts: int = 1,
-        parent_id: TaskId | None = None,
-        workflow: str | None = None,
-        is_join: bool = False,
-        is_async: bool = True,
-    ) -> None:
-        self._port = port
-        self.task_id = task_id
-        self.fence = fence
-        self.command = command
-        self.queue = queue
-        self.attempt = attempt
-        self.parent_id = parent_id
-        self.workflow = workflow
-        self.is_join = is_join
-        self.is_async = is_async
-        self.recorded: Offspring | None = None
-        self.newest_progress: Progress | None = None
-        self._failures = attempt - 1 if failures is None else failures
-        self._max_attempts = max_attempts
-        self._cancel_reason: str | None = None
-        self._has_transaction = False
-        self._is_over = False
+    __slots__ = ()
 
     @classmethod
     def local(
@@ -146,46 +95,6 @@ class Context:
             is_join=is_join,
             is_async=is_async,
         )
-
-    def __repr__(self) -> str:
-        return f"<Context of task {self.task_id} ({self.command}), attempt {self.attempt}>"
-
-    @property
-    def is_last_attempt(self) -> bool:
-        """Would a failure now be final?"""
-        return self._failures + 1 >= self._max_attempts
-
-    @property
-    def cancelled(self) -> bool:
-        """Has the task, or one above it, been asked to stop?"""
-        return self._cancel_reason is not None
-
-    def mark_cancelled(self, reason: str, *, is_over: bool = False) -> None:
-        """Ask the handler to stop. Called by what runs the handler, from any thread.
-
-        ``is_over``: its attempt is settled, or its handler has returned; every later request is refused.
-        """
-        self._cancel_reason = reason
-        self._is_over = self._is_over or is_over
-
-    @property
-    def is_over(self) -> bool:
-        """Is the attempt settled, or has its handler returned?"""
-        return self._is_over
-
-    def _refuse_if_over(self) -> None:
-        if self._is_over:
-            raise TaskCancelled(
-                f"task {self.task_id} ({self.command}) was given up: {self._cancel_reason}",
-                hint="Do not catch asyncio.CancelledError, and wait in the handler for everything that it starts.",
-            )
-
-    def record(self) -> Offspring:
-        """The record of this attempt, begun at its first entry."""
-        self._refuse_if_over()
-        if self.recorded is None:
-            self.recorded = Offspring()
-        return self.recorded
 
     def spawn(
         self,
@@ -269,7 +178,7 @@ class Context:
         raises ``TaskCancelled`` (an async handler is cancelled where it awaits)."""
         if self._cancel_reason is not None and not self.is_async:
             raise TaskCancelled(f"task {self.task_id} ({self.command}) is being cancelled: {self._cancel_reason}")
-        self._refuse_if_over()
+        self.refuse_if_over()
         self.newest_progress = Progress(done, total, message)
         self._port.progress(self)
 
@@ -279,7 +188,7 @@ class Context:
         One per attempt. ``async with`` gives an ``AsyncConnection``; in a plain function ``with`` gives a
         ``Connection``.
         """
-        self._refuse_if_over()
+        self.refuse_if_over()
         if self._has_transaction:
             raise RequestRefused(
                 f"task {self.task_id} ({self.command}) has had its transaction",

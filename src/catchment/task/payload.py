@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import PydanticSerializationError, to_json
 
 from catchment.errors import DefinitionRefused, PayloadInvalid
 from catchment.model.check import json_type
-
-if TYPE_CHECKING:
-    from catchment.task.signature import Field, Signature
+from catchment.task.parameters import Field, Signature
 
 # What JSON lacks is written so that the same annotation reads it back.
 _CONFIG = ConfigDict(

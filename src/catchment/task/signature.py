@@ -9,13 +9,13 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 from catchment.errors import DefinitionRefused
 from catchment.model.check import shown
 from catchment.task.context import Context
+from catchment.task.parameters import Field, Signature
 
 RESERVED = ("workflow", "priority", "at", "delay", "conn", "payload")
 _UNSUITABLE = {
@@ -23,29 +23,6 @@ _UNSUITABLE = {
     inspect.Parameter.VAR_POSITIONAL: "takes any positional arguments",
     inspect.Parameter.VAR_KEYWORD: "takes any keyword arguments",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One payload parameter."""
-
-    annotation: Any
-    default: Any
-
-    @property
-    def is_required(self) -> bool:
-        """Has the parameter no default?"""
-        return self.default is inspect.Parameter.empty
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """The parameters of a handler or a join."""
-
-    function: str
-    context: str | None
-    takes_children: bool
-    fields: Mapping[str, Field]
 
 
 def read_signature(fn: Callable[..., Any], *, is_join: bool = False) -> Signature:

@@ -4,35 +4,32 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from psycopg import AsyncConnection, Connection
 
 from catchment.errors import RequestRefused
-from catchment.task.port import Port
-
-if TYPE_CHECKING:
-    from catchment.task.context import Context
+from catchment.task.attempt import Attempt, Port
 
 
 class Transaction:
     """``async with`` gives an AsyncConnection, ``with`` (in a handler that is a plain function) a Connection."""
 
-    __slots__ = ("_async", "_context", "_port", "_sync")
+    __slots__ = ("_async", "_attempt", "_port", "_sync")
 
-    def __init__(self, context: Context, port: Port) -> None:
-        self._context = context
+    def __init__(self, attempt: Attempt, port: Port) -> None:
+        self._attempt = attempt
         self._port = port
         self._async: AbstractAsyncContextManager[AsyncConnection[Any]] | None = None
         self._sync: AbstractContextManager[Connection[Any]] | None = None
 
     async def __aenter__(self) -> AsyncConnection[Any]:
-        if not self._context.is_async:
+        if not self._attempt.is_async:
             raise RequestRefused(
-                f"async with ctx.transaction() in {self._context.command}, a plain function",
+                f"async with ctx.transaction() in {self._attempt.command}, a plain function",
                 hint="Use: with ctx.transaction() as conn",
             )
-        self._async = self._port.transaction(self._context)
+        self._async = self._port.transaction(self._attempt)
         return await self._async.__aenter__()
 
     async def __aexit__(
@@ -41,12 +38,12 @@ class Transaction:
         return None if self._async is None else await self._async.__aexit__(kind, error, trace)
 
     def __enter__(self) -> Connection[Any]:
-        if self._context.is_async:
+        if self._attempt.is_async:
             raise RequestRefused(
-                f"with ctx.transaction() in {self._context.command}, an async function",
+                f"with ctx.transaction() in {self._attempt.command}, an async function",
                 hint="Use: async with ctx.transaction() as conn",
             )
-        self._sync = self._port.transaction_sync(self._context)
+        self._sync = self._port.transaction_sync(self._attempt)
         return self._sync.__enter__()
 
     def __exit__(

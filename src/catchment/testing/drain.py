@@ -24,8 +24,8 @@ from catchment.store import attempt as attempt_store
 from catchment.store import registry, rehearsal
 from catchment.store.attempt import Ending
 from catchment.store.handler_connection import AsyncHandlerConnection, HandlerConnection
+from catchment.task.attempt import Attempt
 from catchment.task.child import Child
-from catchment.task.context import Context
 from catchment.task.failure import describe_error
 from catchment.testing.borrow import check_transaction, twin_of, with_plain_rows
 from catchment.testing.here import PoolsHere, PortHere, check_app, executor_here, run_to_end
@@ -80,13 +80,13 @@ class DrainPort(PortHere):
         self._open: set[int] = set()
 
     @asynccontextmanager
-    async def transaction(self, context: Context) -> AsyncGenerator[AsyncConnection[Any]]:
+    async def transaction(self, context: Attempt) -> AsyncGenerator[AsyncConnection[Any]]:
         await rehearsal.save(self._conn)
         self._open.add(context.task_id)
         yield self._conn
 
     @contextmanager
-    def transaction_sync(self, context: Context) -> Generator[Connection[Any]]:
+    def transaction_sync(self, context: Attempt) -> Generator[Connection[Any]]:
         rehearsal.save_sync(self._plain)
         self._open.add(context.task_id)
         yield self._plain
@@ -95,7 +95,7 @@ class DrainPort(PortHere):
         rows = await attempt_store.children(self._conn, task_id)
         return [Child(TaskId(r[0]), r[1], r[2], TaskState(r[3]), r[4], r[5]) for r in rows]
 
-    async def commit(self, context: Context, ending: Ending) -> str | None:
+    async def commit(self, context: Attempt, ending: Ending) -> str | None:
         """Complete the task with the handler's writes; None if it had no transaction."""
         if context.task_id not in self._open:
             return None
@@ -104,7 +104,7 @@ class DrainPort(PortHere):
         self._open.discard(context.task_id)
         return state
 
-    async def leave(self, context: Context) -> None:
+    async def leave(self, context: Attempt) -> None:
         """Undo the writes of a handler that did not complete."""
         if context.task_id in self._open:
             self._open.discard(context.task_id)

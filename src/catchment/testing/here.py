@@ -14,8 +14,8 @@ from catchment.runtime.executor import Executor
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.pools import Json, Pools
 from catchment.runtime.port import HandlerPort
+from catchment.task.attempt import Attempt
 from catchment.task.commands import Commands
-from catchment.task.context import Context
 from catchment.task.encode import encode
 from catchment.task.port import LocalPort
 
@@ -46,16 +46,16 @@ class PoolsHere(Pools):
 class PortHere(LocalPort):
     """A port for tests: no connection is ever lost, and no handler is left behind."""
 
-    def loss(self, context: Context, error: BaseException) -> Exception | None:  # noqa: ARG002 - it is the test's
+    def loss(self, context: Attempt, error: BaseException) -> Exception | None:  # noqa: ARG002 - it is the test's
         return None
 
-    def is_waiting(self, context: Context) -> bool:  # noqa: ARG002
+    def is_waiting(self, context: Attempt) -> bool:  # noqa: ARG002
         return False
 
-    async def hangs(self, context: Context) -> bool:  # noqa: ARG002
+    async def hangs(self, context: Attempt) -> bool:  # noqa: ARG002
         return False
 
-    def abandon(self, context: Context) -> None:
+    def abandon(self, context: Attempt) -> None:
         """No handler is left behind."""
 
     def must_wait(self, command: str) -> bool:  # noqa: ARG002 - one handler runs at a time

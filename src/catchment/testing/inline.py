@@ -19,10 +19,10 @@ from catchment.model.state import TaskState
 from catchment.model.task import TaskId
 from catchment.runtime.held import Held
 from catchment.store.attempt import Ending
+from catchment.task.attempt import Attempt
 from catchment.task.child import Child
 from catchment.task.command import Command
 from catchment.task.commands import Commands
-from catchment.task.context import Context
 from catchment.task.request import command_name
 from catchment.testing.here import PoolsHere, PortHere, check_app, executor_here, run_to_end
 from catchment.testing.run import Run
@@ -84,10 +84,10 @@ class InlinePort(PortHere):
     def __init__(self) -> None:
         self.tasks: dict[int, Task] = {}
 
-    def transaction(self, context: Context) -> Any:
+    def transaction(self, context: Attempt) -> Any:
         raise _needs_database(context)
 
-    def transaction_sync(self, context: Context) -> Any:
+    def transaction_sync(self, context: Attempt) -> Any:
         raise _needs_database(context)
 
     async def children(self, task_id: TaskId) -> list[Child]:
@@ -96,10 +96,10 @@ class InlinePort(PortHere):
             for c in self.tasks[task_id].children
         ]
 
-    async def commit(self, context: Context, ending: Ending) -> str | None:  # noqa: ARG002 - nothing to commit
+    async def commit(self, context: Attempt, ending: Ending) -> str | None:  # noqa: ARG002 - nothing to commit
         return None
 
-    async def leave(self, context: Context) -> None:
+    async def leave(self, context: Attempt) -> None:
         """Nothing is open."""
 
     def warn(self, task_id: int, command: str) -> None:
@@ -222,7 +222,7 @@ def _entries(arrays: Iterable[str]) -> list[Entry]:
     return [entry for text in arrays for entry in json.loads(text)]
 
 
-def _needs_database(context: Context) -> RequestRefused:
+def _needs_database(context: Attempt) -> RequestRefused:
     return RequestRefused(
         f"{context.command} asks for a transaction, and is run inline without a database",
         hint="Use catchment.testing.drain.",
