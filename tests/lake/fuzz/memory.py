@@ -17,7 +17,7 @@ import duckdb
 from catchment.lake.delta.analyse import analyse
 from catchment.lake.delta.apply import broken, delta_steps
 from catchment.lake.delta.compile import all_rows, difference, fresh_rows, oracle, stored_rows
-from catchment.lake.delta.relation import Plan
+from catchment.lake.delta.plan import Plan
 from catchment.lake.delta.terms import Step, affected
 from catchment.lake.duck.extensions import extension_file
 from catchment.lake.duck.kinds import function_kinds

@@ -6,7 +6,7 @@ import pytest
 
 from catchment.errors import TableRefused
 from catchment.lake.delta.analyse import analyse
-from catchment.lake.delta.relation import Plan
+from catchment.lake.delta.plan import Plan
 from catchment.lake.query.trees import text
 from catchment.lake.types import Definition, Properties, TableRef
 from tests.lake.fuzz.memory import Dynamic, Memory

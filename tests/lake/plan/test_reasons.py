@@ -6,7 +6,7 @@ import pytest
 
 from catchment.errors import TableRefused
 from catchment.lake.delta.analyse import analyse
-from catchment.lake.delta.relation import Plan
+from catchment.lake.delta.plan import Plan
 from catchment.lake.query.ddl import parse_statements
 from catchment.lake.query.functions import GRAMMAR
 from catchment.lake.reasons import Reason, refused

@@ -14,7 +14,8 @@ from typing import Any
 from sqlglot import exp
 
 from catchment.lake.delta.buckets import NULL_BUCKET, is_hashable
-from catchment.lake.delta.relation import Block, Opaque, Plan, Table
+from catchment.lake.delta.plan import Plan
+from catchment.lake.delta.relation import Block, Opaque, Table
 from catchment.lake.reasons import Reason, refused
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import BucketRange, Strategy

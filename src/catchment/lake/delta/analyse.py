@@ -22,7 +22,8 @@ from catchment.lake.delta.buckets import Method, is_integer
 from catchment.lake.delta.build import Builder
 from catchment.lake.delta.compile import all_rows
 from catchment.lake.delta.layout import Layout, check_visible, is_same_value, stored_type
-from catchment.lake.delta.relation import Block, Opaque, Part, Plan, Source, Table
+from catchment.lake.delta.plan import Part, Plan
+from catchment.lake.delta.relation import Block, Opaque, Source, Table
 from catchment.lake.delta.render import Joined, Renderer, put_from
 from catchment.lake.delta.states import States, find_states
 from catchment.lake.names import RID, ROWID

@@ -17,7 +17,7 @@ from collections.abc import Collection
 from sqlglot import exp
 
 from catchment.lake.delta.compile import state_values, stored_layout, stored_rows
-from catchment.lake.delta.relation import Plan
+from catchment.lake.delta.plan import Plan
 from catchment.lake.delta.states import ROWS, States
 from catchment.lake.delta.terms import Step, signed_terms
 from catchment.lake.names import BUCKET, RID, WEIGHT

@@ -14,7 +14,8 @@ from collections.abc import Collection, Sequence
 from sqlglot import exp
 
 from catchment.lake.delta.buckets import belongs, hash_expression, storage_bucket
-from catchment.lake.delta.relation import Opaque, Part, Plan
+from catchment.lake.delta.plan import Part, Plan
+from catchment.lake.delta.relation import Opaque
 from catchment.lake.delta.render import Keys, Renderer
 from catchment.lake.delta.states import ROWS, States
 from catchment.lake.names import BRANCH, BUCKET, RID

@@ -14,16 +14,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from sqlglot import exp
 
+from catchment.lake.delta.relation import Block
 from catchment.lake.query.functions import Kinds, is_aggregate, name_of
 from catchment.lake.query.trees import cast, column, number, text
 from catchment.lake.types import Column
-
-if TYPE_CHECKING:
-    from catchment.lake.delta.relation import Block
 
 ROWS = "__n"
 """The number of rows in a group."""

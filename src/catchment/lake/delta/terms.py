@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from catchment.lake.delta.joins import exact_term, key_terms
-from catchment.lake.delta.relation import Block, Part, Plan, Relation, Source, Table, UnionAll, is_changed
+from catchment.lake.delta.plan import Part, Plan
+from catchment.lake.delta.relation import Block, Relation, Source, Table, UnionAll, is_changed
 from catchment.lake.delta.render import Joined, Keys, Renderer, Version, put_from
 from catchment.lake.names import WEIGHT
 from catchment.lake.query.trees import (

@@ -15,7 +15,7 @@ from sqlglot import exp
 from catchment.errors import LakeError
 from catchment.lake.delta import apply, compile
 from catchment.lake.delta.buckets import hash_expression, storage_bucket
-from catchment.lake.delta.relation import Plan
+from catchment.lake.delta.plan import Plan
 from catchment.lake.delta.terms import affected
 from catchment.lake.names import BRANCH, BUCKET, RID, quoted
 from catchment.lake.query.trees import column, named, number, select, table_as, text

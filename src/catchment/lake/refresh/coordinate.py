@@ -18,7 +18,7 @@ from catchment.lake.choose.parallel import Decision
 from catchment.lake.control.control import Control
 from catchment.lake.delta.buckets import NULL_BUCKET
 from catchment.lake.delta.compile import bucket_of_keys
-from catchment.lake.delta.relation import Part, Plan
+from catchment.lake.delta.plan import Part, Plan
 from catchment.lake.duck.catalog import read_address, table_directory
 from catchment.lake.files import storage
 from catchment.lake.names import literal, quoted

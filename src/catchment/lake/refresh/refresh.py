@@ -25,7 +25,7 @@ from catchment.lake.choose import cost, partition
 from catchment.lake.choose.cost import Choice, Estimate, Sample
 from catchment.lake.choose.outcome import Decide, Done, Spread
 from catchment.lake.control.control import Control
-from catchment.lake.delta.relation import Plan
+from catchment.lake.delta.plan import Plan
 from catchment.lake.duck.duck import Duck, Stop
 from catchment.lake.reasons import Reason
 from catchment.lake.refresh import compute, window

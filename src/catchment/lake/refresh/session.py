@@ -17,7 +17,8 @@ from psycopg import Connection
 from catchment.errors import LakeError, SourceChanged
 from catchment.lake.delta.analyse import analyse
 from catchment.lake.delta.layout import Layout
-from catchment.lake.delta.relation import Plan, Table
+from catchment.lake.delta.plan import Plan
+from catchment.lake.delta.relation import Table
 from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck, Stop
 from catchment.lake.duck.schema_view import LakeView

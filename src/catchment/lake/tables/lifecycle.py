@@ -19,7 +19,7 @@ from catchment.lake.control.control import Control
 from catchment.lake.delta.analyse import analyse
 from catchment.lake.delta.compile import view_query
 from catchment.lake.delta.layout import Layout
-from catchment.lake.delta.relation import Plan
+from catchment.lake.delta.plan import Plan
 from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.duck.locks import commit_lock

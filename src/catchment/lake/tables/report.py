@@ -12,7 +12,7 @@ from catchment.lake.choose.cost import Changed, Sample, changed_source, choose, 
 from catchment.lake.choose.partition import is_cuttable
 from catchment.lake.control.control import Control
 from catchment.lake.delta.layout import Layout
-from catchment.lake.delta.relation import Part, Plan
+from catchment.lake.delta.plan import Part, Plan
 from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.query.trees import text
