@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 import catchment_register
 from catchment.cli.main import app
 from catchment.errors import SchemaMismatch
-from catchment.lake.control import install as lake_install
 from catchment.model.release import VERSION, release_order
 from catchment.schema import Schema, Upgrade, files
 from catchment.sql import ENGINE
@@ -27,7 +26,7 @@ from catchment.store import migrate as module
 from catchment.store.migrate import check_version, migrate
 from catchment_register import RegisterMismatch
 from tests.fixtures.engine import Engine
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake import LakeCase, install_lake
 from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.worker import StartWorker, wait_until
 
@@ -140,17 +139,17 @@ def test_an_older_package_leaves_a_newer_lake(lake_case: LakeCase, monkeypatch: 
     lake_case.pg("update worker.command_registry set description = 'newer' where queue like 'lake%'")
     lake_case.pg("drop trigger catchment_guard on public.ducklake_snapshot_changes")
     seen: list[str] = []
-    assert lake_install.install(lake_case.dsn, None, lake_case.settings, on_step=seen.append) == lake_case.address
+    assert install_lake(lake_case.dsn, None, lake_case.settings, on_step=seen.append) == lake_case.address
     assert "guard" in seen
     assert not {"commands", "functions, views and grants of schema lake"} & set(seen)
     assert lake_case.pg("select fingerprint from lake.installed") == [("another",)]
     seen.clear()
-    lake_install.install(lake_case.dsn, None, lake_case.settings, on_step=seen.append)
+    install_lake(lake_case.dsn, None, lake_case.settings, on_step=seen.append)
     assert seen == []
 
     lake_case.pg("update lake.installed set compatible_from = 99")
     with pytest.raises(SchemaMismatch, match="schema lake works with migration 99 and newer"):
-        lake_install.install(lake_case.dsn, None, lake_case.settings)
+        install_lake(lake_case.dsn, None, lake_case.settings)
 
 
 def test_an_older_package_leaves_a_newer_register(reg_db: RegisterDatabase) -> None:

@@ -28,12 +28,20 @@ from catchment.lake.types import TableRef
 from catchment.model.duration import Duration, as_timedelta
 from catchment.store.connect import DSN_VARIABLE, connect_ours, find_dsn
 from catchment.store.migrate import migrate
+from catchment.task.commands import Commands
 
 Row = dict[str, Any]
 
 
 def _quiet(_: list[RefreshInfo]) -> None:
     return None
+
+
+def _commands() -> Commands:
+    # A program that only looks does not import what runs refreshes.
+    from catchment.lake.tasks.app import commands
+
+    return commands()
 
 
 class Lake:
@@ -56,7 +64,7 @@ class Lake:
         if is_embedded:
             with connect_ours(self.dsn) as conn:
                 migrate(conn)
-        self.address = install(self.dsn, find_address(address, is_embedded=is_embedded), self._settings)
+        self.address = install(self.dsn, find_address(address, is_embedded=is_embedded), self._settings, _commands)
         self._control = Control(self.dsn)
 
     def __enter__(self) -> Lake:

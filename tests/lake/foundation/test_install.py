@@ -16,7 +16,6 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from catchment.errors import LakeUnavailable, RequestRefused, SchemaMismatch
-from catchment.lake.control.install import install
 from catchment.lake.duck.address import LakeAddress, parse
 from catchment.lake.duck.catalog import read_address
 from catchment.lake.duck.duck import Duck
@@ -24,7 +23,7 @@ from catchment.lake.duck.verify import verify
 from catchment.lake.settings import LakeSettings
 from catchment.lake.sql import LAKE
 from catchment.schema.files import fingerprint
-from tests.fixtures.lake import SETTINGS, LakeCase
+from tests.fixtures.lake import SETTINGS, LakeCase, install_lake
 from tests.lake.foundation.support import add_table, content, refresh
 
 # After each of these something new exists.
@@ -37,6 +36,7 @@ SCRIPT = textwrap.dedent(
     from catchment.lake.duck.duck import Duck
     from catchment.lake.control.install import install
     from catchment.lake.settings import LakeSettings
+    from catchment.lake.tasks.app import commands
 
     dsn, path, victim, table = sys.argv[1:]
 
@@ -45,7 +45,7 @@ SCRIPT = textwrap.dedent(
             os.kill(os.getpid(), signal.SIGKILL)
 
     settings = LakeSettings(lake_memory_limit="200MB", lake_threads=1)
-    install(dsn, parse(path), settings, on_step=die)
+    install(dsn, parse(path), settings, commands, on_step=die)
     duck = Duck.open(dsn, settings)
     duck.set_retries(60)
     if table:
@@ -109,7 +109,7 @@ def test_installation_killed_at_any_step_can_be_run_again(
     process.communicate()
     assert process.returncode == -9
     seen: list[str] = []
-    install(engine_db, parse(str(tmp_path / "lake")), settings, on_step=seen.append)
+    install_lake(engine_db, parse(str(tmp_path / "lake")), settings, on_step=seen.append)
     Duck.open(engine_db, settings).close()
     assert seen[-1] == "guard"
     assert problems(engine_db) == []
@@ -117,15 +117,15 @@ def test_installation_killed_at_any_step_can_be_run_again(
 
 def test_a_second_installation_does_nothing(lake_case: LakeCase) -> None:
     seen: list[str] = []
-    assert install(lake_case.dsn, None, lake_case.settings, on_step=seen.append) == lake_case.address
-    assert install(lake_case.dsn, lake_case.address, lake_case.settings, on_step=seen.append) == lake_case.address
+    assert install_lake(lake_case.dsn, None, lake_case.settings, on_step=seen.append) == lake_case.address
+    assert install_lake(lake_case.dsn, lake_case.address, lake_case.settings, on_step=seen.append) == lake_case.address
     assert seen == []
 
 
 def test_changed_functions_are_created_anew(lake_case: LakeCase) -> None:
     lake_case.pg("update lake.installed set fingerprint = 'of older code'")
     lake_case.pg("create or replace function lake.commit_key() returns bigint language sql immutable return 7")
-    install(lake_case.dsn, None, lake_case.settings)
+    install_lake(lake_case.dsn, None, lake_case.settings)
     assert lake_case.pg("select lake.commit_key() = hashtextextended('lake.commit', 0)") == [(True,)]
     assert lake_case.pg("select fingerprint from lake.installed") == [(fingerprint(LAKE.package),)]
 
@@ -160,7 +160,7 @@ def test_damage_is_found_and_the_next_installation_repairs_it(lake_case: LakeCas
     lake_case.pg(damage)
     (problem,) = problems(lake_case.dsn)
     assert said in problem
-    install(lake_case.dsn, None, lake_case.settings)
+    install_lake(lake_case.dsn, None, lake_case.settings)
     assert problems(lake_case.dsn) == []
     refresh(lake_case, add_table(lake_case, "d"), [(1, 1)])
     assert content(lake_case, "d") == [(1, 1)]
@@ -183,14 +183,14 @@ def test_what_cannot_be_repaired_is_said(lake_case: LakeCase, damage: str, said:
 
 def test_without_an_address_there_must_be_a_lake(engine_db: str, settings: LakeSettings) -> None:
     with pytest.raises(LakeUnavailable, match="no lake yet") as raised:
-        install(engine_db, None, settings)
+        install_lake(engine_db, None, settings)
     assert raised.value.code == "NO_LAKE"
     assert raised.value.hint == "Say where its data are to be kept: --lake or CATCHMENT_LAKE."
 
 
 def test_another_place_than_the_lake_has_is_refused(lake_case: LakeCase, tmp_path: Path) -> None:
     with pytest.raises(RequestRefused, match=f"is at {lake_case.folder}/.*not at {tmp_path}/elsewhere/") as raised:
-        install(lake_case.dsn, parse(str(tmp_path / "elsewhere")), lake_case.settings)
+        install_lake(lake_case.dsn, parse(str(tmp_path / "elsewhere")), lake_case.settings)
     assert "A database has one lake" in (raised.value.hint or "")
     assert not (tmp_path / "elsewhere").exists()
 
@@ -198,25 +198,29 @@ def test_another_place_than_the_lake_has_is_refused(lake_case: LakeCase, tmp_pat
 def test_a_catalog_in_another_database_is_refused_and_its_own_name_is_not(lake_case: LakeCase, server: str) -> None:
     data = lake_case.address.data_path
     with pytest.raises(RequestRefused, match="catalog is in database postgres, and the engine is in test_"):
-        install(lake_case.dsn, LakeAddress(data, catalog=make_conninfo(server, dbname="postgres")), lake_case.settings)
-    assert install(lake_case.dsn, LakeAddress(data, catalog=lake_case.dsn), lake_case.settings) == lake_case.address
+        install_lake(
+            lake_case.dsn, LakeAddress(data, catalog=make_conninfo(server, dbname="postgres")), lake_case.settings
+        )
+    assert (
+        install_lake(lake_case.dsn, LakeAddress(data, catalog=lake_case.dsn), lake_case.settings) == lake_case.address
+    )
 
 
 def test_a_database_without_the_engine_says_what_to_do(server: str, tmp_path: Path, settings: LakeSettings) -> None:
     with pytest.raises(SchemaMismatch) as raised:
-        install(make_conninfo(server, dbname="template1"), parse(str(tmp_path)), settings)
+        install_lake(make_conninfo(server, dbname="template1"), parse(str(tmp_path)), settings)
     assert raised.value.hint == "Run: catchment migrate"
 
 
 def test_a_folder_that_cannot_be_made_is_said(engine_db: str, tmp_path: Path, settings: LakeSettings) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(LakeUnavailable, match="cannot be made: Not a directory"):
-        install(engine_db, parse(str(tmp_path / "file" / "lake")), settings)
+        install_lake(engine_db, parse(str(tmp_path / "file" / "lake")), settings)
 
 
 def test_the_catalog_can_have_a_schema_of_its_own(engine_db: str, tmp_path: Path, settings: LakeSettings) -> None:
     address = parse(f"data={tmp_path}/lake;schema=my meta")
-    assert install(engine_db, address, settings) == address
+    assert install_lake(engine_db, address, settings) == address
     with psycopg.connect(engine_db, autocommit=True) as conn:
         assert read_address(conn) == address
         assert conn.execute("select to_regclass('public.ducklake_snapshot')").fetchone() == (None,)
@@ -233,10 +237,10 @@ def test_a_member_of_catchment_worker_finds_an_installed_lake_in_order(lake_case
     lake_case.pg(f"create role {role} login in role catchment_worker")
     try:
         dsn = make_conninfo(lake_case.dsn, user=role)
-        assert install(dsn, None, lake_case.settings) == lake_case.address
+        assert install_lake(dsn, None, lake_case.settings) == lake_case.address
         lake_case.pg("drop trigger catchment_guard on public.ducklake_snapshot_changes")
         with pytest.raises((LakeUnavailable, SchemaMismatch), match=r"may not install|permission denied"):
-            install(dsn, None, lake_case.settings)
+            install_lake(dsn, None, lake_case.settings)
     finally:
         lake_case.pg(f"drop role {role}")
 

@@ -23,14 +23,13 @@ from catchment.errors import (
     PublishVetoed,
     SnapshotExpired,
 )
-from catchment.lake.control.install import install
 from catchment.lake.duck import extensions
 from catchment.lake.duck.address import LakeAddress
 from catchment.lake.duck.duck import Duck, Never, attach_statement
 from catchment.lake.duck.duck_errors import translate
 from catchment.lake.duck.spill import sweep
 from catchment.lake.settings import LakeSettings
-from tests.fixtures.lake import SETTINGS, LakeCase
+from tests.fixtures.lake import SETTINGS, LakeCase, install_lake
 from tests.fixtures.s3 import Bucket
 from tests.fixtures.worker import wait_until
 from tests.lake.foundation.support import commit
@@ -329,10 +328,10 @@ def test_a_database_without_a_lake_says_so(db: str) -> None:
 def test_a_lake_in_a_bucket_needs_a_key_and_works_with_one(db: str, bucket: Bucket) -> None:
     address = LakeAddress(bucket.url)
     with pytest.raises(LakeUnavailable, match="there is no key for it") as raised:
-        install(db, address, LakeSettings(**SETTINGS))
+        install_lake(db, address, LakeSettings(**SETTINGS))
     assert raised.value.code == "NO_SECRET"
     settings = LakeSettings(**SETTINGS, **bucket.settings)
-    install(db, address, settings)
+    install_lake(db, address, settings)
     duck = Duck.open(db, settings)
     duck.run("CREATE TABLE lake.t AS SELECT 1 AS a")
     assert [key.split("/")[:3] for key in bucket.objects()] == [["lake", "main", "t"]]
@@ -342,7 +341,7 @@ def test_a_lake_in_a_bucket_needs_a_key_and_works_with_one(db: str, bucket: Buck
 
 def test_a_bucket_that_does_not_answer_says_so(db: str, bucket: Bucket) -> None:
     settings = LakeSettings(**SETTINGS, **bucket.settings | {"catchment_s3_endpoint": "127.0.0.1:9"})
-    install(db, LakeAddress(bucket.url), settings)
+    install_lake(db, LakeAddress(bucket.url), settings)
     duck = Duck.open(db, settings)
     try:
         with pytest.raises(LakeUnavailable, match="does not answer as it should") as raised:

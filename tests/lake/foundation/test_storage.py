@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from catchment.lake.control.control import Control
-from catchment.lake.control.install import install
 from catchment.lake.duck.address import LakeAddress
 from catchment.lake.duck.duck import Duck
 from catchment.lake.files import storage
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import BucketRange
-from tests.fixtures.lake import SETTINGS, LakeCase
+from tests.fixtures.lake import SETTINGS, LakeCase, install_lake
 from tests.fixtures.s3 import Bucket
 from tests.lake.foundation.support import add_table, begin, content, refresh, start
 
@@ -86,7 +85,7 @@ def test_unregistered_files_of_ours_are_leftovers(lake_case: LakeCase) -> None:
 def test_objects_in_a_bucket_are_removed_and_no_other(db: str, bucket: Bucket) -> None:
     settings = LakeSettings(**SETTINGS, **bucket.settings)
     address = LakeAddress(bucket.url)
-    install(db, address, settings)
+    install_lake(db, address, settings)
     duck, control = Duck.open(db, settings), Control(db)
     duck.run("CREATE TABLE lake.t AS SELECT i AS a FROM range(10) t(i)")
     duck.run("DELETE FROM t WHERE a = 1")

@@ -19,12 +19,11 @@ from pathlib import Path
 
 import psycopg
 
-from catchment.lake.control.install import install
 from catchment.lake.duck.address import parse
 from catchment.lake.settings import LakeSettings
 from catchment.store import embedded
 from catchment.store.migrate import migrate
-from tests.fixtures.lake import SETTINGS, LakeCase
+from tests.fixtures.lake import SETTINGS, LakeCase, install_lake
 from tests.fixtures.server import cloned
 from tests.lake.fuzz.case import Finding, Tally, run_case, shrink
 from tests.lake.fuzz.lakeside import Lakeside
@@ -95,7 +94,7 @@ def _new_lake(server: str, folder: Path) -> Iterator[LakeCase]:
     with cloned(server, "template1") as dsn:
         with psycopg.connect(dsn, autocommit=True) as conn:
             migrate(conn)
-        install(dsn, parse(str(folder)), LakeSettings(**SETTINGS))
+        install_lake(dsn, parse(str(folder)), LakeSettings(**SETTINGS))
         case = LakeCase(dsn, folder)
         try:
             yield case

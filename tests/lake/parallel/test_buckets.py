@@ -227,15 +227,13 @@ def test_a_plan_for_another_definition_is_not_carried_out(shop: LakeCase) -> Non
         one.compute(one.ranges[0])
 
 
-def test_a_range_past_the_deadline_of_its_refresh_is_not_tried_again(
-    shop: LakeCase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_range_past_the_deadline_of_its_refresh_is_not_tried_again(shop: LakeCase) -> None:
     shop.create("CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' AS SELECT id, max(amount) AS m FROM orders GROUP BY id")
     one = spread(shop, "dt")
     shop.pg("update lake.refresh set deadline_at = worker.now() - interval '1 s' where id = %s", one.refresh_id)
-    monkeypatch.setattr(attempts, "this_process", lambda: LakeProcess(shop.dsn, shop.settings, shop.control))
+    lake = LakeProcess(shop.dsn, shop.settings, shop.control)
     with pytest.raises(attempts.Failed, match="PARALLEL_TIMEOUT_SECONDS") as raised:
-        attempts.run_bucket(Context.local(max_attempts=9), one.refresh_id, one.ranges[0], "1/0", lake_bucket)
+        attempts.run_bucket(lake, Context.local(max_attempts=9), one.refresh_id, one.ranges[0], "1/0", lake_bucket)
     assert raised.value.code == "TIMEOUT"
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from catchment.lake.control.install import install
 from catchment.lake.duck.address import LakeAddress
 from catchment.lake.duck.duck import Duck
 from catchment.lake.settings import LakeSettings
-from tests.fixtures.lake import SETTINGS, LakeCase
+from tests.fixtures.lake import SETTINGS, LakeCase, install_lake
 from tests.fixtures.s3 import Bucket
 from tests.lake.parallel.inline import refresh_in_buckets
 
 
 def test_a_lake_in_a_bucket_is_refreshed_in_ranges_and_nothing_is_left(db: str, bucket: Bucket, tmp_path: Path) -> None:
     settings = LakeSettings(**SETTINGS, **bucket.settings)
-    install(db, LakeAddress(bucket.url), settings)
+    install_lake(db, LakeAddress(bucket.url), settings)
     Duck.open(db, settings)
     case = LakeCase(db, tmp_path, bucket.settings)
     case.address = LakeAddress(bucket.url)

@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 
 from catchment.errors import LakeUnavailable
-from catchment.lake.control.install import install
 from catchment.lake.duck.address import LakeAddress
 from catchment.lake.files.maintain import maintain_table
 from catchment.lake.settings import LakeSettings
-from tests.fixtures.lake import SETTINGS, LakeCase
+from tests.fixtures.lake import SETTINGS, LakeCase, install_lake
 from tests.fixtures.s3 import Bucket
 
 
 @pytest.fixture
 def s3_case(db: str, bucket: Bucket, tmp_path: Path) -> Iterator[LakeCase]:
-    install(db, LakeAddress(bucket.url), LakeSettings(**SETTINGS, **bucket.settings))
+    install_lake(db, LakeAddress(bucket.url), LakeSettings(**SETTINGS, **bucket.settings))
     case = LakeCase(db, tmp_path / "unused", bucket.settings)
     case.pg("update lake.lake set compact_files = 2")
     case.address = LakeAddress(bucket.url)

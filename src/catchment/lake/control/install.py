@@ -28,6 +28,7 @@ from catchment.schema.files import fingerprint
 from catchment.store import registry
 from catchment.store.connect import connect_ours
 from catchment.store.migrate import check_version
+from catchment.task.commands import Commands
 
 CATALOG_TABLES = (
     "ducklake_column",
@@ -56,9 +57,16 @@ OnStep = Callable[[str], None]
 
 
 def install(
-    dsn: str, address: LakeAddress | None, settings: LakeSettings, *, on_step: OnStep = lambda _: None
+    dsn: str,
+    address: LakeAddress | None,
+    settings: LakeSettings,
+    commands: Callable[[], Commands],
+    *,
+    on_step: OnStep = lambda _: None,
 ) -> LakeAddress:
     """Give the database a lake, or see that the one it has is in order; returns where that is.
+
+    ``commands`` gives the commands of refreshes. It is called only if there is something to install.
 
     Raises ``LakeUnavailable`` when there is none and no address says where to put it, ``RequestRefused`` when the
     address names another place than the lake has, and what attaching raises.
@@ -70,7 +78,7 @@ def install(
         found = _ready_address(conn)
         if found is None:
             with _alone(conn, on_step):
-                found = _ready_address(conn) or _install(conn, dsn, address, settings, on_step)
+                found = _ready_address(conn) or _install(conn, dsn, address, settings, commands, on_step)
     _check_place(found, address)
     return found
 
@@ -99,7 +107,12 @@ def _alone(conn: Connection[Any], on_step: OnStep) -> Generator[None]:
 
 
 def _install(
-    conn: Connection[Any], dsn: str, address: LakeAddress | None, settings: LakeSettings, on_step: OnStep
+    conn: Connection[Any],
+    dsn: str,
+    address: LakeAddress | None,
+    settings: LakeSettings,
+    commands: Callable[[], Commands],
+    on_step: OnStep,
 ) -> LakeAddress:
     LAKE.apply_migrations(conn, on_step)
     known = _recorded(conn)
@@ -118,7 +131,7 @@ def _install(
     LAKE.recreate_routines(conn, on_step)
     if LAKE.newer(conn) is None:
         on_step("commands")
-        _register(conn)
+        _register(conn, commands())
     on_step("guard")
     _make_guard(conn, where, settings)
     return where
@@ -185,12 +198,9 @@ def _make_guard(conn: Connection[Any], address: LakeAddress, settings: LakeSetti
         )
 
 
-def _register(conn: Connection[Any]) -> None:
+def _register(conn: Connection[Any], commands: Commands) -> None:
     """Make the commands of refreshes known, so that rounds can be asked for before any worker has started."""
-    # The app's handlers install the lake.
-    from catchment.lake.tasks.app import app
-
-    registry.register_commands(conn, app.commands.queue_definitions(), app.commands.definitions(), overwrite=True)
+    registry.register_commands(conn, commands.queue_definitions(), commands.definitions(), overwrite=True)
 
 
 def _format(conn: Connection[Any], text: LiteralString, *names: Identifier) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 from catchment.client.app import App
 from catchment.lake.files import maintain, sweep
 from catchment.lake.tasks import attempts, metrics
-from catchment.lake.tasks.process import this_process
+from catchment.lake.tasks.process import LakeProcess, this_process
 from catchment.lake.types import BucketRange
 from catchment.task.child import Child
+from catchment.task.commands import Commands
 from catchment.task.context import Context
 from catchment.task.limit import Limit
 from catchment.task.options import Retry
@@ -24,6 +25,15 @@ app = App(queue=QUEUE)
 app.collector(metrics.collector())
 
 
+def commands() -> Commands:
+    """The commands below, for the installation of a lake."""
+    return app.commands
+
+
+def _lake() -> LakeProcess:
+    return this_process(commands)
+
+
 @app.command(
     max_attempts=3,
     retry=Retry(delay=timedelta(seconds=1)),
@@ -31,12 +41,12 @@ app.collector(metrics.collector())
     description="Refreshes a dynamic table, by itself or by subtasks.",
 )
 def lake_refresh(ctx: Context, refresh_id: int) -> dict[str, Any]:
-    return attempts.run_refresh(ctx, refresh_id, lake_bucket)
+    return attempts.run_refresh(_lake(), ctx, refresh_id, lake_bucket)
 
 
 @lake_refresh.join
 def publish(ctx: Context, refresh_id: int, children: list[Child]) -> dict[str, Any]:
-    return attempts.run_join(ctx, refresh_id, children)
+    return attempts.run_join(_lake(), ctx, refresh_id, children)
 
 
 @app.command(
@@ -48,7 +58,7 @@ def publish(ctx: Context, refresh_id: int, children: list[Child]) -> dict[str, A
 def lake_bucket(
     ctx: Context, refresh_id: int, partition: int | None, total: int, spec: dict[str, Any] | None, slot: str
 ) -> dict[str, Any]:
-    return attempts.run_bucket(ctx, refresh_id, BucketRange(partition, total, spec), slot, lake_bucket)
+    return attempts.run_bucket(_lake(), ctx, refresh_id, BucketRange(partition, total, spec), slot, lake_bucket)
 
 
 @app.command(
@@ -60,7 +70,7 @@ def lake_bucket(
     description="Removes files of refreshes that are over.",
 )
 def lake_sweep(ctx: Context, refresh_id: int | None = None) -> int:
-    lake = this_process()
+    lake = _lake()
     left = sweep.sweep(lake.duck, lake.control, lake.settings, refresh_id)
     if left:
         delay = lake.settings.lake_artifact_grace_seconds + 1
@@ -76,5 +86,5 @@ def lake_sweep(ctx: Context, refresh_id: int | None = None) -> int:
     description="Compacts the files of a dynamic table.",
 )
 def lake_maintain(dt_id: int) -> None:
-    lake = this_process()
+    lake = _lake()
     maintain.maintain_table(lake.duck, lake.control, dt_id)

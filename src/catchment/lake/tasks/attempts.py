@@ -34,7 +34,7 @@ from catchment.lake.refresh import bucket, coordinate, merge, refresh
 from catchment.lake.refresh.session import Work
 from catchment.lake.refresh.window import SourceMoved
 from catchment.lake.tasks import metrics
-from catchment.lake.tasks.process import LakeProcess, this_process
+from catchment.lake.tasks.process import LakeProcess
 from catchment.lake.types import BucketRange, BucketResult, Order
 from catchment.task.child import Child
 from catchment.task.command import Command
@@ -81,9 +81,8 @@ class TaskStop:
         return self.seconds_left <= 0
 
 
-def run_refresh(ctx: Context, refresh_id: int, subtask: AnyCommand) -> dict[str, Any]:
+def run_refresh(lake: LakeProcess, ctx: Context, refresh_id: int, subtask: AnyCommand) -> dict[str, Any]:
     """The coordinator: a refresh from its order to its commit, or to its subtasks."""
-    lake = this_process()
     order = _begin(lake, ctx, refresh_id)
     if order.state != "EXECUTING":
         return _ended_before(lake, ctx, order)
@@ -126,9 +125,8 @@ def _spread(
     return {"refresh_id": order.refresh_id, "subtasks": len(payloads)}
 
 
-def run_join(ctx: Context, refresh_id: int, children: Sequence[Child]) -> dict[str, Any]:
+def run_join(lake: LakeProcess, ctx: Context, refresh_id: int, children: Sequence[Child]) -> dict[str, Any]:
     """All subtasks are done: publish what they have written."""
-    lake = this_process()
     order = _begin(lake, ctx, refresh_id, keep_plan=True)
     if order.state != "EXECUTING":
         return _ended_before(lake, ctx, order)
@@ -254,9 +252,10 @@ def _fail(lake: LakeProcess, ctx: Context, order: Order, code: str, text: str, e
     raise Failed(f"refresh {order.refresh_id} is {state}: {text}", code) from error
 
 
-def run_bucket(ctx: Context, refresh_id: int, keys: BucketRange, slot: str, subtask: AnyCommand) -> dict[str, Any]:
+def run_bucket(
+    lake: LakeProcess, ctx: Context, refresh_id: int, keys: BucketRange, slot: str, subtask: AnyCommand
+) -> dict[str, Any]:
     """A subtask: one range of keys, or its two halves if it is too much."""
-    lake = this_process()
     order = lake.control.read_order(refresh_id)
     if order.state != "EXECUTING":
         raise Failed(f"refresh {refresh_id} is {order.state}: nobody waits for this subtask", "CANCELLED")

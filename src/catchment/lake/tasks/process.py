@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,7 @@ from catchment.lake.control.install import install
 from catchment.lake.duck.duck import Duck
 from catchment.lake.settings import LakeSettings, read_settings
 from catchment.store.connect import find_dsn
+from catchment.task.commands import Commands
 
 served: ContextVar[str | None] = ContextVar("catchment_lake_dsn", default=None)
 """The database of a dispatcher that runs within another program. A worker process has it in its environment."""
@@ -31,15 +33,15 @@ class LakeProcess:
         return Duck.open(self.dsn, self.settings)
 
 
-def this_process() -> LakeProcess:
-    """The lake of the database that is served here; its installation is looked at once."""
+def this_process(commands: Callable[[], Commands]) -> LakeProcess:
+    """The lake of the database that is served here; its installation, with these commands, is looked at once."""
     dsn = served.get() or find_dsn(None)
-    return LakeProcess(dsn, read_settings(), _control(dsn))
+    return LakeProcess(dsn, read_settings(), _control(dsn, commands))
 
 
 @cache
-def _control(dsn: str) -> Control:
-    install(dsn, None, read_settings())
+def _control(dsn: str, commands: Callable[[], Commands]) -> Control:
+    install(dsn, None, read_settings(), commands)
     control = Control(dsn)
     atexit.register(control.close)
     return control
