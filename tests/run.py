@@ -38,8 +38,7 @@ VERSIONED = [
     "tests/sql",
     "tests/migrations",
     *(f"tests/engine/test_{name}.py" for name in ("commits", "last_children", "rules", "transcripts")),
-    *(f"tests/lake/foundation/test_{name}.py" for name in ("guard", "tables")),
-    "tests/lake/schedule/test_no_data.py",
+    *(f"tests/lake/{name}.py" for name in ("control/test_guard", "files/test_tables", "schedule/test_no_data")),
     *(f"tests/register/{name}" for name in REGISTER),
 ]
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.fixtures.lake import LakeCase
 from tests.fixtures.worker import StartWorker, wait_until
-from tests.lake.parallel.crew import LakeCrew
+from tests.lake.tasks.crew import LakeCrew
 
 APP = "tests.lake.crash.app:app"
 ROWS = 4000

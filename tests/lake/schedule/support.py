@@ -11,7 +11,7 @@ import psycopg
 from catchment.lake.files.physical import create_physical
 from catchment.lake.types import Created, Properties, TableRef
 from tests.fixtures.lake import LakeCase
-from tests.lake.foundation.support import COLUMNS, begin, new_table, publication, publish, source_use, view_over
+from tests.lake.control.support import COLUMNS, begin, new_table, publication, publish, source_use, view_over
 
 # Midnight, so a turn of every period begins there.
 START = datetime(2030, 1, 1, tzinfo=UTC)

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from catchment.errors import ClaimLost, PublishVetoed
 from tests.fixtures.lake import LakeCase
-from tests.lake.foundation.support import publication
+from tests.lake.control.support import publication
 from tests.lake.schedule.support import add
 
 HOUR = timedelta(hours=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.fixtures.lake import LakeCase
-from tests.lake.foundation.support import begin, publish
+from tests.lake.control.support import begin, publish
 from tests.lake.schedule.support import add, tick, work
 
 

@@ -6,7 +6,7 @@ import time
 from datetime import timedelta
 
 from tests.fixtures.lake import LakeCase
-from tests.lake.foundation.support import begin, start
+from tests.lake.control.support import begin, start
 from tests.lake.schedule.support import START, add, at, snapshots, states, tasks, tick, work
 
 

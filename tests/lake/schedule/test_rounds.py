@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from catchment.lake.types import Created
 from tests.fixtures.lake import LakeCase
 from tests.fixtures.worker import wait_until
-from tests.lake.foundation.support import begin, publish
+from tests.lake.control.support import begin, publish
 from tests.lake.schedule.support import START, add, at, snapshots, states, tasks, tick, work
 
 

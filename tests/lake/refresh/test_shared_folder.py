@@ -1,0 +1,36 @@
+"""Two databases whose lakes have the same data path: neither replaces nor removes a file of the other."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from tests.fixtures.lake import LakeCase, cloned_lake
+from tests.lake.refresh.inline import refresh_in_buckets, spread
+
+SUMS = "CREATE DYNAMIC TABLE sums TARGET_LAG = '1 hour' AS SELECT k, sum(n) AS n FROM numbers GROUP BY k"
+
+
+def test_lakes_in_one_folder_keep_their_rows(server: str, lake_template: str, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        cases: list[LakeCase] = []
+        for factor in (1, 10):
+            dsn = stack.enter_context(cloned_lake(server, lake_template, tmp_path / "lake"))
+            cases.append(stack.enter_context(closing(LakeCase(dsn, tmp_path / "lake"))))
+            cases[-1].make("numbers", "k BIGINT, n BIGINT", [(i % 50, i * factor) for i in range(200)])
+            cases[-1].create(SUMS)
+        for case in cases:
+            refresh_in_buckets(case, "sums")
+        for case in cases:
+            case.check("sums")
+        for case in cases:
+            with case.commit_lock():
+                case.sql("UPDATE numbers SET n = n + 1 WHERE k < 20")
+        # What one of them removes after its refresh is not what the other one still needs.
+        first, second = (spread(case, "sums") for case in cases)
+        for one in (first, second):
+            one.compute_all()
+            one.publish()
+            assert one.sweep() == 0
+        for case in cases:
+            case.check("sums")
