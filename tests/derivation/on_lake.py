@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from tests.derivation.shape import Group, Sums
 from tests.fixtures.lake import LakeCase
-from tests.lake.parallel.inline import Parallel, spread
+from tests.lake.refresh.inline import Parallel, spread
 
 
 class OnLake:
