@@ -15,12 +15,11 @@ from catchment_register.cli.database import Dsn, open_register
 from catchment_register.cli.output import Json, console, print_json, print_rows
 from catchment_register.dates import OPEN_END
 from catchment_register.errors import ReportRefused
+from catchment_register.names import MEASURES, UNIT_TYPES
 from catchment_register.report import chart, plot
 from catchment_register.report.figures import (
     CODE_LISTS,
-    MEASURES,
     RESOLUTIONS,
-    UNIT_TYPES,
     USUAL_MEASURES,
     Place,
     Row,

@@ -12,7 +12,8 @@ from catchment_register.cli.database import Dsn, open_register
 from catchment_register.cli.output import LARGEST_INTEGER, Json, print_rows
 from catchment_register.cli.report import read_day
 from catchment_register.errors import ReportRefused
-from catchment_register.report.figures import UNIT_TYPES, check_choice
+from catchment_register.names import UNIT_TYPES
+from catchment_register.report.figures import check_choice
 from catchment_register.schema import REGISTER
 
 COLUMNS = ("unit", "ident", "name", "region", "activity", "employees")

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from catchment_register.names import MEASURES
 from catchment_register.reference.algebra import merge, shown
-from catchment_register.reference.history import MEASURES, Fact, facts, measured
+from catchment_register.reference.history import Fact, facts, measured
 from catchment_register.reference.model import Period, Row, UnitRow, by_unit, last_valid_day
 
 UNIT_DIMENSIONS = (

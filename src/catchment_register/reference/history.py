@@ -7,29 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from catchment_register.names import MEASURES, UNIT_TYPES
 from catchment_register.reference.algebra import Summary, merge, shown
-from catchment_register.reference.model import UNIT_TYPES, Period, Row, UnitRow, by_unit
+from catchment_register.reference.model import Period, Row, UnitRow, by_unit
 
-MEASURES = (
-    "exists_count",
-    "exists_change",
-    "exists_added_count",
-    "exists_removed_count",
-    "countable_count",
-    "countable_change",
-    "countable_added_count",
-    "countable_removed_count",
-    "births",
-    "deaths",
-    "name_change_count",
-    "primary_activity_category_change_count",
-    "secondary_activity_category_change_count",
-    "sector_change_count",
-    "legal_form_change_count",
-    "physical_region_change_count",
-    "physical_country_change_count",
-    "physical_address_change_count",
-)
 ADDRESS = (
     "physical_address_part1",
     "physical_address_part2",

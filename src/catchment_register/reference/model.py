@@ -11,7 +11,6 @@ from typing import Any
 from catchment_register.dates import OPEN_END
 from catchment_register.reference.algebra import Summary
 
-UNIT_TYPES = ("establishment", "legal_unit", "enterprise", "power_group")
 Row = dict[str, Any]
 
 

@@ -13,32 +13,12 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from catchment_register.errors import ReportRefused
+from catchment_register.names import UNIT_TYPES
 from catchment_register.schema import REGISTER
 
 Row = dict[str, Any]
 
-UNIT_TYPES = ("establishment", "legal_unit", "enterprise", "power_group")
 RESOLUTIONS = ("year", "year-month")
-MEASURES = (
-    "exists_count",
-    "exists_change",
-    "exists_added_count",
-    "exists_removed_count",
-    "countable_count",
-    "countable_change",
-    "countable_added_count",
-    "countable_removed_count",
-    "births",
-    "deaths",
-    "name_change_count",
-    "primary_activity_category_change_count",
-    "secondary_activity_category_change_count",
-    "sector_change_count",
-    "legal_form_change_count",
-    "physical_region_change_count",
-    "physical_country_change_count",
-    "physical_address_change_count",
-)
 USUAL_MEASURES = ("countable_count", "countable_added_count", "countable_removed_count", "births", "deaths")
 CODE_LISTS = ("activity_category", "region", "sector", "legal_form", "country", "data_source")
 
