@@ -237,10 +237,10 @@ class Lake:
 
     def read(self, name: str) -> list[tuple[Any, ...]]:
         """All rows of a dynamic table. Raises ``LakeError`` with code NOT_FILLED when it was never refreshed."""
-        found = self.describe(name)
-        if not found["is_filled"]:
+        table = self.describe(name)
+        if not table["is_filled"]:
             raise LakeError(
-                f"dynamic table {found['dynamic_table']} has not been filled yet",
+                f"dynamic table {table['dynamic_table']} has not been filled yet",
                 code="NOT_FILLED",
                 hint="Refresh it: catchment table refresh; or wait for its first scheduled refresh.",
             )
@@ -262,8 +262,8 @@ class Lake:
         return attach_statement(self.dsn, self.address, alias=alias)
 
 
-def _raise_failure(found: Sequence[RefreshInfo]) -> None:
-    for item in found:
+def _raise_failure(refreshes: Sequence[RefreshInfo]) -> None:
+    for item in refreshes:
         if item.is_failed and item.state != "UPSTREAM_FAILED":
             raise LakeError(
                 f"{item.name} is created, but its first refresh is {item.state}: {item.error}",

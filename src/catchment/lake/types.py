@@ -112,9 +112,9 @@ class Properties:
         }
 
     @classmethod
-    def from_json(cls, found: Json) -> Properties:
+    def from_json(cls, json: Json) -> Properties:
         """What ``to_json`` wrote. A property that did not exist then has its default."""
-        given = dict(found)
+        given = dict(json)
         lag = given.pop("target_lag", None)
         given["refresh_mode"] = Mode(given.get("refresh_mode", Mode.AUTO))
         given["parallel_strategy"] = Strategy(given.get("parallel_strategy", Strategy.HASH_RANGE))

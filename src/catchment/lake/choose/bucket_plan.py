@@ -83,14 +83,14 @@ class BucketPlan:
                 hint="It was taken over by another attempt, or is over: drop the result.",
             )
         values: dict[str, Any] = {**order.plan, **_typed(order.plan)}
-        found = cls(**values)
-        if found.definition_hash != order.definition_hash:
+        plan = cls(**values)
+        if plan.definition_hash != order.definition_hash:
             raise LakeError(
                 f"the definition of {order.definition.ref} has changed since refresh {order.refresh_id} was planned",
                 code="DEFINITION_CHANGED",
                 hint="Refresh it again.",
             )
-        return found
+        return plan
 
 
 def _typed(plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _read_json(read: ReadDone) -> dict[str, Any]:
     }
 
 
-def _reads(found: Sequence[Mapping[str, Any]]) -> tuple[ReadDone, ...]:
+def _reads(reads: Sequence[Mapping[str, Any]]) -> tuple[ReadDone, ...]:
     return tuple(
         ReadDone(
             read["table_id"],
@@ -122,5 +122,5 @@ def _reads(found: Sequence[Mapping[str, Any]]) -> tuple[ReadDone, ...]:
             read["replaces"],
             read["merged"],
         )
-        for read in found
+        for read in reads
     )

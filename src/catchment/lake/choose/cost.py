@@ -111,10 +111,10 @@ def incremental_units(estimate: Estimate, keys: float) -> float:
 
 def predict(samples: Sequence[Sample], actions: Sequence[str], units: float, *, enough: int = ENOUGH) -> float | None:
     """The expected milliseconds of so many units of work, or None without enough samples of these actions."""
-    found = [_scaled(sample, units) for sample in samples if sample.action in actions and sample.units > 0]
-    if len(found) < enough:
+    times = [_scaled(sample, units) for sample in samples if sample.action in actions and sample.units > 0]
+    if len(times) < enough:
         return None
-    return max(FIXED_MS, median(found))
+    return max(FIXED_MS, median(times))
 
 
 def _scaled(sample: Sample, units: float) -> float:

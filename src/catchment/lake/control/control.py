@@ -96,29 +96,29 @@ class Control:
         what was computed by it. Raises ``ClaimLost`` when a newer attempt has the refresh or it is over, ``LakeError``
         with code DEPENDENCY when a table above has no content for this snapshot; the refresh is held even then.
         """
-        found = self._call("select lake.begin_refresh(%s, %s, %s, %s)", refresh_id, fence, timeout, keep_plan)
-        return read_order(found)
+        order = self._call("select lake.begin_refresh(%s, %s, %s, %s)", refresh_id, fence, timeout, keep_plan)
+        return read_order(order)
 
     def read_order(self, refresh_id: int) -> Order:
         """What a refresh is to do, without taking it over: for its subtasks. Raises ``LakeError``."""
-        found = self._call("select lake.order_of(%s)", refresh_id)
-        if found is None:
+        order = self._call("select lake.order_of(%s)", refresh_id)
+        if order is None:
             raise LakeError(f"there is no refresh {refresh_id}", code="INTERNAL")
-        return read_order(found)
+        return read_order(order)
 
     def refresh_state(self, refresh_id: int) -> RefreshState:
         """Where a refresh stands. Raises ``LakeError`` when there is none."""
-        found = self._call("select to_jsonb(r) from lake.refresh as r where r.id = %s", refresh_id)
-        return RefreshState(found["state"], found["fence"], found["commit_snapshot"])
+        row = self._call("select to_jsonb(r) from lake.refresh as r where r.id = %s", refresh_id)
+        return RefreshState(row["state"], row["fence"], row["commit_snapshot"])
 
     def refresh_seconds(self, refresh_id: int) -> tuple[float, float]:
         """The time since a refresh was started, and since it was cut into subtasks."""
-        found = self._call(
+        seconds = self._call(
             "select jsonb_build_array(extract(epoch from worker.now() - r.started_at),"
             " extract(epoch from worker.now() - r.planned_at)) from lake.refresh as r where r.id = %s",
             refresh_id,
         )
-        return float(found[0] or 0), float(found[1] or 0)
+        return float(seconds[0] or 0), float(seconds[1] or 0)
 
     def store_plan(self, refresh_id: int, fence: int, plan: Json, keys: int | None) -> None:
         """Keep how a refresh is cut into buckets. Raises ``ClaimLost``."""
@@ -189,8 +189,8 @@ class Control:
         That commit carries the note ``{"catchment": {"create": id, "generation": generation}}``. Raises
         ``TableRefused`` when the name is taken.
         """
-        found = self._call("select lake.create_table(%s)", Jsonb(table_json(table)))
-        return Created(found["id"], found["generation"], found["exists"])
+        created = self._call("select lake.create_table(%s)", Jsonb(table_json(table)))
+        return Created(created["id"], created["generation"], created["exists"])
 
     def drop_table(self, dt_id: int) -> None:
         """Announce a drop; the commit with the note ``{"catchment": {"drop": id}}`` completes it.
@@ -256,8 +256,8 @@ class Control:
 
     def read_content(self, dt_id: int) -> Order | None:
         """What a table holds, and what that was computed from; in the form of an order. None: it was never filled."""
-        found = self._call("select lake.content_of(%s)", dt_id)
-        return None if found is None else read_order(found)
+        content = self._call("select lake.content_of(%s)", dt_id)
+        return None if content is None else read_order(content)
 
     def add_audit(self, dt_id: int, snapshot: int, missing: int, extra: int, ms: float) -> None:
         """Remember how a comparison of a table with its query came out."""
@@ -295,12 +295,12 @@ class Control:
 
     def was_interrupted(self, task_id: int) -> bool:
         """Did the newest attempt of a task end with its worker?"""
-        found = self._call(
+        is_interrupted = self._call(
             "select coalesce((array_agg(a.state order by a.attempt desc))[1] = 'interrupted', false)"
             " from worker.attempt as a where a.task_id = %s",
             task_id,
         )
-        return bool(found)
+        return bool(is_interrupted)
 
     def schedule_deletion(self, paths: Collection[str]) -> None:
         """Put files on DuckLake's list of files to delete, dated so that no other entry is as old."""

@@ -21,58 +21,58 @@ from catchment.lake.types import (
 )
 
 
-def read_order(found: Mapping[str, Any]) -> Order:
+def read_order(row: Mapping[str, Any]) -> Order:
     """The order in what ``lake.order_of`` returned. Raises ``LakeError`` when a source has no content to read."""
     definition = Definition(
-        ref=TableRef(found["schema_name"], found["name"]),
-        query=found["definition"],
-        properties=Properties.from_json(found["properties"]),
+        ref=TableRef(row["schema_name"], row["name"]),
+        query=row["definition"],
+        properties=Properties.from_json(row["properties"]),
     )
-    deadline = found["deadline_at"]
+    deadline = row["deadline_at"]
     return Order(
-        refresh_id=found["refresh_id"],
-        fence=found["fence"],
-        dt_id=found["dt_id"],
-        generation=found["generation"],
+        refresh_id=row["refresh_id"],
+        fence=row["fence"],
+        dt_id=row["dt_id"],
+        generation=row["generation"],
         definition=definition,
-        definition_hash=found["definition_hash"],
-        layout=found["layout"],
-        buckets=found["buckets"],
-        state=found["state"],
-        trigger=found["trigger"],
-        data_snapshot=found["data_snapshot"],
-        data_at=datetime.fromisoformat(found["data_at"]),
-        epoch=found["epoch"] or 0,
-        commit_snapshot=found["commit_snapshot"],
-        rows=found["rows"],
-        reads=tuple(_read(read, found["data_snapshot"], found["state"]) for read in found["reads"]),
-        forced=found["forced"],
-        stored_snapshot=found["stored_snapshot"] or 0,
-        physical_id=found["physical_id"],
-        physical=TableRef(DT_SCHEMA, physical_name(found["dt_id"], found["generation"])),
-        plan=found["plan"],
+        definition_hash=row["definition_hash"],
+        layout=row["layout"],
+        buckets=row["buckets"],
+        state=row["state"],
+        trigger=row["trigger"],
+        data_snapshot=row["data_snapshot"],
+        data_at=datetime.fromisoformat(row["data_at"]),
+        epoch=row["epoch"] or 0,
+        commit_snapshot=row["commit_snapshot"],
+        rows=row["rows"],
+        reads=tuple(_read(read, row["data_snapshot"], row["state"]) for read in row["reads"]),
+        forced=row["forced"],
+        stored_snapshot=row["stored_snapshot"] or 0,
+        physical_id=row["physical_id"],
+        physical=TableRef(DT_SCHEMA, physical_name(row["dt_id"], row["generation"])),
+        plan=row["plan"],
         deadline_at=None if deadline is None else datetime.fromisoformat(deadline),
     )
 
 
-def _read(found: Mapping[str, Any], snapshot: int, state: str) -> Read:
-    new = found["new"]
+def _read(row: Mapping[str, Any], snapshot: int, state: str) -> Read:
+    new = row["new"]
     if new is None and state == "EXECUTING":
         raise LakeError(
-            f"dynamic table {found['dt_id']}, which is read, has no content for snapshot {snapshot}",
+            f"dynamic table {row['dt_id']}, which is read, has no content for snapshot {snapshot}",
             code="DEPENDENCY",
             hint="It was refreshed past it, or never: refresh again.",
         )
-    columns: Mapping[str, Mapping[str, Any]] = found["columns_old"] or {}
+    columns: Mapping[str, Mapping[str, Any]] = row["columns_old"] or {}
     return Read(
-        table_id=found["table_id"],
-        ref=TableRef(found["schema_name"], found["table_name"]),
-        dt_id=found["dt_id"],
-        old=found["old"],
+        table_id=row["table_id"],
+        ref=TableRef(row["schema_name"], row["table_name"]),
+        dt_id=row["dt_id"],
+        old=row["old"],
         new=snapshot if new is None else new,
-        rows_old=found["rows_old"],
+        rows_old=row["rows_old"],
         columns_old={name: ColumnAt(c["id"], c["type"]) for name, c in columns.items()},
-        merged_old=found.get("merged_old") or 0,
+        merged_old=row.get("merged_old") or 0,
     )
 
 

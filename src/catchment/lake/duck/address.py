@@ -49,16 +49,16 @@ def _split(text: str) -> dict[str, str]:
     """The parts by name. A text that does not begin with the name of a part is a data path, whatever it holds."""
     if not text.startswith(tuple(f"{name}=" for name in _PARTS)):
         return {"data": text}
-    found: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for part in text.split(";"):
         name, separator, value = part.strip().partition("=")
-        if not separator or name not in _PARTS or not value or name in found:
+        if not separator or name not in _PARTS or not value or name in parts:
             raise RequestRefused(
                 f"a lake has no part {name!r}, or has it twice, or it is empty: there are {', '.join(_PARTS)}",
                 hint=_FORM,
             )
-        found[name] = value
-    return found
+        parts[name] = value
+    return parts
 
 
 def _without_secrets(parts: dict[str, str]) -> str:

@@ -235,8 +235,8 @@ def find_table(conn: Conn, ref: TableRef, at: int) -> SourceTable | None:
 def is_view(conn: Conn, ref: TableRef, at: int) -> bool:
     """Is there a view of this name at a snapshot?"""
     with translated():
-        ((found,),) = conn.execute(_VIEW, {"schema": ref.schema, "name": ref.name, "at": at}).fetchall()
-    return found
+        ((exists,),) = conn.execute(_VIEW, {"schema": ref.schema, "name": ref.name, "at": at}).fetchall()
+    return exists
 
 
 def find_dynamic(conn: Conn, ref: TableRef) -> tuple[int, int] | None:
@@ -272,8 +272,8 @@ def merged(conn: Conn, table_id: int) -> int:
     ids, in older versions too."""
     with translated():
         conn.execute("select lake.scan_changes()")
-        ((found,),) = conn.execute(_MERGED, {"table_id": table_id}).fetchall()
-    return found
+        ((snapshot,),) = conn.execute(_MERGED, {"table_id": table_id}).fetchall()
+    return snapshot
 
 
 def files_with_deletes(conn: Conn, table_id: int, buckets: Collection[int] | None = None) -> set[int]:
@@ -327,8 +327,8 @@ def registered(conn: Conn, table_id: int, paths: Collection[str]) -> set[str]:
     relative = {path.removeprefix(directory): path for path in paths if path.startswith(directory)}
     parameters = {"table_id": table_id, "relative": list(relative), "paths": list(paths)}
     with translated():
-        found: set[str] = {row[0] for row in conn.execute(_REGISTERED, parameters)}
-    return {path for path in paths if path in found} | {full for path, full in relative.items() if path in found}
+        known: set[str] = {row[0] for row in conn.execute(_REGISTERED, parameters)}
+    return {path for path in paths if path in known} | {full for path, full in relative.items() if path in known}
 
 
 def used_columns(columns: Mapping[str, ColumnAt], names: Collection[str]) -> dict[str, ColumnAt]:

@@ -96,11 +96,11 @@ class Duck:
         """
         key = (os.getpid(), dsn)
         with _ducks_lock:
-            found = _ducks.get(key)
-            if found is not None and not found.is_broken:
-                if found.settings != settings:
-                    found.configure(settings)
-                return found
+            duck = _ducks.get(key)
+            if duck is not None and not duck.is_broken:
+                if duck.settings != settings:
+                    duck.configure(settings)
+                return duck
             duck = _attached(cls, dsn, address or _known_address(dsn), settings)
             _ducks[key] = duck
             return duck

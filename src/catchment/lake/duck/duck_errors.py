@@ -36,8 +36,8 @@ class _Rule:
 
 
 def _vetoed(text: str) -> LakeError:
-    found = re.search(rf"{VETO} (.*)", text)
-    said = found[1].strip() if found else _short(text)
+    veto = re.search(rf"{VETO} (.*)", text)
+    said = veto[1].strip() if veto else _short(text)
     return PublishVetoed(said, hint="Drop the result: another attempt has the refresh, or the table has moved on.")
 
 

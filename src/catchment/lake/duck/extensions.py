@@ -38,9 +38,9 @@ def extension_file(name: str) -> Path:
     folder = Path(spec.submodule_search_locations[0]) / "extensions"
     file = folder / f"v{VERSION}" / f"{name}.duckdb_extension"
     if not file.exists():
-        found = ", ".join(sorted(entry.name for entry in folder.iterdir())) if folder.is_dir() else "none"
+        versions = ", ".join(sorted(entry.name for entry in folder.iterdir())) if folder.is_dir() else "none"
         raise LakeUnavailable(
-            f"the DuckDB extension {name} is there for {found}, and v{VERSION} is needed",
+            f"the DuckDB extension {name} is there for {versions}, and v{VERSION} is needed",
             code="NO_EXTENSION",
             hint=_INSTALL,
         )

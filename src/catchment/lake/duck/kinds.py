@@ -47,8 +47,8 @@ def function_kinds(names: Collection[str], rows: Callable[..., list[tuple[Any, .
     left out. ``rows`` runs a query with its parameters."""
     if not _built_in:
         _built_in.update(rows(_BUILT_IN))
-    found = {name: _built_in[name] for name in names if name in _built_in}
-    others = [name for name in names if name not in found]
+    kinds = {name: _built_in[name] for name in names if name in _built_in}
+    others = [name for name in names if name not in kinds]
     if others:
-        found.update(rows(_OTHERS, [others]))
-    return found
+        kinds.update(rows(_OTHERS, [others]))
+    return kinds

@@ -44,17 +44,17 @@ class LakeView:
             dt_id, generation = dynamic
             content = TableRef(DT_SCHEMA, physical_name(dt_id, generation))
             return self._find(content, self._versions.get(dt_id, self._at))
-        found = self._find(ref, self._at)
-        if found is None and catalog.is_view(self._conn, ref, self._at):
+        source = self._find(ref, self._at)
+        if source is None and catalog.is_view(self._conn, ref, self._at):
             raise refused(Reason.VIEW_SOURCE, f"{ref} is a view")
-        return found
+        return source
 
     def _find(self, ref: TableRef, at: int) -> SourceTable | None:
-        found = catalog.find_table(self._conn, ref, at)
-        if found is None or found.dt_id is None:
-            return found
-        visible = {name: column for name, column in found.columns.items() if not name.startswith(HIDDEN)}
-        return SourceTable(found.table_id, found.ref, visible, found.rows, found.dt_id)
+        source = catalog.find_table(self._conn, ref, at)
+        if source is None or source.dt_id is None:
+            return source
+        visible = {name: column for name, column in source.columns.items() if not name.startswith(HIDDEN)}
+        return SourceTable(source.table_id, source.ref, visible, source.rows, source.dt_id)
 
     def describe(self, sql: str) -> list[Column]:
         """Names and types of a query's result."""

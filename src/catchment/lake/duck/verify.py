@@ -31,8 +31,8 @@ select l.metadata_schema,
 def has_lake(conn: Connection[Any]) -> bool:
     """Has this database the control schema of a lake?"""
     with translated():
-        ((found,),) = conn.execute(_HAS_LAKE).fetchall()
-    return found
+        ((exists,),) = conn.execute(_HAS_LAKE).fetchall()
+    return exists
 
 
 def verify(conn: Connection[Any]) -> list[str]:

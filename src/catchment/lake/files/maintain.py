@@ -79,13 +79,13 @@ def expire(duck: Duck, control: Control, older_than: timedelta = SHORTEST, *, st
         )
     with duck.turn(stop or Never()), commit_lock(control.dsn):
         with control.connection() as conn:
-            found = catalog.expirable(conn, control.pinned_snapshot(), older_than)
-        if found:
-            listed = ", ".join(f"{snapshot:d}" for snapshot in found)
+            snapshots = catalog.expirable(conn, control.pinned_snapshot(), older_than)
+        if snapshots:
+            listed = ", ".join(f"{snapshot:d}" for snapshot in snapshots)
             duck.run(f"CALL ducklake_expire_snapshots({literal(ALIAS)}, versions => [{listed}])")
         seconds = int(older_than.total_seconds())
         duck.run(
             f"CALL ducklake_cleanup_old_files({literal(ALIAS)},"
             f" older_than => now()::TIMESTAMP - to_seconds({seconds:d}))"
         )
-    return len(found)
+    return len(snapshots)

@@ -94,7 +94,7 @@ def list_files(duck: Duck, folder: str) -> list[str]:
     if is_remote(folder):
         pattern = _PATTERN.sub(r"[\g<0>]", folder.rstrip("/"))
         return [row[0] for row in duck.rows("SELECT file FROM glob(?) ORDER BY 1", [f"{pattern}/**"])]
-    return sorted(os.path.join(found, name) for found, _, names in os.walk(folder) for name in names)
+    return sorted(os.path.join(path, name) for path, _, names in os.walk(folder) for name in names)
 
 
 def list_scratch(duck: Duck, address: LakeAddress) -> list[str]:

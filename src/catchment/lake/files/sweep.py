@@ -18,17 +18,17 @@ from catchment.lake.settings import LakeSettings
 def sweep(duck: Duck, control: Control, settings: LakeSettings, refresh_id: int | None = None) -> int:
     """Clean up after one refresh, or after all that are over. Returns how many files have to be looked for again."""
     grace = timedelta(seconds=settings.lake_artifact_grace_seconds)
-    found = control.sweepable(refresh_id, grace)
+    artifacts = control.sweepable(refresh_id, grace)
     with duck.turn(Never()):
-        gone = set(storage.remove(duck, control, list(_files(duck, found))))
+        gone = set(storage.remove(duck, control, list(_files(duck, artifacts))))
         done = [
             artifact.path
-            for artifact in found
+            for artifact in artifacts
             if artifact.is_registered or (artifact.is_final and _is_gone(duck, artifact, gone))
         ]
     if done:
         control.forget_artifacts(done)
-    return len(found) - len(done)
+    return len(artifacts) - len(done)
 
 
 def _files(duck: Duck, artifacts: Iterable[Artifact]) -> Iterable[str]:

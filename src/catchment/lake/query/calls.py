@@ -78,10 +78,10 @@ class _Check:
         self.seen: set[tuple[str, str]] = set()
         self.seen_built_in: set[str] = set()
 
-    def tree(self, found: _Node, where: str) -> None:
-        for call in _calls(found):
+    def tree(self, tree: _Node, where: str) -> None:
+        for call in _calls(tree):
             self._call(call, where)
-        for node in _nodes(found):
+        for node in _nodes(tree):
             names: list[str] = node.get("column_names") or []
             if len(names) == 1 and names[0].lower() in _WITHOUT_PARENTHESES:
                 raise refused(
@@ -114,14 +114,14 @@ class _Check:
                 hint=f"Write {ALIAS}.{MAIN if owner == ALIAS else owner}.{call.name}(…) for a macro of the lake, "
                 f"{call.name}({owner}, …) for a column.",
             )
-        found = self.macros.get((MAIN, call.name), [])
-        if any(macro.is_hidden for macro in found):
+        macros = self.macros.get((MAIN, call.name), [])
+        if any(macro.is_hidden for macro in macros):
             raise refused(
                 Reason.AMBIGUOUS_NAME,
                 f"{where} calls {call.name}, which is a function of DuckDB and a macro of the lake",
                 hint=f"Write {ALIAS}.{MAIN}.{call.name}(…) for the macro, system.{MAIN}.{call.name}(…) for DuckDB's.",
             )
-        if found:
+        if macros:
             self._enter(MAIN, call.name)
         else:
             self._enter_built_in(call.name)
@@ -133,7 +133,7 @@ class _Check:
         self.seen_built_in.add(name)
         for macro in self.built_in.get((MAIN, name), []):
             for call in _calls(json.loads(self.syntax(macro.body if macro.is_table else f"SELECT {macro.body}"))):
-                if any(found.is_hidden for found in self.macros.get((MAIN, call.name), [])):
+                if any(rival.is_hidden for rival in self.macros.get((MAIN, call.name), [])):
                     raise refused(
                         Reason.AMBIGUOUS_NAME,
                         f"{name} of DuckDB calls {call.name}, which by hand is a macro of the lake",
@@ -147,17 +147,17 @@ class _Check:
         self.seen.add((schema, name))
         for macro in self.macros.get((schema, name), []):
             where = f"the macro {schema}.{name}"
-            found: _Node = json.loads(self.syntax(macro.body if macro.is_table else f"SELECT {macro.body}"))
-            if found.get("error"):
-                raise refused(Reason.AMBIGUOUS_NAME, f"{where} cannot be looked into: {found.get('error_message')}")
-            self.tree(found, where)
-            _check_tables(found, where)
+            syntax: _Node = json.loads(self.syntax(macro.body if macro.is_table else f"SELECT {macro.body}"))
+            if syntax.get("error"):
+                raise refused(Reason.AMBIGUOUS_NAME, f"{where} cannot be looked into: {syntax.get('error_message')}")
+            self.tree(syntax, where)
+            _check_tables(syntax, where)
 
 
-def _check_tables(found: _Node, where: str) -> None:
+def _check_tables(tree: _Node, where: str) -> None:
     """A refresh has tables of its own, which a macro would find before those of the lake."""
-    ctes = {str(node["key"]).lower() for node in _nodes(found) if "key" in node}
-    for node in _nodes(found):
+    ctes = {str(node["key"]).lower() for node in _nodes(tree) if "key" in node}
+    for node in _nodes(tree):
         name = str(node.get("table_name"))
         if node.get("type") != "BASE_TABLE" or node.get("catalog_name") or name.lower() in ctes:
             continue
@@ -169,15 +169,15 @@ def _check_tables(found: _Node, where: str) -> None:
         )
 
 
-def _calls(found: Any) -> Iterator[_Call]:
-    for node in _nodes(found):
+def _calls(tree: Any) -> Iterator[_Call]:
+    for node in _nodes(tree):
         if "function_name" in node:
             yield _Call(*(str(node.get(part) or "").lower() for part in ("catalog", "schema", "function_name")))
 
 
-def _nodes(found: Any) -> Iterator[_Node]:
+def _nodes(tree: Any) -> Iterator[_Node]:
     """The objects of a tree, from the root on."""
-    waiting: list[Any] = [found]
+    waiting: list[Any] = [tree]
     while waiting:
         node = waiting.pop()
         if isinstance(node, dict):

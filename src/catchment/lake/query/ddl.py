@@ -42,10 +42,10 @@ def parse_statements(text: str) -> list[Definition]:
             f"the text ends inside a string, a quoted name or a comment: {error}",
             hint="Close it with the quote (or */) that opened it.",
         ) from error
-    found = [_Statement(text, part).read() for part in _split(tokens)]
-    if not found:
+    definitions = [_Statement(text, part).read() for part in _split(tokens)]
+    if not definitions:
         raise refused(Reason.PARSE_ERROR, "there is no statement in the text", hint=f"Expected: {_SHAPE}")
-    return found
+    return definitions
 
 
 def parse_name(text: str) -> TableRef:
@@ -121,8 +121,8 @@ class _Statement:
         """The name that is all there is."""
         ref = self._name()
         if self.at < len(self.tokens):
-            found = self.tokens[self.at].text
-            raise self._refused(f"{found!r} follows the name {ref}", 'Quote a name with other characters: "my table".')
+            extra = self.tokens[self.at].text
+            raise self._refused(f"{extra!r} follows the name {ref}", 'Quote a name with other characters: "my table".')
         return ref
 
     def _name(self) -> TableRef:
@@ -188,8 +188,8 @@ class _Statement:
 
     def _expect(self, word: str) -> None:
         if not self._take(word):
-            found = repr(self.tokens[self.at].text) if self.at < len(self.tokens) else "the end"
-            raise self._refused(f"expected {word}, found {found}", f"Expected: {_SHAPE}")
+            got = repr(self.tokens[self.at].text) if self.at < len(self.tokens) else "the end"
+            raise self._refused(f"expected {word}, found {got}", f"Expected: {_SHAPE}")
 
     def _next(self, what: str) -> Token:
         if self.at >= len(self.tokens):

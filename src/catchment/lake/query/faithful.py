@@ -20,9 +20,9 @@ _INTERVAL = re.compile(r"\s*(-?\d+)\s+([a-z]+?)s?\s*", re.IGNORECASE)
 
 def syntax_error(serialised: str) -> str | None:
     """Why DuckDB cannot parse a text, from what ``json_serialize_sql`` made of it; None when it can."""
-    found: _Node = json.loads(serialised)
-    is_error = found.get("error") and found.get("error_type") == "parser"
-    return str(found.get("error_message")) if is_error else None
+    parsed: _Node = json.loads(serialised)
+    is_error = parsed.get("error") and parsed.get("error_type") == "parser"
+    return str(parsed.get("error_message")) if is_error else None
 
 
 def difference(written: str, again: str) -> str | None:
@@ -43,39 +43,39 @@ def _canonical(node: Any) -> Any:
     if not isinstance(node, dict):
         return node.lower() if isinstance(node, str) else node
     given = cast("_Node", node)
-    found: _Node = {name: _canonical(value) for name, value in given.items() if name not in _NOT_COMPARED}
-    return _CANONICAL.get(str(found.get("class")), _as_it_is)(found, given)
+    canonical: _Node = {name: _canonical(value) for name, value in given.items() if name not in _NOT_COMPARED}
+    return _CANONICAL.get(str(canonical.get("class")), _as_it_is)(canonical, given)
 
 
-def _as_it_is(found: _Node, _: _Node) -> _Node:
-    return found
+def _as_it_is(node: _Node, _: _Node) -> _Node:
+    return node
 
 
-def _constant(found: _Node, given: _Node) -> _Node:
+def _constant(node: _Node, given: _Node) -> _Node:
     """Only names are folded to lower case, not texts."""
-    found["value"]["value"] = given["value"].get("value")
-    return found
+    node["value"]["value"] = given["value"].get("value")
+    return node
 
 
-def _operator(found: _Node, _: _Node) -> _Node:
+def _operator(node: _Node, _: _Node) -> _Node:
     """``NOT x IS NULL`` is ``x IS NOT NULL``."""
-    inner: _Node = found["children"][0]
-    if found["type"] == "operator_not" and inner.get("type") == "operator_is_null":
-        return {**inner, "type": "operator_is_not_null", "alias": found["alias"]}
-    return found
+    inner: _Node = node["children"][0]
+    if node["type"] == "operator_not" and inner.get("type") == "operator_is_null":
+        return {**inner, "type": "operator_is_not_null", "alias": node["alias"]}
+    return node
 
 
-def _function(found: _Node, _: _Node) -> _Node:
-    found["function_name"] = _SYNONYMS.get(found["function_name"], found["function_name"])
-    found["schema"] = ""
-    if found["function_name"] in ("->", "->>"):
-        _spell_path(found["children"][-1])
-    return _interval(found)
+def _function(node: _Node, _: _Node) -> _Node:
+    node["function_name"] = _SYNONYMS.get(node["function_name"], node["function_name"])
+    node["schema"] = ""
+    if node["function_name"] in ("->", "->>"):
+        _spell_path(node["children"][-1])
+    return _interval(node)
 
 
-def _arrow(found: _Node, _: _Node) -> _Node:
-    _spell_path(found["expr"])
-    return found
+def _arrow(node: _Node, _: _Node) -> _Node:
+    _spell_path(node["expr"])
+    return node
 
 
 def _spell_path(path: _Node) -> None:
@@ -85,29 +85,29 @@ def _spell_path(path: _Node) -> None:
         path["value"]["value"] = f"$.{name}"
 
 
-def _cast(found: _Node, _: _Node) -> _Node:
+def _cast(node: _Node, _: _Node) -> _Node:
     """``INTERVAL '3 hours'`` is a text with its unit inside; the number of the other form is a text or a number."""
-    child: _Node = found["child"]
+    child: _Node = node["child"]
     value = child["value"].get("value") if child.get("class") == "constant" else None
-    target = found["cast_type"]["id"]
+    target = node["cast_type"]["id"]
     if target == "double" and re.fullmatch(r"-?[\d.]+", str(value)):
         return {"class": "number", "value": float(str(value))}
     match = _INTERVAL.fullmatch(value) if target == "interval" and isinstance(value, str) else None
     if match is None:
-        return found
+        return node
     return {"class": "interval", "value": float(match.group(1)), "unit": f"to_{match.group(2).lower()}s"}
 
 
-def _interval(found: _Node) -> _Node:
+def _interval(node: _Node) -> _Node:
     """``to_hours(CAST(trunc(number) AS …))`` is what INTERVAL with a unit beside the number means."""
-    children: list[_Node] = found["children"]
+    children: list[_Node] = node["children"]
     inner: _Node = children[0].get("child", {}) if len(children) == 1 else {}
     numbers: list[_Node] = inner.get("children", [])
-    if not found["function_name"].startswith("to_") or inner.get("function_name") != "trunc":
-        return found
+    if not node["function_name"].startswith("to_") or inner.get("function_name") != "trunc":
+        return node
     if len(numbers) != 1 or numbers[0].get("class") != "number":
-        return found
-    return {"class": "interval", "value": numbers[0]["value"], "unit": found["function_name"]}
+        return node
+    return {"class": "interval", "value": numbers[0]["value"], "unit": node["function_name"]}
 
 
 _CANONICAL = {"constant": _constant, "operator": _operator, "function": _function, "lambda": _arrow, "cast": _cast}
@@ -117,15 +117,15 @@ def _first_difference(one: Any, two: Any, where: str) -> str | None:
     if isinstance(one, dict) and isinstance(two, dict):
         left, right = cast("_Node", one), cast("_Node", two)
         for name in sorted({*left, *right}, key=lambda name: (name not in _FIRST, name)):
-            found = _first_difference(left.get(name), right.get(name), name)
-            if found is not None:
-                return found
+            deeper = _first_difference(left.get(name), right.get(name), name)
+            if deeper is not None:
+                return deeper
         return None
     if isinstance(one, list) and isinstance(two, list):
         left_items, right_items = cast("list[Any]", one), cast("list[Any]", two)
         if len(left_items) == len(right_items):
             pairs = zip(left_items, right_items, strict=True)
-            return next((found for a, b in pairs if (found := _first_difference(a, b, where))), None)
+            return next((deeper for a, b in pairs if (deeper := _first_difference(a, b, where))), None)
     if one == two:
         return None
     is_whole = isinstance(one, (dict, list)) or isinstance(two, (dict, list))

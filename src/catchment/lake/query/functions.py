@@ -68,16 +68,16 @@ def name_of(node: exp.Expr) -> str:
 
 def reasons(tree: exp.Expr, kinds: Kinds) -> Iterator[Reason]:
     """Why functions of the tree ask for a full refresh. Those that also need it without a change come first."""
-    found = names_in(tree)
-    if any(kinds.get(name) == "VOLATILE" for name in found) or found & _SESSION:
+    names = names_in(tree)
+    if any(kinds.get(name) == "VOLATILE" for name in names) or names & _SESSION:
         yield Reason.VOLATILE_FUNCTION
-    if found & _CLOCKS or any(kinds.get(name) == "CONSISTENT_WITHIN_QUERY" for name in found) or _has_open_age(tree):
+    if names & _CLOCKS or any(kinds.get(name) == "CONSISTENT_WITHIN_QUERY" for name in names) or _has_open_age(tree):
         yield Reason.TIME_DEPENDENT
-    if any(kinds.get(name) == "MACRO" for name in found):
+    if any(kinds.get(name) == "MACRO" for name in names):
         yield Reason.UNTRACKED_SOURCE
-    if found & _ROW_MAKERS:
+    if names & _ROW_MAKERS:
         yield Reason.LATERAL
-    if "columns" in found:
+    if "columns" in names:
         yield Reason.UNRESOLVED
     if any(_depends_on_order(node, kinds) for node in tree.find_all(exp.Func, exp.Window)):
         yield Reason.ORDER_DEPENDENT

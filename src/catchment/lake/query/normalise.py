@@ -144,11 +144,11 @@ class _Normaliser:
         inside = [start.alias_or_name, *(item.alias_or_name for item in joined)]
         names: dict[tuple[str, str], str] = {}
 
-        def rename(found: exp.Column) -> exp.Expr | None:
-            if found.table not in inside:
+        def rename(mention: exp.Column) -> exp.Expr | None:
+            if mention.table not in inside:
                 return None
-            key = (found.table, found.name)
-            names.setdefault(key, f"{inside.index(found.table)}_{found.name}")
+            key = (mention.table, mention.name)
+            names.setdefault(key, f"{inside.index(mention.table)}_{mention.name}")
             return column(names[key], alias)
 
         kept = {id(node) for item in (start, *joined) for node in item.walk()}
@@ -161,12 +161,12 @@ class _Normaliser:
 def _rename_outside(tree: exp.Select, kept: set[int], rename: Callable[[exp.Column], exp.Expr | None]) -> None:
     """Exchange columns of this SELECT, but not those inside derived tables (they cannot mean it) or in ``kept``."""
     derived = {id(node) for item in from_items(tree) for node in item.walk()}
-    for found in list(tree.find_all(exp.Column)):
-        if id(found) in kept or id(found) in derived:
+    for mention in list(tree.find_all(exp.Column)):
+        if id(mention) in kept or id(mention) in derived:
             continue
-        new = rename(found)
+        new = rename(mention)
         if new is not None:
-            found.replace(new)
+            mention.replace(new)
 
 
 def _first_select(query: exp.Query) -> exp.Select:
@@ -230,10 +230,10 @@ def _simplify_using(tree: exp.Select) -> None:
 
 def _equals(join: exp.Join, alias: str, sure: list[str]) -> dict[str, str]:
     """Columns of the joined source that equal a column of one that is always there."""
-    found: dict[str, str] = {}
+    equals: dict[str, str] = {}
     for item in conjuncts(part(join, "on")):
         if isinstance(item, exp.EQ) and isinstance(item.left, exp.Column) and isinstance(item.right, exp.Column):
             for left, right in ((item.left, item.right), (item.right, item.left)):
                 if right.table == alias and left.table in sure:
-                    found[text(right)] = text(left)
-    return found
+                    equals[text(right)] = text(left)
+    return equals

@@ -123,12 +123,12 @@ def parse_query(query: str) -> exp.Query:
     """The tree of one SELECT or set operation, as it is written."""
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns about what it cannot parse; here that is refused
     try:
-        found = [tree for tree in sqlglot.parse(query, read=DIALECT) if tree is not None]
+        statements = [tree for tree in sqlglot.parse(query, read=DIALECT) if tree is not None]
     except (ParseError, TokenError) as error:
         raise refused(Reason.PARSE_ERROR, f"the query is not understood: {_where(error)}") from error
-    if len(found) != 1:
-        raise refused(Reason.NOT_A_SELECT, f"expected one SELECT, found {len(found)} statements")
-    tree = found[0].unnest() if isinstance(found[0], exp.Subquery) else found[0]
+    if len(statements) != 1:
+        raise refused(Reason.NOT_A_SELECT, f"expected one SELECT, found {len(statements)} statements")
+    tree = statements[0].unnest() if isinstance(statements[0], exp.Subquery) else statements[0]
     found_other = tree.find(*_FORBIDDEN)
     if found_other is not None or not isinstance(tree, (exp.Select, exp.SetOperation)):
         raise refused(
@@ -143,13 +143,13 @@ def parse_query(query: str) -> exp.Query:
 
 
 def _check_faithful(query: str, written: exp.Query, schema: SchemaView) -> None:
-    found = difference(schema.syntax(query), schema.syntax(text(written)))
-    if found is not None and any(_takes_columns_from_data(node) for node in written.find_all(exp.Pivot)):
+    differs = difference(schema.syntax(query), schema.syntax(text(written)))
+    if differs is not None and any(_takes_columns_from_data(node) for node in written.find_all(exp.Pivot)):
         raise refused(Reason.PIVOT_WITHOUT_IN, "the columns of a PIVOT without a list of values depend on the data")
-    if found is not None:
+    if differs is not None:
         raise refused(
             Reason.PARSE_ERROR,
-            f"a part of the query is not understood as DuckDB understands it ({found})",
+            f"a part of the query is not understood as DuckDB understands it ({differs})",
             hint=_ANOTHER_WAY,
         )
 
@@ -239,18 +239,18 @@ class _Resolver:
             return
         if len(parts) == 2 and parts[0].lower() in NOT_OURS:
             raise _ambiguous(*parts)
-        found = self.schema.table(parts)
-        if found is None:
+        source = self.schema.table(parts)
+        if source is None:
             raise refused(
                 Reason.UNKNOWN_TABLE,
                 f"there is no table {'.'.join(parts)} in the lake",
                 hint="Create it first, or name its schema: schema.table.",
             )
         known = [table.table_id for table in self.tables]
-        if found.table_id not in known:
-            self.tables.append(found)
-            known.append(found.table_id)
-        self.numbers[node.meta["index"]] = known.index(found.table_id) + 1
+        if source.table_id not in known:
+            self.tables.append(source)
+            known.append(source.table_id)
+        self.numbers[node.meta["index"]] = known.index(source.table_id) + 1
 
     def rename(self, tree: exp.Query) -> None:
         """Give the table nodes and CTEs of a tree their new names, in place."""
@@ -273,11 +273,11 @@ class _Resolver:
             for node in nodes
             if node.db and not node.alias and node.meta["index"] in self.numbers
         }
-        for found in tree.find_all(exp.Column):
-            owner = tuple(part.name.lower() for part in found.parts[:-1])
+        for mention in tree.find_all(exp.Column):
+            owner = tuple(part.name.lower() for part in mention.parts[:-1])
             if len(owner) > 1 and owner in long_names:
-                found.set("db", None)
-                found.set("catalog", None)
+                mention.set("db", None)
+                mention.set("catalog", None)
 
 
 def _ambiguous(first: str, name: str) -> TableRefused:
@@ -319,9 +319,9 @@ def _cte_of(node: exp.Table) -> exp.CTE | None:
             inside = child
         with_ = parent if isinstance(parent, exp.With) else parent.args.get("with_")
         if isinstance(with_, exp.With) and (isinstance(parent, exp.With) or child is not with_):
-            found = _visible(with_, inside if isinstance(parent, exp.With) else None, name)
-            if found is not None:
-                return found
+            cte = _visible(with_, inside if isinstance(parent, exp.With) else None, name)
+            if cte is not None:
+                return cte
         child = parent
     return None
 

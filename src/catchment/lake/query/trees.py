@@ -101,18 +101,18 @@ def _is_and(condition: exp.Expr) -> bool:
 
 def all_of(conditions: Iterable[exp.Expr]) -> exp.Expr | None:
     """The conditions joined by AND; None when there are none."""
-    found = [condition.copy() for condition in conditions]
-    return exp.and_(*found, copy=False) if found else None
+    copies = [condition.copy() for condition in conditions]
+    return exp.and_(*copies, copy=False) if copies else None
 
 
 def owners(trees: Iterable[exp.Expr]) -> frozenset[str]:
     """The aliases whose columns occur in the trees."""
-    return frozenset(found.table for tree in trees for found in tree.find_all(exp.Column))
+    return frozenset(mention.table for tree in trees for mention in tree.find_all(exp.Column))
 
 
 def moved(tree: exp.Expr, alias: str, to: str) -> exp.Expr:
     """A copy in which the columns of one alias belong to another."""
-    return with_columns(tree, lambda found: column(found.name, to) if found.table == alias else None)
+    return with_columns(tree, lambda mention: column(mention.name, to) if mention.table == alias else None)
 
 
 def with_columns(tree: exp.Expr, change: Callable[[exp.Column], exp.Expr | None]) -> exp.Expr:
@@ -168,12 +168,12 @@ def select(items: Sequence[exp.Expr], source: exp.Expr, where: exp.Expr | None =
 
 def add_where(query: exp.Select, *conditions: exp.Expr | None) -> exp.Select:
     """Adds conditions to a SELECT of ours, in place."""
-    found = [own(condition) for condition in conditions if condition is not None]
+    owned = [own(condition) for condition in conditions if condition is not None]
     present = where_of(query)
     if present is not None:
-        found.insert(0, present)
-    if found:
-        query.set("where", exp.Where(this=exp.and_(*found, copy=False)))
+        owned.insert(0, present)
+    if owned:
+        query.set("where", exp.Where(this=exp.and_(*owned, copy=False)))
     return query
 
 
@@ -186,14 +186,14 @@ def is_counted(star: exp.Star) -> bool:
 
 def part(tree: exp.Expr, name: str) -> exp.Expr | None:
     """An argument of a node that is a tree, if it is there."""
-    found = tree.args.get(name)
-    return found if isinstance(found, exp.Expr) else None
+    value = tree.args.get(name)
+    return value if isinstance(value, exp.Expr) else None
 
 
 def parts(tree: exp.Expr, name: str) -> list[exp.Expr]:
     """An argument of a node that is a list of trees."""
-    found: list[exp.Expr] = tree.args.get(name) or []
-    return list(found)
+    values: list[exp.Expr] = tree.args.get(name) or []
+    return list(values)
 
 
 def joins_of(query: exp.Expr) -> list[exp.Join]:
@@ -203,8 +203,8 @@ def joins_of(query: exp.Expr) -> list[exp.Join]:
 
 def from_item(query: exp.Expr) -> exp.Expr | None:
     """What stands first in FROM."""
-    found = part(query, "from_")
-    return part(found, "this") if found is not None else None
+    clause = part(query, "from_")
+    return part(clause, "this") if clause is not None else None
 
 
 def from_items(query: exp.Expr) -> list[exp.Expr]:
@@ -215,8 +215,8 @@ def from_items(query: exp.Expr) -> list[exp.Expr]:
 
 def where_of(query: exp.Expr) -> exp.Expr | None:
     """The condition in WHERE."""
-    found = part(query, "where")
-    return part(found, "this") if found is not None else None
+    clause = part(query, "where")
+    return part(clause, "this") if clause is not None else None
 
 
 def union_all(queries: Sequence[exp.Query]) -> exp.Query:

@@ -17,12 +17,12 @@ def used_columns(tree: exp.Query, tables: Sequence[SourceTable]) -> Used | None:
     """The columns that a query with qualified columns mentions, by the number of their table; None as below."""
     if _reads_unnamed(tree):
         return None
-    found: dict[int, set[str]] = {}
+    names: dict[int, set[str]] = {}
     for mention in tree.find_all(exp.Column):
         source = _source(mention)
         if isinstance(source, exp.Table):
-            found.setdefault(number_of(source), set()).add(mention.name.lower())
-    return _spelled(found, tables)
+            names.setdefault(number_of(source), set()).add(mention.name.lower())
+    return _spelled(names, tables)
 
 
 def named_columns(tree: exp.Query, tables: Sequence[SourceTable]) -> Used | None:
@@ -68,18 +68,18 @@ def _source(mention: exp.Column) -> exp.Expr | None:
     node: exp.Expr | None = mention
     while node is not None:
         if isinstance(node, exp.Select):
-            found = next((item for item in from_items(node) if item.alias_or_name == mention.table), None)
-            if found is not None:
-                is_table = isinstance(found, exp.Table) and next(numbered_tables(found), None) is found
-                return found if is_table else None
+            item = next((item for item in from_items(node) if item.alias_or_name == mention.table), None)
+            if item is not None:
+                is_table = isinstance(item, exp.Table) and next(numbered_tables(item), None) is item
+                return item if is_table else None
         node = node.parent
     return None
 
 
-def _spelled(found: Mapping[int, set[str]], tables: Sequence[SourceTable]) -> Used:
+def _spelled(mentioned: Mapping[int, set[str]], tables: Sequence[SourceTable]) -> Used:
     """In the order and spelling of the table; at least one column, since nothing can be read without any."""
     used: Used = {}
     for number, table in enumerate(tables, start=1):
-        names = [name for name in table.columns if name.lower() in found.get(number, set())]
+        names = [name for name in table.columns if name.lower() in mentioned.get(number, set())]
         used[number] = tuple(names or list(table.columns)[:1])
     return used

@@ -142,11 +142,11 @@ def _key_files(work: Work, plan: BucketPlan, part: int, place: int) -> list[str]
     would be left out of the table without a word."""
     folder = f"{plan.keys_folder(part)}p={place}/"
     files = storage.list_files(work.duck, folder)
-    found = work.duck.value("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [files]) if files else 0
+    counted = work.duck.value("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [files]) if files else 0
     expected = plan.keys_in(part, place)
-    if found != expected:
+    if counted != expected:
         raise LakeError(
-            f"refresh {work.order.refresh_id} wrote {expected} keys to {folder}, and {found} are there",
+            f"refresh {work.order.refresh_id} wrote {expected} keys to {folder}, and {counted} are there",
             code="STORAGE",
             hint="Somebody has touched files below the lake's data path. Refresh the table again.",
         )
@@ -161,15 +161,15 @@ def _compare(
     near = partition.storage_of(keys, plan.buckets)
     by_keys = plan.mode == "keys"
     compute.stored(work, by_keys=by_keys, only=None if by_keys or owned else keys, storage=near)
-    found = compute.difference(work)
+    difference = compute.difference(work)
     work.drop("fresh", "stored")
-    result = BucketResult(inserted=found.inserted, deleted=found.deleted)
-    if owned and found.deleted and _is_rewritten(work, control, owned, found.deleted, settings):
+    result = BucketResult(inserted=difference.inserted, deleted=difference.deleted)
+    if owned and difference.deleted and _is_rewritten(work, control, owned, difference.deleted, settings):
         compute.keep_others(work, owned)
         work.view("out", f"{_layout_of(work, 'kept')} UNION ALL {_layout_of(work, 'added')}")
         return replace(result, rewritten=tuple(sorted(owned)))
     work.view("out", _layout_of(work, "added"))
-    return replace(result, deletes=_write_deletes(work, plan, keys, written) if found.deleted else None)
+    return replace(result, deletes=_write_deletes(work, plan, keys, written) if difference.deleted else None)
 
 
 def _layout_of(work: Work, table: str) -> str:
@@ -206,14 +206,14 @@ def write(work: Work, plan: BucketPlan, keys: BucketRange, written: _Written) ->
     written.note("data", list(paths.values()))
     columns = ", ".join(quoted(item.name) for item in work.plan.layout.columns if item.name != BUCKET)
     sort = ", ".join(dict.fromkeys(quoted(name) for name in _sort_columns(work)))
-    found: list[tuple[str, int, int]] = []
+    files: list[tuple[str, int, int]] = []
     for bucket, path in paths.items():
         rows: list[tuple[Any, ...]] = work.duck.rows(
             f"COPY (SELECT {columns} FROM {quoted('out')} WHERE {quoted(BUCKET)} = {bucket:d} ORDER BY {sort})"
             f" TO {literal(path)} (FORMAT parquet, COMPRESSION zstd, RETURN_STATS true)"
         )
-        found.append((path, sum(row[1] for row in rows), sum(row[2] for row in rows)))
-    return found
+        files.append((path, sum(row[1] for row in rows), sum(row[2] for row in rows)))
+    return files
 
 
 def _sort_columns(work: Work) -> list[str]:
@@ -223,10 +223,10 @@ def _sort_columns(work: Work) -> list[str]:
     return branch + [item.name for keys in layout.keys for item in keys]
 
 
-def read_result(found: Mapping[str, Any]) -> BucketResult:
+def read_result(given: Mapping[str, Any]) -> BucketResult:
     """A result as the engine kept it. Raises ``LakeError`` when it is none."""
     try:
-        values: dict[str, Any] = {**found, "files": tuple(found["files"]), "rewritten": tuple(found["rewritten"])}
+        values: dict[str, Any] = {**given, "files": tuple(given["files"]), "rewritten": tuple(given["rewritten"])}
         return BucketResult(**values)
     except (TypeError, KeyError) as error:
-        raise LakeError(f"a subtask returned {found!r}, which is no result of a bucket") from error
+        raise LakeError(f"a subtask returned {given!r}, which is no result of a bucket") from error

@@ -93,13 +93,13 @@ def among_keys(work: Work) -> str | None:
 
 def _without_null(work: Work) -> set[int]:
     """The parts among whose touched keys none has a NULL."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in work.plan.parts:
         names = [quoted(f"k{place}") for place in range(1, len(part.block.key) + 1)]
         nulls = " OR ".join(f"{name} IS NULL" for name in names)
         if names and not work.duck.value(f"SELECT count(*) FROM {quoted(f'akeys_{part.number}')} WHERE {nulls}"):
-            found.add(part.number)
-    return found
+            numbers.add(part.number)
+    return numbers
 
 
 def _storage_of_keys(work: Work) -> set[int] | None:
@@ -113,10 +113,10 @@ def _storage_of_keys(work: Work) -> set[int] | None:
         keys = [(column(f"k{place}"), kind) for place, kind in enumerate(types, start=1)]
         bucket = storage_bucket(hash_expression(keys, work.plan.layout.method), total)
         queries.append(text(select([named(bucket, BUCKET)], table_as(f"akeys_{part.number}", "__a"))))
-    found = work.duck.rows(
+    rows = work.duck.rows(
         f"SELECT DISTINCT {quoted(BUCKET)} FROM ({' UNION ALL '.join(queries)}) LIMIT {MANY_BUCKETS:d}"
     )
-    return {row[0] for row in found} if 0 < len(found) < min(total, MANY_BUCKETS) else None
+    return {row[0] for row in rows} if 0 < len(rows) < min(total, MANY_BUCKETS) else None
 
 
 def difference(work: Work, *, is_ours: bool = True) -> Difference:
@@ -166,15 +166,15 @@ def add_all(work: Work, buckets: int) -> None:
 
 def _bucket_of_row(plan: Plan, buckets: int) -> exp.Expr:
     """``__b`` as an expression over stored columns. With several parts, each has a key of its own."""
-    found: list[exp.Expr] = []
+    buckets_of_parts: list[exp.Expr] = []
     for part in plan.parts:
         keys = [(column(item.name), item.type) for item in plan.layout.keys_of(part.number)]
-        found.append(storage_bucket(hash_expression(keys, plan.layout.method), buckets))
-    if len(found) == 1:
-        return found[0]
+        buckets_of_parts.append(storage_bucket(hash_expression(keys, plan.layout.method), buckets))
+    if len(buckets_of_parts) == 1:
+        return buckets_of_parts[0]
     cases = [
         exp.If(this=exp.EQ(this=column(BRANCH), expression=number(part.number)), true=bucket)
-        for part, bucket in zip(plan.parts, found, strict=True)
+        for part, bucket in zip(plan.parts, buckets_of_parts, strict=True)
     ]
     return exp.Case(ifs=cases)
 

@@ -103,9 +103,9 @@ def _hashing(strategy: Strategy, allowed: tuple[Strategy, ...] = (Strategy.MODUL
 def _write_keys(work: Work, plan: BucketPlan) -> tuple[BucketPlan, list[BucketRange]]:
     """Write the key files; returns how keys were cut in the end: with too many partitions it is by hash."""
     if plan.strategy == Strategy.PARTITION:
-        found = _write_partitions(work, plan)
-        if found is not None:
-            return found
+        cut = _write_partitions(work, plan)
+        if cut is not None:
+            return cut
     counts: dict[int, Counter[int]] = {}
     for part in work.plan.parts:
         h = bucket_of_keys(work.plan, part)
@@ -117,7 +117,7 @@ def _write_keys(work: Work, plan: BucketPlan) -> tuple[BucketPlan, list[BucketRa
 
 def _texts(counts: Mapping[int, Mapping[int, int]]) -> dict[str, dict[str, int]]:
     """As JSON has it: names are texts."""
-    return {str(part): {str(place): count for place, count in found.items()} for part, found in counts.items()}
+    return {str(part): {str(place): count for place, count in places.items()} for part, places in counts.items()}
 
 
 def _write_partitions(work: Work, plan: BucketPlan) -> tuple[BucketPlan, list[BucketRange]] | None:
@@ -135,10 +135,10 @@ def _write_partitions(work: Work, plan: BucketPlan) -> tuple[BucketPlan, list[Bu
     if count > partition.MOST_SPECS:
         return None
     texts = ", ".join(f"CAST({quoted(name)} AS VARCHAR)" for name in names)
-    found = [dict(zip(names, row, strict=True)) for row in work.duck.rows(f'SELECT {texts} FROM "specs" ORDER BY p')]
+    specs = [dict(zip(names, row, strict=True)) for row in work.duck.rows(f'SELECT {texts} FROM "specs" ORDER BY p')]
     same = " AND ".join(f"a.{quoted(name)} IS NOT DISTINCT FROM s.{quoted(name)}" for name in names)
     counts = _copy(work, part, f'SELECT a.*, s.p FROM {_keys(part)} AS a JOIN "specs" AS s ON {same}', plan)
-    return replace(plan, total=max(1, count), key_counts=_texts({part.number: counts})), partition.cut_partition(found)
+    return replace(plan, total=max(1, count), key_counts=_texts({part.number: counts})), partition.cut_partition(specs)
 
 
 def _copy(work: Work, part: Part, query: str, plan: BucketPlan) -> Counter[int]:

@@ -63,10 +63,10 @@ def _check_rows(duck: Duck, order: Order, results: Sequence[BucketResult]) -> No
     """A file that is shorter than its subtask said was not written to its end, or is another one."""
     paths = [path for result in results for path in result.files]
     said = sum(result.rows for result in results)
-    found = duck.value("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [paths]) if paths else 0
-    if said != found:
+    kept = duck.value("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [paths]) if paths else 0
+    if said != kept:
         raise LakeError(
-            f"the subtasks of refresh {order.refresh_id} wrote {said} rows, and their {len(paths)} files have {found}",
+            f"the subtasks of refresh {order.refresh_id} wrote {said} rows, and their {len(paths)} files have {kept}",
             code="STORAGE",
             hint="Somebody has touched files below the lake's data path. Refresh the table again.",
         )

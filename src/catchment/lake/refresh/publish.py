@@ -91,11 +91,11 @@ class _Change:
     def run(self, duck: Duck) -> None:
         """The writes, inside a transaction. Raises ``InvariantBroken`` when the table is not what was read."""
         table = lake_name(self.order.physical)
-        found = self._delete(duck, table)
+        deleted = self._delete(duck, table)
         expected = self._expected(duck)
-        if expected is not None and found != expected:
+        if expected is not None and deleted != expected:
             raise InvariantBroken(
-                f"{expected} rows of {self.order.physical} were to be deleted, and {found} of them were there"
+                f"{expected} rows of {self.order.physical} were to be deleted, and {deleted} of them were there"
             )
         if self.inserts:
             rows = " UNION ALL ".join(f"SELECT {self.columns} FROM {quoted(name)}" for name in self.inserts)
@@ -118,17 +118,17 @@ class _Change:
     def _delete(self, duck: Duck, table: str) -> int:
         if self.is_whole:
             return duck.changed(f"DELETE FROM {table}")
-        found = 0
+        deleted = 0
         if self.rewritten | self.kept:
             whole = _listed(self.rewritten | self.kept)
-            found += duck.changed(f"DELETE FROM {table} WHERE {quoted(BUCKET)} IN ({whole})")
+            deleted += duck.changed(f"DELETE FROM {table} WHERE {quoted(BUCKET)} IN ({whole})")
         if self.by_row:
             also = f" AND {self.gone_keys}" if self.gone_keys else ""
-            found += duck.changed(
+            deleted += duck.changed(
                 f"DELETE FROM {table} WHERE {quoted(BUCKET)} IN ({_listed(self.by_row)})"
                 f" AND rowid IN (SELECT {quoted(RID)} FROM {quoted('gone')}){also}"
             )
-        return found
+        return deleted
 
 
 def _register(duck: Duck, order: Order, files: Sequence[str]) -> None:
@@ -294,8 +294,8 @@ def _commit(duck: Duck, control: Control, change: _Change) -> int:
         if error.code != "CATALOG":
             raise
         # The connection was lost, perhaps after the commit.
-        found = control.refresh_state(order.refresh_id)
-        if found.state != "PUBLISHED" or found.fence != order.fence:
+        refresh = control.refresh_state(order.refresh_id)
+        if refresh.state != "PUBLISHED" or refresh.fence != order.fence:
             raise CommitRefused(f"the commit did not happen: {error}") from error
     return control.refresh_state(order.refresh_id).commit_snapshot or 0
 

@@ -84,8 +84,8 @@ def _audited(duck: Duck, control: Control, order: Order, settings: LakeSettings,
     """If an audit is due, it comes before anything is added to the table; a verdict if it finds something wrong."""
     if order.forced is not None:
         return None
-    found = audit_if_due(duck, control, order.dt_id, settings.lake_audit_every, stop=stop)
-    return None if found is None or found.is_equal else Verdict(Action.REPAIR, Reason.AUDIT.value, found.words)
+    audit = audit_if_due(duck, control, order.dt_id, settings.lake_audit_every, stop=stop)
+    return None if audit is None or audit.is_equal else Verdict(Action.REPAIR, Reason.AUDIT.value, audit.words)
 
 
 @dataclass
@@ -184,11 +184,11 @@ class _Refresh:
             self.verdict = Verdict(Action.NO_DATA)
             return self._publish(Difference(0, 0, frozenset()), self.order.rows or 0)
         self.work.open_old()
-        found = self._by_states(loaded) if self.plan.strategy == "delta" else self._by_keys(loaded)
-        if not isinstance(found, Difference):
-            return found
+        outcome = self._by_states(loaded) if self.plan.strategy == "delta" else self._by_keys(loaded)
+        if not isinstance(outcome, Difference):
+            return outcome
         self._recount()
-        return self._publish(found, (self.order.rows or 0) + found.inserted - found.deleted)
+        return self._publish(outcome, (self.order.rows or 0) + outcome.inserted - outcome.deleted)
 
     def _by_states(self, loaded: Loaded) -> Difference | Spread | Verdict:
         """Sums carried forward. What stops it after the keys are known is kept here, because they stay useful."""
@@ -199,11 +199,11 @@ class _Refresh:
             return not stopped
 
         try:
-            found = compute.apply_states(self.work, loaded.changed, decided)
+            difference = compute.apply_states(self.work, loaded.changed, decided)
         except StatesOverflow:
             return self._by_keys(loaded)
         self.figures["strategy"] = "delta"
-        return found if found is not None else stopped[0]
+        return difference if difference is not None else stopped[0]
 
     def _by_keys(self, loaded: Loaded) -> Difference | Spread | Verdict:
         """The touched keys computed again."""
@@ -251,11 +251,11 @@ class _Refresh:
             self._recount()
             return self._publish_all(fresh, 0)
         compute.stored(self.work, by_keys=False)
-        found = compute.difference(self.work, is_ours=self.verdict.action != Action.REPAIR)
+        difference = compute.difference(self.work, is_ours=self.verdict.action != Action.REPAIR)
         self._recount()
-        if found.deleted > self.settings.lake_wholesale_above * stored or self._has_outgrown(fresh):
+        if difference.deleted > self.settings.lake_wholesale_above * stored or self._has_outgrown(fresh):
             return self._publish_all(fresh, stored)
-        return self._publish(found, fresh)
+        return self._publish(difference, fresh)
 
     def _has_outgrown(self, rows: int) -> bool:
         """A table that should have several times its storage buckets is laid out anew."""
@@ -276,12 +276,12 @@ class _Refresh:
             return self._publish(Difference(0, 0, frozenset()), 0)
         buckets = compute.bucket_count(rows, self.settings.lake_rows_per_bucket)
         compute.add_all(self.work, buckets)
-        found = Difference(rows, self.order.rows or 0 if stored is None else stored, frozenset())
-        return self._publish(found, rows, is_whole=True, stored=stored, buckets=buckets)
+        difference = Difference(rows, self.order.rows or 0 if stored is None else stored, frozenset())
+        return self._publish(difference, rows, is_whole=True, stored=stored, buckets=buckets)
 
     def _publish(
         self,
-        found: Difference,
+        difference: Difference,
         rows_after: int,
         *,
         is_whole: bool = False,
@@ -292,8 +292,8 @@ class _Refresh:
         publication = Publication(
             action=self.verdict.action,
             reason=self.verdict.reason,
-            inserted=found.inserted,
-            deleted=found.deleted,
+            inserted=difference.inserted,
+            deleted=difference.deleted,
             rows_after=rows_after,
             keys=self.keys,
             reads=self.reads,
@@ -301,7 +301,7 @@ class _Refresh:
             buckets=buckets,
         )
         published = publish_rows(
-            self.work, self.control, publication, found, is_whole=is_whole, deleted=stored if is_whole else None
+            self.work, self.control, publication, difference, is_whole=is_whole, deleted=stored if is_whole else None
         )
         return Done(publication, published.snapshot, self._last_figures(computed, published))
 

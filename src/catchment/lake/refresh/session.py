@@ -57,8 +57,8 @@ def plan_of(duck: Duck, conn: Connection[Any], order: Order) -> Plan:
 
 
 def _with_rows(table: Table, sources: Mapping[int, SourceTable]) -> Table:
-    found = sources.get(table.table.table_id, table.table)
-    return replace(table, table=replace(table.table, rows=found.rows))
+    source = sources.get(table.table.table_id, table.table)
+    return replace(table, table=replace(table.table, rows=source.rows))
 
 
 def _shapes(sources: Iterable[SourceTable]) -> tuple[object, ...]:
@@ -85,29 +85,29 @@ def _analysed(duck: Duck, conn: Connection[Any], order: Order) -> Plan:
 def _find_sources(conn: Connection[Any], order: Order) -> dict[int, SourceTable]:
     sources: dict[int, SourceTable] = {}
     for read in order.reads:
-        found = catalog.find_table(conn, read.ref, read.new)
-        if found is None:
+        source = catalog.find_table(conn, read.ref, read.new)
+        if source is None:
             raise SourceChanged(
                 f"{order.definition.ref} reads {read.ref}, which does not exist at snapshot {read.new}",
                 code=Reason.SOURCE_MISSING.value,
                 hint=Reason.SOURCE_MISSING.hint,
             )
         for name in read.columns_old:
-            if not catalog.used_columns(found.columns, [name]):
+            if not catalog.used_columns(source.columns, [name]):
                 raise SourceChanged(
                     f"{order.definition.ref} reads the column {name!r} of {read.ref}, which has none of this name at "
                     f"snapshot {read.new}",
                     code=Reason.SOURCE_COLUMN_MISSING.value,
                     hint=Reason.SOURCE_COLUMN_MISSING.hint,
                 )
-        sources[found.table_id] = found
+        sources[source.table_id] = source
     return sources
 
 
-def _misfit(found: Layout, stored: Layout) -> str:
-    if found.columns == stored.columns:
+def _misfit(layout: Layout, stored: Layout) -> str:
+    if layout.columns == stored.columns:
         return "its rows would be found by other keys"
-    new, old = set(found.columns) - set(stored.columns), set(stored.columns) - set(found.columns)
+    new, old = set(layout.columns) - set(stored.columns), set(stored.columns) - set(layout.columns)
     return f"it has {_shown(new)}, the table has {_shown(old)}"
 
 
@@ -119,7 +119,7 @@ def bind(order: Order, plan: Plan) -> tuple[Bound, ...]:
     """The tables of the plan, in order, with what is read of each."""
     by_id = {read.table_id: read for read in order.reads}
     by_name = {_folded(read): read for read in order.reads}
-    found: list[Bound] = []
+    bound: list[Bound] = []
     for table in plan.tables:
         source = table.table
         read = by_id.get(source.table_id) or by_name.get((source.ref.schema.lower(), source.ref.name.lower()))
@@ -129,8 +129,8 @@ def bind(order: Order, plan: Plan) -> tuple[Bound, ...]:
                 "did not name when it was made",
                 hint="CREATE OR REPLACE the dynamic table.",
             )
-        found.append(Bound(table, read))
-    return tuple(found)
+        bound.append(Bound(table, read))
+    return tuple(bound)
 
 
 def _folded(read: Read) -> tuple[str, str]:

@@ -160,10 +160,10 @@ def load(work: Work, conn: Connection[Any]) -> Loaded | Verdict:
     for source in work.bound:
         merged = _merged(conn, source)
         kinds, may_delete = catalog.touched(conn, source.read.table_id, _old(source), source.read.new)
-        found = _load_one(work, conn, source, may_delete=may_delete) if kinds - {"upkeep"} else _unchanged(work, source)
-        if isinstance(found, Verdict):
-            return found
-        rows, came, went = found
+        delta = _load_one(work, conn, source, may_delete=may_delete) if kinds - {"upkeep"} else _unchanged(work, source)
+        if isinstance(delta, Verdict):
+            return delta
+        rows, came, went = delta
         reads.append(_read_done(source, merged, rows))
         inserted, deleted = inserted + came, deleted + went
         if came + went and _consolidate(work, source):

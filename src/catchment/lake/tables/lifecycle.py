@@ -130,8 +130,8 @@ def create(duck: Duck, control: Control, definition: Definition) -> TableInfo:
 
 def _existing(conn: Connection[Any], definition: Definition, old: tuple[int, int]) -> TableInfo:
     row = _stored(conn, old[0])
-    found = Properties.from_json(row["properties"])
-    return TableInfo(old[0], str(definition.ref), old[1], False, row["strategy"], row["reason"], found.initialize)
+    properties = Properties.from_json(row["properties"])
+    return TableInfo(old[0], str(definition.ref), old[1], False, row["strategy"], row["reason"], properties.initialize)
 
 
 def _stored(conn: Connection[Any], dt_id: int) -> dict[str, Any]:

@@ -67,14 +67,14 @@ def lag(conn: Conn, dt_id: int | None = None, since: timedelta = DAY) -> list[Ro
 
 def graph(conn: Conn) -> list[Row]:
     """Each dynamic table with what it reads, connected ones together."""
-    found: dict[str, Row] = {}
+    tables: dict[str, Row] = {}
     for row in fetch_rows(conn, LAKE.query("table_graph")):
-        entry = found.setdefault(
+        entry = tables.setdefault(
             row["name"], {"name": row["name"], "state": row["state"], "component": row["component"], "reads": []}
         )
         if row["reads"] is not None:
             entry["reads"].append({"name": row["reads"], "is_dynamic": row["is_dynamic"]})
-    return list(found.values())
+    return list(tables.values())
 
 
 def reason_text(code: str | None) -> str | None:
@@ -102,15 +102,15 @@ def explain(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) ->
             Properties.from_json(shown["properties"]),
         )
         plan = analysed(duck, conn, definition, stored=Layout.from_json(shown["layout"]))
-        found = _explained(definition, plan, _dynamic_names(conn))
+        explained = _explained(definition, plan, _dynamic_names(conn))
         head = fetch_value(conn, "select lake.scan_changes()")
         changes = _changes(conn, shown, plan, head)
-    for source, item in zip(found["sources"], plan.tables, strict=True):
+    for source, item in zip(explained["sources"], plan.tables, strict=True):
         change = changes.get(item.table.table_id)
         source["changed"] = None if change is None else {"inserted": change.inserted, "deleted": change.deleted}
     samples = [Sample(*sample) for sample in control.cost_samples(dt_id)]
-    found["next"] = _next(definition, plan, shown, changes, samples, settings)
-    return found
+    explained["next"] = _next(definition, plan, shown, changes, samples, settings)
+    return explained
 
 
 def _dynamic_names(conn: Conn) -> dict[int, str]:

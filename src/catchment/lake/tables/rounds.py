@@ -93,9 +93,9 @@ def wait_round(
         if time.monotonic() - looked >= ADVANCE_SECONDS:
             looked = time.monotonic()
             control.advance(round_id)
-        found = read_round(control, round_id)
-        on_progress(found)
-        return all(item.is_over for item in found)
+        refreshes = read_round(control, round_id)
+        on_progress(refreshes)
+        return all(item.is_over for item in refreshes)
 
     def is_late() -> bool:
         return deadline is not None and time.monotonic() >= deadline

@@ -167,10 +167,10 @@ def _begin(lake: LakeProcess, ctx: Context, refresh_id: int, *, keep_plan: bool 
 
 def _give_up_if_over(lake: LakeProcess, refresh_id: int, error: Exception) -> None:
     """A newer attempt makes this one worthless without a word; a refresh that has ended is an answer."""
-    found = lake.control.refresh_state(refresh_id)
-    if found.state in OVER:
+    refresh = lake.control.refresh_state(refresh_id)
+    if refresh.state in OVER:
         raise Failed(
-            f"refresh {refresh_id} is over ({found.state}); 'catchment table refresh' makes a new one", "CANCELLED"
+            f"refresh {refresh_id} is over ({refresh.state}); 'catchment table refresh' makes a new one", "CANCELLED"
         ) from error
 
 
