@@ -23,3 +23,12 @@ def test_an_alias_means_one_module() -> None:
                 if name.asname is not None and name.asname != name.name:
                     modules.setdefault(name.asname, set()).add(f"{node.module}.{name.name}")
     assert {alias: sorted(meant) for alias, meant in modules.items() if len(meant) > 1} == {}
+
+
+def test_no_variable_is_called_found() -> None:
+    places = [
+        f"{path}:{node.lineno}"
+        for path, node in nodes()
+        if (isinstance(node, ast.Name) and node.id == "found") or (isinstance(node, ast.arg) and node.arg == "found")
+    ]
+    assert places == []

@@ -67,8 +67,8 @@ def cut_all(total: int, strategy: Strategy) -> list[BucketRange]:
 
 def cut_partition(specs: Iterable[Mapping[str, Any]]) -> list[BucketRange]:
     """One range for each combination of values; ``{"k2": "2024"}`` names parts of the key."""
-    found = [dict(spec) for spec in specs]
-    return [BucketRange(place, len(found), spec) for place, spec in enumerate(found)]
+    parts = [dict(spec) for spec in specs]
+    return [BucketRange(place, len(parts), spec) for place, spec in enumerate(parts)]
 
 
 def halve(keys: BucketRange) -> tuple[BucketRange, BucketRange] | None:
@@ -123,9 +123,9 @@ def partition_parts(plan: Plan) -> tuple[str, ...]:
     block = plan.parts[0].block
     for source in block.sources:
         if isinstance(source.relation, Table) and source.relation.table.partitioned_by:
-            found = [_place(block, source.alias, name) for name in source.relation.table.partitioned_by]
-            if None not in found:
-                return tuple(f"k{place}" for place in sorted(set(filter(None, found))))
+            places = [_place(block, source.alias, name) for name in source.relation.table.partitioned_by]
+            if None not in places:
+                return tuple(f"k{place}" for place in sorted(set(filter(None, places))))
     return ()
 
 

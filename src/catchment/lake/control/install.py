@@ -75,12 +75,12 @@ def install(
         check_version(conn)
         if address is not None and address.catalog is not None:
             _check_catalog(conn, address.catalog)
-        found = _ready_address(conn)
-        if found is None:
+        installed = _ready_address(conn)
+        if installed is None:
             with _alone(conn, on_step):
-                found = _ready_address(conn) or _install(conn, dsn, address, settings, commands, on_step)
-    _check_place(found, address)
-    return found
+                installed = _ready_address(conn) or _install(conn, dsn, address, settings, commands, on_step)
+    _check_place(installed, address)
+    return installed
 
 
 def _ready_address(conn: Connection[Any]) -> LakeAddress | None:
@@ -207,12 +207,12 @@ def _format(conn: Connection[Any], text: LiteralString, *names: Identifier) -> N
     conn.execute(SQL(text).format(*names))
 
 
-def _check_place(found: LakeAddress, asked: LakeAddress | None) -> None:
+def _check_place(installed: LakeAddress, asked: LakeAddress | None) -> None:
     if asked is None:
         return
-    if (found.data_path, found.metadata_schema) != (asked.data_path, asked.metadata_schema):
+    if (installed.data_path, installed.metadata_schema) != (asked.data_path, asked.metadata_schema):
         raise RequestRefused(
-            f"the lake of this database is at {found.data_path} (schema {found.metadata_schema}), "
+            f"the lake of this database is at {installed.data_path} (schema {installed.metadata_schema}), "
             f"not at {asked.data_path} (schema {asked.metadata_schema})",
             hint="A database has one lake: leave --lake and CATCHMENT_LAKE away, or use another database.",
         )

@@ -104,21 +104,21 @@ class _Analysis:
     def _is_sound(self, plan: Plan) -> bool:
         """DuckDB has the last word: the rows that we ask for are the rows that are stored."""
         try:
-            found = self._describe(all_rows(plan, buckets=1))
+            described = self._describe(all_rows(plan, buckets=1))
         except TableRefused:
             return False
-        return tuple(found) == plan.layout.columns
+        return tuple(described) == plan.layout.columns
 
     def _reasons(self) -> list[Reason]:
-        found = list(functions.reasons(self.parsed.tree, self.kinds))
+        reasons = list(functions.reasons(self.parsed.tree, self.kinds))
         if self.parsed.is_untracked:
-            found.append(Reason.UNTRACKED_SOURCE)
-        found += shape.reasons(self.parsed.tree)
+            reasons.append(Reason.UNTRACKED_SOURCE)
+        reasons += shape.reasons(self.parsed.tree)
         if not self.parsed.tables:
-            found.append(Reason.NO_SOURCE)
+            reasons.append(Reason.NO_SOURCE)
         if any(name.lower() == ROWID for table in self.parsed.tables for name in table.columns):
-            found.append(Reason.ROWID_HIDDEN)
-        return found
+            reasons.append(Reason.ROWID_HIDDEN)
+        return reasons
 
     def _is_settled(self) -> bool:
         """Untracked by name only: the one thing that is not a table is a function of constants."""
@@ -165,8 +165,8 @@ class _Analysis:
         """Rewriting must not have changed what DuckDB makes of the outputs."""
         if any(len(block.outputs) != len(self.parsed.columns) for block in blocks):
             raise NotIncremental(Reason.UNRESOLVED)
-        found = [self._block_types(block) for block in blocks]
-        if len(blocks) == 1 and found[0] != [item.type for item in self.parsed.columns]:
+        types = [self._block_types(block) for block in blocks]
+        if len(blocks) == 1 and types[0] != [item.type for item in self.parsed.columns]:
             raise NotIncremental(Reason.UNRESOLVED)
 
     def _block_types(self, block: Block) -> list[str]:
@@ -215,15 +215,15 @@ class _Analysis:
     ) -> tuple[Column, ...]:
         """A part of the key that is an output is stored once, unless a UNION ALL gave the output another type."""
         outputs = {text(item.unalias()): place for place, item in reversed(list(enumerate(block.tree.expressions)))}
-        found: list[Column] = []
+        columns: list[Column] = []
         for place, (key, kind) in enumerate(zip(block.key, native, strict=True), start=1):
             at = outputs.get(text(key))
             if at is not None and is_same_value(kind, visible[at].type):
-                found.append(visible[at])
+                columns.append(visible[at])
             else:
                 name = f"__k{number}_{place}"
-                found += self._spelled([Column(name, stored_type(Column(text(key), kind)))])
-        return tuple(found)
+                columns += self._spelled([Column(name, stored_type(Column(text(key), kind)))])
+        return tuple(columns)
 
     def _method(self, keys: Sequence[Sequence[Column]]) -> Method:
         if self.properties.parallel_strategy != Strategy.MODULO:
@@ -243,16 +243,16 @@ class _Analysis:
             if used is None:
                 continue
             try:
-                found = self._describe_whole(explicit(self.parsed.tree, used))
+                described = self._describe_whole(explicit(self.parsed.tree, used))
             except TableRefused:
                 continue
-            if tuple(found) == tuple(Column(item.name.lower(), item.type) for item in self.parsed.columns):
+            if tuple(described) == tuple(Column(item.name.lower(), item.type) for item in self.parsed.columns):
                 return used
         return {n: tuple(table.columns) for n, table in enumerate(self.parsed.tables, start=1)}
 
     def _describe_whole(self, tree: exp.Query) -> list[Column]:
-        found = self.schema.describe(last_text(with_typed_tables(tree, self.parsed.tables)))
-        return [Column(item.name.lower(), item.type) for item in found]
+        described = self.schema.describe(last_text(with_typed_tables(tree, self.parsed.tables)))
+        return [Column(item.name.lower(), item.type) for item in described]
 
     def _describe(self, sql: str) -> list[Column]:
         """The outputs of a query over ``o<i>_new``, which here are empty and typed."""
@@ -278,8 +278,8 @@ class _Analysis:
     def _spelled(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         """The columns with their types as DuckDB writes them, so that a later look finds them equal."""
         items = [named(cast(exp.Null(), item.type), f"t{place}") for place, item in enumerate(columns)]
-        found = self.schema.describe(text(exp.Select(expressions=items)))
-        return tuple(Column(item.name, kind.type) for item, kind in zip(columns, found, strict=True))
+        described = self.schema.describe(text(exp.Select(expressions=items)))
+        return tuple(Column(item.name, kind.type) for item, kind in zip(columns, described, strict=True))
 
 
 def _whole(tree: exp.Query, width: int) -> Block:
@@ -305,7 +305,9 @@ def _wants_rid(number: int, blocks: Sequence[Block]) -> bool:
 
 def _mentions(block: Block, alias: str) -> bool:
     trees = [*block.key, *block.tree.expressions]
-    return any(found.name == RID and found.table == alias for tree in trees for found in tree.find_all(exp.Column))
+    return any(
+        mention.name == RID and mention.table == alias for tree in trees for mention in tree.find_all(exp.Column)
+    )
 
 
 def _hash(sql: str, layout: Layout) -> str:

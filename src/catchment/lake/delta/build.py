@@ -79,15 +79,15 @@ class Builder:
         start = from_item(tree)
         if start is None:
             return []
-        found = [self._source(start, "from", None)]
+        sources = [self._source(start, "from", None)]
         for join in joins_of(tree):
             if parts(join, "using"):
                 raise NotIncremental(Reason.UNRESOLVED)
-            found.append(self._source(join.this, _join_kind(join), part(join, "on")))
-        aliases = [source.alias for source in found]
+            sources.append(self._source(join.this, _join_kind(join), part(join, "on")))
+        aliases = [source.alias for source in sources]
         if len(set(aliases)) < len(aliases) or "" in aliases:
             raise NotIncremental(Reason.UNRESOLVED)
-        return found
+        return sources
 
     def _source(self, item: exp.Expr, join: JoinKind, on: exp.Expr | None) -> Source:
         return Source(item.alias_or_name, self._item(item), join, on.copy() if on is not None else None)

@@ -146,9 +146,10 @@ def _from_delta(block: Block, source: Source, items: Sequence[exp.Expr]) -> list
     pairs = equal_in(source.on, block)
     equals = {(left.table, left.name): right for pair in pairs for left, right in (pair, pair[::-1])}
     equals = {key: other for key, other in equals.items() if other.table == source.alias and key[0] != source.alias}
-    needed = {(found.table, found.name) for item in items for found in item.find_all(exp.Column)}
+    needed = {(mention.table, mention.name) for item in items for mention in item.find_all(exp.Column)}
     if not needed or not needed <= set(equals) or not are_plain(items):
         return None
     return [
-        with_columns(item, lambda found: column(equals[found.table, found.name].name, source.alias)) for item in items
+        with_columns(item, lambda mention: column(equals[mention.table, mention.name].name, source.alias))
+        for item in items
     ]

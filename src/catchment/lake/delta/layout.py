@@ -67,14 +67,14 @@ class Layout:
         }
 
     @classmethod
-    def from_json(cls, found: Json) -> Layout:
+    def from_json(cls, json: Json) -> Layout:
         """What ``to_json`` wrote."""
         return cls(
-            visible=_columns(found["visible"]),
-            keys=tuple(_columns(keys) for keys in found["keys"]),
-            states=_columns(found["states"]),
-            method=found["method"],
-            drivers=tuple((int(number), str(alias)) for number, alias in found["drivers"]),
+            visible=_columns(json["visible"]),
+            keys=tuple(_columns(keys) for keys in json["keys"]),
+            states=_columns(json["states"]),
+            method=json["method"],
+            drivers=tuple((int(number), str(alias)) for number, alias in json["drivers"]),
         )
 
 
@@ -142,5 +142,5 @@ def _pairs(columns: Sequence[Column]) -> list[list[str]]:
     return [[item.name, item.type] for item in columns]
 
 
-def _columns(found: Sequence[Sequence[str]]) -> tuple[Column, ...]:
-    return tuple(Column(name, type_text) for name, type_text in found)
+def _columns(pairs: Sequence[Sequence[str]]) -> tuple[Column, ...]:
+    return tuple(Column(name, type_text) for name, type_text in pairs)

@@ -163,15 +163,15 @@ def _shortest(edges: Mapping[str, set[str]], start: Iterable[str], target: str, 
 
 
 def _distances(edges: Mapping[str, set[str]], start: frozenset[str]) -> Mapping[str, int]:
-    found = dict.fromkeys(start, 0)
+    distances = dict.fromkeys(start, 0)
     queue = deque(sorted(start))
     while queue:
         alias = queue.popleft()
         for following in edges[alias]:
-            if following not in found:
-                found[following] = found[alias] + 1
+            if following not in distances:
+                distances[following] = distances[alias] + 1
                 queue.append(following)
-    return found
+    return distances
 
 
 def _exchanged(items: Sequence[exp.Expr], block: Block, distances: Mapping[str, int]) -> list[exp.Expr]:
@@ -184,8 +184,8 @@ def _exchanged(items: Sequence[exp.Expr], block: Block, distances: Mapping[str, 
         if {left.table, right.table} <= sure:
             _unite(classes, left, right)
 
-    def nearest(found: exp.Column) -> exp.Expr | None:
-        members = next((group for group in classes if text(found) in group), dict[str, exp.Column]())
+    def nearest(mention: exp.Column) -> exp.Expr | None:
+        members = next((group for group in classes if text(mention) in group), dict[str, exp.Column]())
         best = min(members.values(), key=lambda item: distances.get(item.table, len(distances)), default=None)
         return column(best.name, best.table) if best is not None else None
 
@@ -200,12 +200,12 @@ def _unite(classes: list[dict[str, exp.Column]], *columns: exp.Column) -> None:
     classes.append(united)
 
 
-def _type(block: Block, found: exp.Column) -> str | None:
-    relation = next((source.relation for source in block.sources if source.alias == found.table), None)
+def _type(block: Block, mention: exp.Column) -> str | None:
+    relation = next((source.relation for source in block.sources if source.alias == mention.table), None)
     if not isinstance(relation, Table):
         return None
     by_name = {name.lower(): at.type for name, at in relation.table.columns.items()}
-    return by_name.get(found.name.lower())
+    return by_name.get(mention.name.lower())
 
 
 def _cost(block: Block, kept: frozenset[str]) -> int:

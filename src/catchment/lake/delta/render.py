@@ -88,8 +88,8 @@ class Keys:
 
     def only(self, picked: Callable[[exp.Expr], exp.Expr | None]) -> Keys | None:
         """The pairs whose expression can be replaced; None when there is none."""
-        found = [(name, new) for name, tree in self.pairs if (new := picked(tree)) is not None]
-        return replace(self, pairs=tuple(found)) if found else None
+        kept = [(name, new) for name, tree in self.pairs if (new := picked(tree)) is not None]
+        return replace(self, pairs=tuple(kept)) if kept else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +118,14 @@ class Renderer:
 
     def _owners(self, block: Block, version: Version, keys: Keys) -> tuple[dict[str, exp.Expr], bool]:
         """The sources that own key columns, restricted; and whether one of them carries the whole restriction."""
-        found: dict[str, exp.Expr] = {}
+        items: dict[str, exp.Expr] = {}
         is_done = False
         for source in block.sources:
             owned = _owned(block, source, keys)
             if owned is not None:
-                found[source.alias], is_exact = self.item(source.relation, source.alias, version, owned)
+                items[source.alias], is_exact = self.item(source.relation, source.alias, version, owned)
                 is_done = is_done or (is_exact and len(owned.pairs) == len(keys.pairs))
-        return found, is_done
+        return items, is_done
 
     def item(self, relation: Relation, alias: str, version: Version, keys: Keys | None = None) -> tuple[exp.Expr, bool]:
         """A relation as a FROM item, and whether the restriction (over its columns) has been carried out."""
@@ -202,13 +202,13 @@ def equal_columns(block: Block, target: Source, beside: str) -> list[tuple[str, 
     """Columns of another source that every row of the target has to equal in order to be joined with it at all."""
     inner = [source.on for source in block.sources if source.join in ("inner", "cross")]
     conditions = [where_of(block.tree), *inner] if target.alias in block.kept_aliases() else [target.on]
-    found: list[tuple[str, exp.Column]] = []
+    pairs: list[tuple[str, exp.Column]] = []
     for part in (part for condition in conditions for part in conjuncts(condition)):
         if isinstance(part, exp.EQ) and isinstance(part.left, exp.Column) and isinstance(part.right, exp.Column):
             sides = {part.left.table: part.left, part.right.table: part.right}
             if set(sides) == {target.alias, beside}:
-                found.append((sides[beside].name, sides[target.alias]))
-    return found
+                pairs.append((sides[beside].name, sides[target.alias]))
+    return pairs
 
 
 def narrowed(block: Block, target: Source, beside: str, table: str | exp.Query) -> Keys | None:

@@ -85,7 +85,7 @@ def find_states(block: Block, kinds: Kinds, types_of: TypesOf) -> States | None:
         text(call.argument): call.argument for call in known if call.argument is not None and call.kind != "count"
     }
     types = dict(zip(summed, types_of(list(summed.values())), strict=True)) if summed else {}
-    if not all(_sum_type(found) for found in types.values()):
+    if not all(_sum_type(type_text) for type_text in types.values()):
         return None
     return _Builder(block, types).build(known, kinds)
 
@@ -116,7 +116,7 @@ class _Builder:
             ):
                 return None
             outputs.append(self._visible(expression, by_text, keys))
-        if any(found.table for output in outputs for found in output.find_all(exp.Column)):
+        if any(mention.table for output in outputs for mention in output.find_all(exp.Column)):
             return None
         return States(tuple(self.figures.values()), tuple(outputs))
 
@@ -162,8 +162,8 @@ def _calls(block: Block, kinds: Kinds) -> list[exp.Expr]:
 
 def _calls_in(tree: exp.Expr, kinds: Kinds) -> list[exp.Expr]:
     """Aggregate calls, with their FILTER around them if they have one."""
-    found = [node for node in tree.find_all(exp.Func) if is_aggregate(node, kinds)]
-    return [node.parent if isinstance(node.parent, exp.Filter) and node.arg_key == "this" else node for node in found]
+    calls = [node for node in tree.find_all(exp.Func) if is_aggregate(node, kinds)]
+    return [node.parent if isinstance(node.parent, exp.Filter) and node.arg_key == "this" else node for node in calls]
 
 
 def _read(node: exp.Expr) -> _Call | None:
