@@ -1,5 +1,28 @@
 CREATE SCHEMA register;
 ALTER SCHEMA register OWNER TO register_owner;
+CREATE TYPE register.measures AS (
+	exists_count integer,
+	exists_change integer,
+	exists_added_count integer,
+	exists_removed_count integer,
+	countable_count integer,
+	countable_change integer,
+	countable_added_count integer,
+	countable_removed_count integer,
+	births integer,
+	deaths integer,
+	name_change_count integer,
+	primary_activity_category_change_count integer,
+	secondary_activity_category_change_count integer,
+	sector_change_count integer,
+	legal_form_change_count integer,
+	physical_region_change_count integer,
+	physical_country_change_count integer,
+	physical_address_change_count integer,
+	unit_size_change_count integer,
+	status_change_count integer
+);
+ALTER TYPE register.measures OWNER TO register_owner;
 CREATE TYPE register.moment AS (
 	stat_definition_id integer,
 	n bigint,
@@ -1385,26 +1408,18 @@ CREATE TABLE register.statistical_history_row (
     resolution text NOT NULL COLLATE pg_catalog."C",
     year smallint NOT NULL,
     month smallint,
+    facet_key uuid NOT NULL,
     unit_type text NOT NULL COLLATE pg_catalog."C",
-    unit_count integer DEFAULT 0 NOT NULL,
-    exists_count integer DEFAULT 0 NOT NULL,
-    exists_change integer DEFAULT 0 NOT NULL,
-    exists_added_count integer DEFAULT 0 NOT NULL,
-    exists_removed_count integer DEFAULT 0 NOT NULL,
-    countable_count integer DEFAULT 0 NOT NULL,
-    countable_change integer DEFAULT 0 NOT NULL,
-    countable_added_count integer DEFAULT 0 NOT NULL,
-    countable_removed_count integer DEFAULT 0 NOT NULL,
-    births integer DEFAULT 0 NOT NULL,
-    deaths integer DEFAULT 0 NOT NULL,
-    name_change_count integer DEFAULT 0 NOT NULL,
-    primary_activity_category_change_count integer DEFAULT 0 CONSTRAINT statistical_history_row_primary_activity_category_chan_not_null NOT NULL,
-    secondary_activity_category_change_count integer DEFAULT 0 CONSTRAINT statistical_history_row_secondary_activity_category_ch_not_null NOT NULL,
-    sector_change_count integer DEFAULT 0 NOT NULL,
-    legal_form_change_count integer DEFAULT 0 NOT NULL,
-    physical_region_change_count integer DEFAULT 0 NOT NULL,
-    physical_country_change_count integer DEFAULT 0 NOT NULL,
-    physical_address_change_count integer DEFAULT 0 NOT NULL,
+    primary_activity_category_path text COLLATE pg_catalog."C",
+    secondary_activity_category_path text COLLATE pg_catalog."C",
+    sector_path text COLLATE pg_catalog."C",
+    legal_form_id integer,
+    physical_region_path text COLLATE pg_catalog."C",
+    physical_country_id integer,
+    unit_size_id integer,
+    status_id integer,
+    unit_count integer NOT NULL,
+    measures register.measures NOT NULL,
     moments register.moment[],
     value_counts jsonb,
     CONSTRAINT statistical_history_row_month CHECK (((month IS NULL) = (resolution = 'year'::text))),
@@ -1416,33 +1431,33 @@ CREATE VIEW register.statistical_history AS
     year,
     month,
     unit_type,
-    exists_count,
-    exists_change,
-    exists_added_count,
-    exists_removed_count,
-    countable_count,
-    countable_change,
-    countable_added_count,
-    countable_removed_count,
-    births,
-    deaths,
-    name_change_count,
-    primary_activity_category_change_count,
-    secondary_activity_category_change_count,
-    sector_change_count,
-    legal_form_change_count,
-    physical_region_change_count,
-    physical_country_change_count,
-    physical_address_change_count,
+    (measures).exists_count AS exists_count,
+    (measures).exists_change AS exists_change,
+    (measures).exists_added_count AS exists_added_count,
+    (measures).exists_removed_count AS exists_removed_count,
+    (measures).countable_count AS countable_count,
+    (measures).countable_change AS countable_change,
+    (measures).countable_added_count AS countable_added_count,
+    (measures).countable_removed_count AS countable_removed_count,
+    (measures).births AS births,
+    (measures).deaths AS deaths,
+    (measures).name_change_count AS name_change_count,
+    (measures).primary_activity_category_change_count AS primary_activity_category_change_count,
+    (measures).secondary_activity_category_change_count AS secondary_activity_category_change_count,
+    (measures).sector_change_count AS sector_change_count,
+    (measures).legal_form_change_count AS legal_form_change_count,
+    (measures).physical_region_change_count AS physical_region_change_count,
+    (measures).physical_country_change_count AS physical_country_change_count,
+    (measures).physical_address_change_count AS physical_address_change_count,
     register.stats_summary(moments, value_counts) AS stats_summary
    FROM register.statistical_history_row h;
 ALTER VIEW register.statistical_history OWNER TO register_owner;
 CREATE TABLE register.statistical_history_facet_row (
-    resolution text NOT NULL COLLATE pg_catalog."C",
-    year smallint NOT NULL,
+    resolution text CONSTRAINT statistical_history_row_resolution_not_null NOT NULL COLLATE pg_catalog."C",
+    year smallint CONSTRAINT statistical_history_row_year_not_null NOT NULL,
     month smallint,
-    facet_key uuid NOT NULL,
-    unit_type text NOT NULL COLLATE pg_catalog."C",
+    facet_key uuid CONSTRAINT statistical_history_row_facet_key_not_null NOT NULL,
+    unit_type text CONSTRAINT statistical_history_row_unit_type_not_null NOT NULL COLLATE pg_catalog."C",
     primary_activity_category_path text COLLATE pg_catalog."C",
     secondary_activity_category_path text COLLATE pg_catalog."C",
     sector_path text COLLATE pg_catalog."C",
@@ -1451,31 +1466,12 @@ CREATE TABLE register.statistical_history_facet_row (
     physical_country_id integer,
     unit_size_id integer,
     status_id integer,
-    unit_count integer DEFAULT 0 NOT NULL,
-    exists_count integer DEFAULT 0 NOT NULL,
-    exists_change integer DEFAULT 0 NOT NULL,
-    exists_added_count integer DEFAULT 0 NOT NULL,
-    exists_removed_count integer DEFAULT 0 NOT NULL,
-    countable_count integer DEFAULT 0 NOT NULL,
-    countable_change integer DEFAULT 0 NOT NULL,
-    countable_added_count integer DEFAULT 0 NOT NULL,
-    countable_removed_count integer DEFAULT 0 NOT NULL,
-    births integer DEFAULT 0 NOT NULL,
-    deaths integer DEFAULT 0 NOT NULL,
-    name_change_count integer DEFAULT 0 NOT NULL,
-    primary_activity_category_change_count integer DEFAULT 0 CONSTRAINT statistical_history_facet_r_primary_activity_category__not_null NOT NULL,
-    secondary_activity_category_change_count integer DEFAULT 0 CONSTRAINT statistical_history_facet_r_secondary_activity_categor_not_null NOT NULL,
-    sector_change_count integer DEFAULT 0 NOT NULL,
-    legal_form_change_count integer DEFAULT 0 NOT NULL,
-    physical_region_change_count integer DEFAULT 0 CONSTRAINT statistical_history_facet_r_physical_region_change_cou_not_null NOT NULL,
-    physical_country_change_count integer DEFAULT 0 CONSTRAINT statistical_history_facet_r_physical_country_change_co_not_null NOT NULL,
-    physical_address_change_count integer DEFAULT 0 CONSTRAINT statistical_history_facet_r_physical_address_change_co_not_null NOT NULL,
-    unit_size_change_count integer DEFAULT 0 NOT NULL,
-    status_change_count integer DEFAULT 0 NOT NULL,
+    unit_count integer CONSTRAINT statistical_history_row_unit_count_not_null NOT NULL,
+    measures register.measures CONSTRAINT statistical_history_row_measures_not_null NOT NULL,
     moments register.moment[],
     value_counts jsonb,
-    CONSTRAINT statistical_history_facet_row_month CHECK (((month IS NULL) = (resolution = 'year'::text))),
-    CONSTRAINT statistical_history_facet_row_resolution_is_known CHECK ((resolution = ANY (ARRAY['year'::text, 'year-month'::text])))
+    CONSTRAINT statistical_history_row_month CHECK (((month IS NULL) = (resolution = 'year'::text))),
+    CONSTRAINT statistical_history_row_resolution_is_known CHECK ((resolution = ANY (ARRAY['year'::text, 'year-month'::text])))
 )
 WITH (fillfactor='85');
 ALTER TABLE register.statistical_history_facet_row OWNER TO register_owner;
@@ -1492,37 +1488,37 @@ CREATE VIEW register.statistical_history_facet AS
     physical_country_id,
     unit_size_id,
     status_id,
-    exists_count,
-    exists_change,
-    exists_added_count,
-    exists_removed_count,
-    countable_count,
-    countable_change,
-    countable_added_count,
-    countable_removed_count,
-    births,
-    deaths,
-    name_change_count,
-    primary_activity_category_change_count,
-    secondary_activity_category_change_count,
-    sector_change_count,
-    legal_form_change_count,
-    physical_region_change_count,
-    physical_country_change_count,
-    physical_address_change_count,
-    unit_size_change_count,
-    status_change_count,
+    (measures).exists_count AS exists_count,
+    (measures).exists_change AS exists_change,
+    (measures).exists_added_count AS exists_added_count,
+    (measures).exists_removed_count AS exists_removed_count,
+    (measures).countable_count AS countable_count,
+    (measures).countable_change AS countable_change,
+    (measures).countable_added_count AS countable_added_count,
+    (measures).countable_removed_count AS countable_removed_count,
+    (measures).births AS births,
+    (measures).deaths AS deaths,
+    (measures).name_change_count AS name_change_count,
+    (measures).primary_activity_category_change_count AS primary_activity_category_change_count,
+    (measures).secondary_activity_category_change_count AS secondary_activity_category_change_count,
+    (measures).sector_change_count AS sector_change_count,
+    (measures).legal_form_change_count AS legal_form_change_count,
+    (measures).physical_region_change_count AS physical_region_change_count,
+    (measures).physical_country_change_count AS physical_country_change_count,
+    (measures).physical_address_change_count AS physical_address_change_count,
+    (measures).unit_size_change_count AS unit_size_change_count,
+    (measures).status_change_count AS status_change_count,
     register.stats_summary(moments, value_counts) AS stats_summary
    FROM register.statistical_history_facet_row h;
 ALTER VIEW register.statistical_history_facet OWNER TO register_owner;
-CREATE UNLOGGED TABLE register.statistical_history_facet_staging (
+CREATE UNLOGGED TABLE register.statistical_history_staging (
     round_id bigint NOT NULL,
     batch_seq integer NOT NULL,
-    resolution text CONSTRAINT statistical_history_facet_row_resolution_not_null NOT NULL COLLATE pg_catalog."C",
-    year smallint CONSTRAINT statistical_history_facet_row_year_not_null NOT NULL,
+    resolution text CONSTRAINT statistical_history_row_resolution_not_null NOT NULL COLLATE pg_catalog."C",
+    year smallint CONSTRAINT statistical_history_row_year_not_null NOT NULL,
     month smallint,
-    facet_key uuid CONSTRAINT statistical_history_facet_row_facet_key_not_null NOT NULL,
-    unit_type text CONSTRAINT statistical_history_facet_row_unit_type_not_null NOT NULL COLLATE pg_catalog."C",
+    facet_key uuid CONSTRAINT statistical_history_row_facet_key_not_null NOT NULL,
+    unit_type text CONSTRAINT statistical_history_row_unit_type_not_null NOT NULL COLLATE pg_catalog."C",
     primary_activity_category_path text COLLATE pg_catalog."C",
     secondary_activity_category_path text COLLATE pg_catalog."C",
     sector_path text COLLATE pg_catalog."C",
@@ -1531,66 +1527,14 @@ CREATE UNLOGGED TABLE register.statistical_history_facet_staging (
     physical_country_id integer,
     unit_size_id integer,
     status_id integer,
-    unit_count integer CONSTRAINT statistical_history_facet_row_unit_count_not_null NOT NULL,
-    exists_count integer CONSTRAINT statistical_history_facet_row_exists_count_not_null NOT NULL,
-    exists_change integer CONSTRAINT statistical_history_facet_row_exists_change_not_null NOT NULL,
-    exists_added_count integer CONSTRAINT statistical_history_facet_row_exists_added_count_not_null NOT NULL,
-    exists_removed_count integer CONSTRAINT statistical_history_facet_row_exists_removed_count_not_null NOT NULL,
-    countable_count integer CONSTRAINT statistical_history_facet_row_countable_count_not_null NOT NULL,
-    countable_change integer CONSTRAINT statistical_history_facet_row_countable_change_not_null NOT NULL,
-    countable_added_count integer CONSTRAINT statistical_history_facet_row_countable_added_count_not_null NOT NULL,
-    countable_removed_count integer CONSTRAINT statistical_history_facet_row_countable_removed_count_not_null NOT NULL,
-    births integer CONSTRAINT statistical_history_facet_row_births_not_null NOT NULL,
-    deaths integer CONSTRAINT statistical_history_facet_row_deaths_not_null NOT NULL,
-    name_change_count integer CONSTRAINT statistical_history_facet_row_name_change_count_not_null NOT NULL,
-    primary_activity_category_change_count integer CONSTRAINT statistical_history_facet_r_primary_activity_category__not_null NOT NULL,
-    secondary_activity_category_change_count integer CONSTRAINT statistical_history_facet_r_secondary_activity_categor_not_null NOT NULL,
-    sector_change_count integer CONSTRAINT statistical_history_facet_row_sector_change_count_not_null NOT NULL,
-    legal_form_change_count integer CONSTRAINT statistical_history_facet_row_legal_form_change_count_not_null NOT NULL,
-    physical_region_change_count integer CONSTRAINT statistical_history_facet_r_physical_region_change_cou_not_null NOT NULL,
-    physical_country_change_count integer CONSTRAINT statistical_history_facet_r_physical_country_change_co_not_null NOT NULL,
-    physical_address_change_count integer CONSTRAINT statistical_history_facet_r_physical_address_change_co_not_null NOT NULL,
-    unit_size_change_count integer CONSTRAINT statistical_history_facet_row_unit_size_change_count_not_null NOT NULL,
-    status_change_count integer CONSTRAINT statistical_history_facet_row_status_change_count_not_null NOT NULL,
+    unit_count integer CONSTRAINT statistical_history_row_unit_count_not_null NOT NULL,
+    measures register.measures CONSTRAINT statistical_history_row_measures_not_null NOT NULL,
     moments register.moment[],
     value_counts jsonb,
     removed register.moment[],
     removed_counts jsonb,
     is_merged boolean DEFAULT false NOT NULL,
     merged register.moment[]
-)
-WITH (autovacuum_analyze_threshold='2000000000');
-ALTER TABLE register.statistical_history_facet_staging OWNER TO register_owner;
-CREATE UNLOGGED TABLE register.statistical_history_staging (
-    round_id bigint NOT NULL,
-    batch_seq integer NOT NULL,
-    resolution text CONSTRAINT statistical_history_row_resolution_not_null NOT NULL COLLATE pg_catalog."C",
-    year smallint CONSTRAINT statistical_history_row_year_not_null NOT NULL,
-    month smallint,
-    unit_type text CONSTRAINT statistical_history_row_unit_type_not_null NOT NULL COLLATE pg_catalog."C",
-    unit_count integer CONSTRAINT statistical_history_row_unit_count_not_null NOT NULL,
-    exists_count integer CONSTRAINT statistical_history_row_exists_count_not_null NOT NULL,
-    exists_change integer CONSTRAINT statistical_history_row_exists_change_not_null NOT NULL,
-    exists_added_count integer CONSTRAINT statistical_history_row_exists_added_count_not_null NOT NULL,
-    exists_removed_count integer CONSTRAINT statistical_history_row_exists_removed_count_not_null NOT NULL,
-    countable_count integer CONSTRAINT statistical_history_row_countable_count_not_null NOT NULL,
-    countable_change integer CONSTRAINT statistical_history_row_countable_change_not_null NOT NULL,
-    countable_added_count integer CONSTRAINT statistical_history_row_countable_added_count_not_null NOT NULL,
-    countable_removed_count integer CONSTRAINT statistical_history_row_countable_removed_count_not_null NOT NULL,
-    births integer CONSTRAINT statistical_history_row_births_not_null NOT NULL,
-    deaths integer CONSTRAINT statistical_history_row_deaths_not_null NOT NULL,
-    name_change_count integer CONSTRAINT statistical_history_row_name_change_count_not_null NOT NULL,
-    primary_activity_category_change_count integer CONSTRAINT statistical_history_row_primary_activity_category_chan_not_null NOT NULL,
-    secondary_activity_category_change_count integer CONSTRAINT statistical_history_row_secondary_activity_category_ch_not_null NOT NULL,
-    sector_change_count integer CONSTRAINT statistical_history_row_sector_change_count_not_null NOT NULL,
-    legal_form_change_count integer CONSTRAINT statistical_history_row_legal_form_change_count_not_null NOT NULL,
-    physical_region_change_count integer CONSTRAINT statistical_history_row_physical_region_change_count_not_null NOT NULL,
-    physical_country_change_count integer CONSTRAINT statistical_history_row_physical_country_change_count_not_null NOT NULL,
-    physical_address_change_count integer CONSTRAINT statistical_history_row_physical_address_change_count_not_null NOT NULL,
-    moments register.moment[],
-    value_counts jsonb,
-    removed register.moment[],
-    removed_counts jsonb
 )
 WITH (autovacuum_analyze_threshold='2000000000');
 ALTER TABLE register.statistical_history_staging OWNER TO register_owner;
@@ -2091,7 +2035,7 @@ CREATE UNIQUE INDEX stat_for_unit_key ON register.stat_for_unit USING btree (leg
 CREATE UNIQUE INDEX statistical_history_facet_key ON register.statistical_history_facet_row USING btree (facet_key, (((year * 100) + COALESCE((month)::integer, 0))));
 CREATE INDEX statistical_history_facet_month ON register.statistical_history_facet_row USING btree (year, month) WHERE (resolution = 'year-month'::text);
 CREATE INDEX statistical_history_facet_year ON register.statistical_history_facet_row USING btree (year) WHERE (resolution = 'year'::text);
-CREATE UNIQUE INDEX statistical_history_key ON register.statistical_history_row USING btree (resolution, year, month, unit_type) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX statistical_history_key ON register.statistical_history_row USING btree (facet_key, (((year * 100) + COALESCE((month)::integer, 0))));
 CREATE INDEX statistical_unit_change_flush ON register.statistical_unit_change USING btree (flush_id);
 CREATE INDEX statistical_unit_facet_valid ON register.statistical_unit_facet_row USING btree (valid_from, valid_until);
 CREATE UNIQUE INDEX status_one_default ON register.status USING btree (assigned_by_default) WHERE assigned_by_default;
@@ -2335,10 +2279,10 @@ REVOKE ALL ON FUNCTION register.activity_code(p_path text, p_pattern text) FROM 
 REVOKE ALL ON FUNCTION register.activity_key(p_code text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.activity_path(p_digits text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.add_counts(p_one jsonb, p_two jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.add_measures(p_one register.measures, p_two register.measures) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.add_moment(p_one register.moment, p_two register.moment) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.add_moments(p_one register.moment[], p_two register.moment[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.amend_history(p_round_id bigint, p_is_one_flush boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.amend_history_facet(p_round_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.amend_history(p_round_id bigint, p_report text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.amend_unit_facet(p_round_id bigint, p_is_one_flush boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.analyse_relationships(p_job_id integer, p_batch_seq integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.analyse_units(p_job_id integer, p_batch_seq integer) FROM PUBLIC;
@@ -2368,7 +2312,6 @@ REVOKE ALL ON FUNCTION register.check_rounds() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.check_units() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.choose_power_roots() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.choose_primary(p_job_id integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.clear_report(p_round_id bigint, p_report text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.clear_staging(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.close_moments() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.close_round(p_round_id bigint) FROM PUBLIC;
@@ -2448,8 +2391,6 @@ REVOKE ALL ON FUNCTION register.find_all_bridges() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.find_differences(p_round register.round) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.find_unit(p_text text, OUT unit_type text, OUT unit_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.find_unit(p_text text, OUT unit_type text, OUT unit_id integer) TO register_read;
-REVOKE ALL ON FUNCTION register.finish_history(p_round_id bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.finish_history_facet(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.finish_import(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE register.finish_statistical_history(IN payload jsonb, INOUT info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE register.finish_statistical_history(IN payload jsonb, INOUT info jsonb) TO catchment_worker;
@@ -2471,6 +2412,8 @@ REVOKE ALL ON FUNCTION register.guard_root() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_statistic() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.history_facet_key(p_unit_type text, p_primary_activity_category_path text, p_secondary_activity_category_path text, p_sector_path text, p_legal_form_id integer, p_physical_region_path text, p_physical_country_id integer, p_unit_size_id integer, p_status_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.history_facts(p_round_id bigint, p_report text, p_is_lookup boolean, p_periods register.period[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.history_name(p_report text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.history_sums(p_round_id bigint, p_report text, p_periods register.period[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.id_array(p_ids int4multirange) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.id_ranges(p_ids integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.ident_columns(p_job_id integer, p_prefix text) FROM PUBLIC;
@@ -2510,6 +2453,7 @@ GRANT ALL ON FUNCTION register.is_served(p_queue text) TO register_read;
 GRANT ALL ON FUNCTION register.is_served(p_queue text) TO catchment_worker;
 REVOKE ALL ON FUNCTION register.is_unsettled(p_state text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.is_worth_rebuild(p_changed bigint, p_staged bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.is_zero(p_measures register.measures) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.legal_unit_rows() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.legal_units_of(p_enterprise_ids integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.lift() FROM PUBLIC;
@@ -2521,11 +2465,10 @@ REVOKE ALL ON FUNCTION register.location_country(p_owner text, p_unit_id integer
 REVOKE ALL ON FUNCTION register.lock_units(p_legal_unit_ids integer[], p_establishment_ids integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.log_change(p_establishment_ids int4multirange, p_legal_unit_ids int4multirange, p_enterprise_ids int4multirange, p_power_group_ids int4multirange, p_relationship_legal_unit_ids int4multirange, p_valid_ranges datemultirange, p_rebuilds_reports boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.log_missed(p_round register.round) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.look_up_history_extremes(p_round_id bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.look_up_history_facet_extremes(p_round_id bigint, p_batch_seq integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.look_up_history_extremes(p_round_id bigint, p_report text, p_batch_seq integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.look_up_unit_facet_extremes(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.merge_counts(p_old jsonb, p_added jsonb, p_removed jsonb) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.merge_history_facet(p_round_id bigint, p_batch_seq integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.merge_history(p_round_id bigint, p_report text, p_batch_seq integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.merge_moments(p_is_part boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.merge_parts(p_unit_type text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.merge_text(p_table text, p_owner text, p_mode text, p_source text, p_keeps text[], p_clears text[]) FROM PUBLIC;
@@ -2575,14 +2518,12 @@ REVOKE ALL ON FUNCTION register.process_statistics(p_owner text, p_column text, 
 REVOKE ALL ON FUNCTION register.process_tags(p_owner text, p_args jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.promote_establishments(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.publish_first(p_round_id bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.publish_history(p_round_id bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.publish_history_facet(p_round_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.publish_history(p_round_id bigint, p_report text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.publish_unit_facet(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.publish_units(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.reach_relationships(p_legal_unit_ids int4multirange) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.recount_used() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.recover_rounds() FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.reduce_unit_facet(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refresh_batch(p_round_id bigint, p_batch_seq integer, p_enterprise_ids int4multirange, p_power_group_ids int4multirange) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refuse_code_change() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refuse_delete_in_use() FROM PUBLIC;
@@ -2591,8 +2532,7 @@ REVOKE ALL ON FUNCTION register.refuse_truncate() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.relate(p_influencing_id integer, p_influenced_id integer, p_type text, p_percentage numeric, p_valid_from date, p_valid_until date, p_comment text) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.relate(p_influencing_id integer, p_influenced_id integer, p_type text, p_percentage numeric, p_valid_from date, p_valid_until date, p_comment text) TO register_edit;
 REVOKE ALL ON FUNCTION register.remaining_primaries(p_legal_unit_id integer, p_enterprise_id integer, p_times datemultirange) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.replace_history(p_round_id bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.replace_history_facet(p_round_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.replace_history(p_round_id bigint, p_report text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.replace_unit_facet() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.replace_units(p_round_id bigint, OUT deleted bigint, OUT inserted bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.report_now(p_round_id bigint) FROM PUBLIC;
@@ -2755,7 +2695,6 @@ GRANT SELECT ON TABLE register.statistical_history_row TO register_read;
 GRANT SELECT ON TABLE register.statistical_history TO register_read;
 GRANT SELECT ON TABLE register.statistical_history_facet_row TO register_read;
 GRANT SELECT ON TABLE register.statistical_history_facet TO register_read;
-GRANT SELECT ON TABLE register.statistical_history_facet_staging TO register_read;
 GRANT SELECT ON TABLE register.statistical_history_staging TO register_read;
 GRANT SELECT ON TABLE register.tag_for_unit TO register_read;
 GRANT INSERT,DELETE,UPDATE ON TABLE register.tag_for_unit TO register_edit;

@@ -101,13 +101,14 @@ BREAKS = {
     ),
     "codes in use are counted": ("update register.used_code set row_count = row_count + 1 where kind = 'region'"),
     "units at the end of a period are those in stock on that day": (
-        "update register.statistical_history_row set exists_count = exists_count + 1 where resolution = 'year'"
+        "update register.statistical_history_row set measures.exists_count = (measures).exists_count + 1"
+        " where resolution = 'year'"
     ),
     "facets of units count every counted row once": (
         "update register.statistical_unit_facet_row set count = count + 1"
     ),
     "the history by facet sums up to the history": (
-        "update register.statistical_history_facet_row set births = births + 1"
+        "update register.statistical_history_facet_row set measures.births = (measures).births + 1"
     ),
     "values of the history by facet sum up to those of the history": (
         "update register.statistical_history_facet_row set moments = null"
@@ -160,7 +161,7 @@ def test_a_deep_check_leaves_no_trace(filled: Register) -> None:
         " from register.report_state as r)"
     )
     before = filled.rows(state)
-    filled.conn.execute("update register.statistical_history_row set exists_count = 77")
+    filled.conn.execute("update register.statistical_history_row set measures.exists_count = 77")
     assert broken(filled, deep=True) != set()
     assert filled.rows(state) == before
-    assert filled.value("select distinct exists_count from register.statistical_history_row") == 77
+    assert filled.value("select distinct (measures).exists_count from register.statistical_history_row") == 77

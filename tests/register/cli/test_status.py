@@ -45,7 +45,7 @@ def test_verify_ends_well_and_not_so_well(reg_db: RegisterDatabase, reg_cli: Cli
     done = reg_cli("verify", "--deep", "--reference")
     assert done.stdout.endswith("All rules hold.\n")
     assert "✓ the history by facet sums up to the history" in done.stdout
-    reg_db.conn.execute("update register.statistical_history_row set exists_count = 5 where year = 2026")
+    reg_db.conn.execute("update register.statistical_history_row set measures.exists_count = 5 where year = 2026")
     done = reg_cli("verify", "--reference", code=1)
     assert "✗ units at the end of a period are those in stock on that day" in done.stdout
     assert "✗ what is published is what the plain reference says" in done.stdout

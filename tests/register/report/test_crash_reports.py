@@ -35,7 +35,7 @@ STAGES: dict[str, tuple[str, str] | None] = {
     "derive_statistical_unit_facet_partition": ("report_cell", "new.report = 'facet'"),
     "statistical_unit_facet_reduce": ("statistical_unit_facet_row", "true"),
     "derive_statistical_history_facet": None,
-    "derive_statistical_history_facet_period": ("statistical_history_facet_staging", "true"),
+    "derive_statistical_history_facet_period": ("statistical_history_staging", "true"),
     "finish_statistical_history_facet": ("statistical_history_facet_row", "true"),
 }
 
@@ -152,7 +152,7 @@ def run_until(reg: Register, command: str) -> None:
     [
         ("derive_statistical_unit_facet_partition", "report_cell"),
         ("statistical_unit_facet_reduce", "report_cell"),
-        ("derive_statistical_history_facet_period", "statistical_history_facet_staging"),
+        ("derive_statistical_history_facet_period", "statistical_history_staging"),
     ],
 )
 def test_what_a_crash_of_the_server_takes_is_noticed_and_done_again(

@@ -76,7 +76,6 @@ def test_only_what_can_be_made_again_is_lost_in_a_crash(reg: Register) -> None:
         "collect_request",
         "report_cell",
         "staging_mark",
-        "statistical_history_facet_staging",
         "statistical_history_staging",
         "statistical_unit_staging",
     ]

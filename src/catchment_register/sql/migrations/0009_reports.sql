@@ -66,41 +66,59 @@ comment on table register.report_cell is
   'Unit rows that look the same to a report, counted; or one row of a unit, where rows of a unit are compared with each other. '
   'Cells of one key may share its weight: only their sum matters. partition_seq below 0: cells that extremes are looked up in.';
 
+create type register.measures as (
+  exists_count                              integer,
+  exists_change                             integer,
+  exists_added_count                        integer,
+  exists_removed_count                      integer,
+  countable_count                           integer,
+  countable_change                          integer,
+  countable_added_count                     integer,
+  countable_removed_count                   integer,
+  births                                    integer,
+  deaths                                    integer,
+  name_change_count                         integer,
+  primary_activity_category_change_count    integer,
+  secondary_activity_category_change_count  integer,
+  sector_change_count                       integer,
+  legal_form_change_count                   integer,
+  physical_region_change_count              integer,
+  physical_country_change_count             integer,
+  physical_address_change_count             integer,
+  unit_size_change_count                    integer,
+  status_change_count                       integer
+);
+comment on type register.measures is
+  'What is counted of the units of a group in a period: how many are there at its end and how many of them count, what came and '
+  'went since the end of the period before, births and deaths, and changes. history_sums says how, add_measures adds two.';
+
 create table register.statistical_history_row (
-  resolution                                text collate "C" not null,
-  year                                      smallint not null,
-  month                                     smallint,
-  unit_type                                 text collate "C" not null,
-  unit_count                                integer not null default 0,
-  exists_count                              integer not null default 0,
-  exists_change                             integer not null default 0,
-  exists_added_count                        integer not null default 0,
-  exists_removed_count                      integer not null default 0,
-  countable_count                           integer not null default 0,
-  countable_change                          integer not null default 0,
-  countable_added_count                     integer not null default 0,
-  countable_removed_count                   integer not null default 0,
-  births                                    integer not null default 0,
-  deaths                                    integer not null default 0,
-  name_change_count                         integer not null default 0,
-  primary_activity_category_change_count    integer not null default 0,
-  secondary_activity_category_change_count  integer not null default 0,
-  sector_change_count                       integer not null default 0,
-  legal_form_change_count                   integer not null default 0,
-  physical_region_change_count              integer not null default 0,
-  physical_country_change_count             integer not null default 0,
-  physical_address_change_count             integer not null default 0,
-  moments                                   register.moment[],
-  value_counts                              jsonb,
+  resolution                        text collate "C" not null,
+  year                              smallint not null,
+  month                             smallint,
+  facet_key                         uuid not null,
+  unit_type                         text collate "C" not null,
+  primary_activity_category_path    text collate "C",
+  secondary_activity_category_path  text collate "C",
+  sector_path                       text collate "C",
+  legal_form_id                     integer,
+  physical_region_path              text collate "C",
+  physical_country_id               integer,
+  unit_size_id                      integer,
+  status_id                         integer,
+  unit_count                        integer not null,
+  measures                          register.measures not null,
+  moments                           register.moment[],
+  value_counts                      jsonb,
   constraint statistical_history_row_resolution_is_known check (resolution in ('year', 'year-month')),
   constraint statistical_history_row_month               check ((month is null) = (resolution = 'year'))
 );
 comment on table register.statistical_history_row is
-  'Units by period and type: those there at its end, what came and went, what changed. unit_count: units that the row is about; a '
-  'row without any does not exist.';
--- The key.
+  'Units by period and type: those there at its end, what came and went, what changed. facet_key is made from the type; no '
+  'dimension has a value. unit_count: units that the row is about; a row without any does not exist.';
+-- The key. A period is one number, so that an index finds the single row: a month that may be null cannot be looked up.
 create unique index statistical_history_key
-  on register.statistical_history_row (resolution, year, month, unit_type) nulls not distinct;
+  on register.statistical_history_row (facet_key, (year * 100 + coalesce(month, 0)));
 
 create table register.statistical_unit_facet_row (
   facet_key                       uuid primary key,
@@ -124,48 +142,11 @@ comment on table register.statistical_unit_facet_row is
 create index statistical_unit_facet_valid on register.statistical_unit_facet_row (valid_from, valid_until);
 
 create table register.statistical_history_facet_row (
-  resolution                                text collate "C" not null,
-  year                                      smallint not null,
-  month                                     smallint,
-  facet_key                                 uuid not null,
-  unit_type                                 text collate "C" not null,
-  primary_activity_category_path            text collate "C",
-  secondary_activity_category_path          text collate "C",
-  sector_path                               text collate "C",
-  legal_form_id                             integer,
-  physical_region_path                      text collate "C",
-  physical_country_id                       integer,
-  unit_size_id                              integer,
-  status_id                                 integer,
-  unit_count                                integer not null default 0,
-  exists_count                              integer not null default 0,
-  exists_change                             integer not null default 0,
-  exists_added_count                        integer not null default 0,
-  exists_removed_count                      integer not null default 0,
-  countable_count                           integer not null default 0,
-  countable_change                          integer not null default 0,
-  countable_added_count                     integer not null default 0,
-  countable_removed_count                   integer not null default 0,
-  births                                    integer not null default 0,
-  deaths                                    integer not null default 0,
-  name_change_count                         integer not null default 0,
-  primary_activity_category_change_count    integer not null default 0,
-  secondary_activity_category_change_count  integer not null default 0,
-  sector_change_count                       integer not null default 0,
-  legal_form_change_count                   integer not null default 0,
-  physical_region_change_count              integer not null default 0,
-  physical_country_change_count             integer not null default 0,
-  physical_address_change_count             integer not null default 0,
-  unit_size_change_count                    integer not null default 0,
-  status_change_count                       integer not null default 0,
-  moments                                   register.moment[],
-  value_counts                              jsonb,
-  constraint statistical_history_facet_row_resolution_is_known check (resolution in ('year', 'year-month')),
-  constraint statistical_history_facet_row_month               check ((month is null) = (resolution = 'year'))
+  like register.statistical_history_row including constraints
 ) with (fillfactor = 85); -- small rounds update rows in their pages
 comment on table register.statistical_history_facet_row is
   'The history by eight dimensions besides. facet_key is made from the type and the dimensions.';
--- The key. A period is one number, so that an index finds the single row: a month that may be null cannot be looked up.
+-- The key.
 create unique index statistical_history_facet_key
   on register.statistical_history_facet_row (facet_key, (year * 100 + coalesce(month, 0)));
 -- One year of all facets. Two indexes of numbers are made in half the time that one with the resolution in it takes.
@@ -175,23 +156,14 @@ create index statistical_history_facet_month
   on register.statistical_history_facet_row (year, month) where resolution = 'year-month';
 
 create unlogged table register.statistical_history_staging (
-  round_id   bigint not null,
-  batch_seq  integer not null,
+  round_id        bigint not null,
+  batch_seq       integer not null,
   like register.statistical_history_row,
-  removed         register.moment[],
-  removed_counts  jsonb
-) with (autovacuum_analyze_threshold = 2000000000);
-comment on table register.statistical_history_staging is
-  'Periods that children have computed and the end of the stage has not yet published; removed: what the moments lose.';
-
-create unlogged table register.statistical_history_facet_staging (
-  round_id   bigint not null,
-  batch_seq  integer not null,
-  like register.statistical_history_facet_row,
   removed         register.moment[],
   removed_counts  jsonb,
   is_merged       boolean not null default false,
   merged          register.moment[]
 ) with (autovacuum_analyze_threshold = 2000000000);
-comment on table register.statistical_history_facet_staging is
-  'The same, by facet; merged: the moments as they will be, where is_merged.';
+comment on table register.statistical_history_staging is
+  'Periods of the history, and after it of the history by facet, that children have computed and the end of the stage has not yet '
+  'published; removed: what the moments lose; merged: the moments as they will be, where is_merged.';

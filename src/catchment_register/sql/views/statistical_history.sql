@@ -1,10 +1,13 @@
 -- statistical_history: units by period and type, with their statistics.
 create or replace view register.statistical_history as
-select h.resolution, h.year, h.month, h.unit_type, h.exists_count, h.exists_change, h.exists_added_count,
-       h.exists_removed_count, h.countable_count, h.countable_change, h.countable_added_count, h.countable_removed_count,
-       h.births, h.deaths, h.name_change_count, h.primary_activity_category_change_count,
-       h.secondary_activity_category_change_count, h.sector_change_count, h.legal_form_change_count,
-       h.physical_region_change_count, h.physical_country_change_count, h.physical_address_change_count,
+select h.resolution, h.year, h.month, h.unit_type,
+       (h.measures).exists_count, (h.measures).exists_change, (h.measures).exists_added_count,
+       (h.measures).exists_removed_count, (h.measures).countable_count, (h.measures).countable_change,
+       (h.measures).countable_added_count, (h.measures).countable_removed_count, (h.measures).births, (h.measures).deaths,
+       (h.measures).name_change_count, (h.measures).primary_activity_category_change_count,
+       (h.measures).secondary_activity_category_change_count, (h.measures).sector_change_count,
+       (h.measures).legal_form_change_count, (h.measures).physical_region_change_count,
+       (h.measures).physical_country_change_count, (h.measures).physical_address_change_count,
        register.stats_summary(h.moments, h.value_counts) as stats_summary
   from register.statistical_history_row as h;
 comment on view register.statistical_history is

@@ -2,11 +2,7 @@
 create or replace view register.statistical_history_facet as
 select h.resolution, h.year, h.month, h.unit_type, h.primary_activity_category_path, h.secondary_activity_category_path,
        h.sector_path, h.legal_form_id, h.physical_region_path, h.physical_country_id, h.unit_size_id, h.status_id,
-       h.exists_count, h.exists_change, h.exists_added_count, h.exists_removed_count, h.countable_count, h.countable_change,
-       h.countable_added_count, h.countable_removed_count, h.births, h.deaths, h.name_change_count,
-       h.primary_activity_category_change_count, h.secondary_activity_category_change_count, h.sector_change_count,
-       h.legal_form_change_count, h.physical_region_change_count, h.physical_country_change_count,
-       h.physical_address_change_count, h.unit_size_change_count, h.status_change_count,
+       (h.measures).*,
        register.stats_summary(h.moments, h.value_counts) as stats_summary
   from register.statistical_history_facet_row as h;
 comment on view register.statistical_history_facet is

@@ -54,12 +54,12 @@ as $$
   )
   select 'units at the end of a period are those in stock on that day',
          format('%s %s %s %s: %s existing, %s countable; in stock %s and %s', l.resolution, l.year, nullif(l.month, 0), l.unit_type,
-                coalesce(h.exists_count, 0), coalesce(h.countable_count, 0), l.existing, l.countable)
+                coalesce((h.measures).exists_count, 0), coalesce((h.measures).countable_count, 0), l.existing, l.countable)
     from level as l
     left join register.statistical_history_row as h
       on h.resolution = l.resolution and h.year = l.year and coalesce(h.month, 0) = l.month and h.unit_type = l.unit_type
    where l.resolution is not null
-     and (coalesce(h.exists_count, 0), coalesce(h.countable_count, 0)) <> (l.existing, l.countable)
+     and (coalesce((h.measures).exists_count, 0), coalesce((h.measures).countable_count, 0)) <> (l.existing, l.countable)
   union all
   select 'facets of units count every counted row once',
          format('%s from %s until %s: %s, should be %s', coalesce(f.unit_type, u.unit_type), coalesce(f.valid_from, u.valid_from),
@@ -82,32 +82,22 @@ as $$
     from (select x.* from register.statistical_history_row as x where exists (select from settled)) as h
     full join (
       select x.resolution, x.year, coalesce(x.month, 0) as month, x.unit_type,
-             sum(x.unit_count) as unit_count, sum(x.exists_count) as exists_count, sum(x.exists_change) as exists_change,
-             sum(x.exists_added_count) as exists_added_count, sum(x.exists_removed_count) as exists_removed_count,
-             sum(x.countable_count) as countable_count, sum(x.countable_change) as countable_change,
-             sum(x.countable_added_count) as countable_added_count, sum(x.countable_removed_count) as countable_removed_count,
-             sum(x.births) as births, sum(x.deaths) as deaths, sum(x.name_change_count) as name_change_count,
-             sum(x.primary_activity_category_change_count) as primary_activity_category_change_count,
-             sum(x.secondary_activity_category_change_count) as secondary_activity_category_change_count,
-             sum(x.sector_change_count) as sector_change_count, sum(x.legal_form_change_count) as legal_form_change_count,
-             sum(x.physical_region_change_count) as physical_region_change_count,
-             sum(x.physical_country_change_count) as physical_country_change_count,
-             sum(x.physical_address_change_count) as physical_address_change_count
+             sum(x.unit_count) as unit_count,
+             -- In the order of the type.
+             row(sum((x.measures).exists_count), sum((x.measures).exists_change), sum((x.measures).exists_added_count),
+                 sum((x.measures).exists_removed_count), sum((x.measures).countable_count),
+                 sum((x.measures).countable_change), sum((x.measures).countable_added_count),
+                 sum((x.measures).countable_removed_count), sum((x.measures).births), sum((x.measures).deaths),
+                 sum((x.measures).name_change_count), sum((x.measures).primary_activity_category_change_count),
+                 sum((x.measures).secondary_activity_category_change_count), sum((x.measures).sector_change_count),
+                 sum((x.measures).legal_form_change_count), sum((x.measures).physical_region_change_count),
+                 sum((x.measures).physical_country_change_count), sum((x.measures).physical_address_change_count),
+                 sum((x.measures).unit_size_change_count), sum((x.measures).status_change_count))::register.measures as measures
         from register.statistical_history_facet_row as x
        where exists (select from settled)
        group by x.resolution, x.year, coalesce(x.month, 0), x.unit_type
     ) as f on f.resolution = h.resolution and f.year = h.year and f.month = coalesce(h.month, 0) and f.unit_type = h.unit_type
-   where (h.unit_count, h.exists_count, h.exists_change, h.exists_added_count, h.exists_removed_count, h.countable_count,
-          h.countable_change, h.countable_added_count, h.countable_removed_count, h.births, h.deaths, h.name_change_count,
-          h.primary_activity_category_change_count, h.secondary_activity_category_change_count, h.sector_change_count,
-          h.legal_form_change_count, h.physical_region_change_count, h.physical_country_change_count,
-          h.physical_address_change_count)
-         is distinct from
-         (f.unit_count, f.exists_count, f.exists_change, f.exists_added_count, f.exists_removed_count, f.countable_count,
-          f.countable_change, f.countable_added_count, f.countable_removed_count, f.births, f.deaths, f.name_change_count,
-          f.primary_activity_category_change_count, f.secondary_activity_category_change_count, f.sector_change_count,
-          f.legal_form_change_count, f.physical_region_change_count, f.physical_country_change_count,
-          f.physical_address_change_count)
+   where (h.unit_count, h.measures) is distinct from (f.unit_count, f.measures)
   union all
   select 'values of the history by facet sum up to those of the history',
          format('%s %s, variable %s', coalesce(h.period, f.period), coalesce(h.unit_type, f.unit_type),

@@ -23,9 +23,7 @@ as $$
           union all
           select distinct 'cells', c.round_id from register.report_cell as c
           union all
-          select distinct 'history', h.round_id from register.statistical_history_staging as h
-          union all
-          select distinct 'history by facet', h.round_id from register.statistical_history_facet_staging as h) as s
+          select distinct 'history', h.round_id from register.statistical_history_staging as h) as s
    where not exists (select from register.round as r where r.id = s.round_id and r.state = 'open')
   union all
   select 'changes of units are kept until every report has them',

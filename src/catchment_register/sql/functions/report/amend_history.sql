@@ -1,10 +1,10 @@
--- amend_history: differences that the children have staged are added to the history; a row without any unit left goes. Rows are
--- found through the key: the work grows with the change and not with the report.
+-- amend_history: differences that the children have staged are added to a history, and merged moments take the place of the old
+-- ones; a row without any unit left goes. Rows are found through the key: the work grows with the change and not with the report.
 --
 --   raises  RG009 when more units would be lost than there are
 create or replace function register.amend_history(
-  p_round_id      bigint,
-  p_is_one_flush  boolean
+  p_round_id  bigint,
+  p_report    text
 )
   returns jsonb
   language plpgsql
@@ -16,105 +16,66 @@ create or replace function register.amend_history(
   set enable_seqscan = off
 as $$
 declare
-  v_deleted   integer;
-  v_updated   integer;
-  v_inserted  integer;
+  v_name       text := register.history_name(p_report);
+  v_is_beyond  boolean;
+  v_deleted    integer;
+  v_updated    integer;
+  v_inserted   integer;
 begin
-  if exists (
-    select from register.statistical_history_staging as s
-      left join register.statistical_history_row as p
-        on p.resolution = s.resolution
-       and p.year = s.year
-       and p.month is not distinct from s.month
-       and p.unit_type = s.unit_type
-     where s.round_id = p_round_id
-       and (p.unit_count + s.unit_count < 0 or p.unit_type is null and s.unit_count <= 0)
-  ) then
+  execute format($sql$
+    select exists (
+      select from register.statistical_history_staging as s
+        left join register.%I_row as p
+          on p.facet_key = s.facet_key
+         and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0)
+       where s.round_id = $1
+         and (p.unit_count + s.unit_count < 0 or p.facet_key is null and s.unit_count <= 0))
+    $sql$, v_name) into v_is_beyond using p_round_id;
+  if v_is_beyond then
     raise exception using
       errcode = 'RG009',
-      message = 'statistical_history would lose more units than it has: it does not agree with the units it was made from',
+      message = format('%s would lose more units than it has: it does not agree with the units it was made from', v_name),
       hint = 'Run: catchment register derive --full';
   end if;
-  delete from moment_merge;
-  insert into moment_merge (facet_key, period_key, old, added, removed)
-  select md5(s.unit_type)::uuid, s.year * 100 + coalesce(s.month, 0), p.moments, s.moments, s.removed
-    from register.statistical_history_staging as s
-    left join register.statistical_history_row as p
-      on p.resolution = s.resolution
-     and p.year = s.year
-     and p.month is not distinct from s.month
-     and p.unit_type = s.unit_type
-   where s.round_id = p_round_id
-     and s.moments is distinct from s.removed;
-  perform register.merge_moments(p_is_part => p_is_one_flush);
-  perform register.look_up_history_extremes(p_round_id);
-  perform register.close_moments();
-
-  delete from register.statistical_history_row as p
-   using register.statistical_history_staging as s
-   where s.round_id = p_round_id
-     and p.resolution = s.resolution
-     and p.year = s.year
-     and p.month is not distinct from s.month
-     and p.unit_type = s.unit_type
-     and p.unit_count + s.unit_count = 0;
+  execute format($sql$
+    delete from register.%I_row as p
+     using register.statistical_history_staging as s
+     where s.round_id = $1
+       and p.facet_key = s.facet_key
+       and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0)
+       and p.unit_count + s.unit_count = 0
+    $sql$, v_name) using p_round_id;
   get diagnostics v_deleted = row_count;
-  update register.statistical_history_row as p
-     set (unit_count, exists_count, exists_change, exists_added_count, exists_removed_count, countable_count,
-          countable_change, countable_added_count, countable_removed_count, births, deaths, name_change_count,
-          primary_activity_category_change_count, secondary_activity_category_change_count, sector_change_count,
-          legal_form_change_count, physical_region_change_count, physical_country_change_count,
-          physical_address_change_count, moments, value_counts)
-       = (p.unit_count + s.unit_count, p.exists_count + s.exists_count, p.exists_change + s.exists_change,
-          p.exists_added_count + s.exists_added_count, p.exists_removed_count + s.exists_removed_count,
-          p.countable_count + s.countable_count, p.countable_change + s.countable_change,
-          p.countable_added_count + s.countable_added_count, p.countable_removed_count + s.countable_removed_count,
-          p.births + s.births, p.deaths + s.deaths, p.name_change_count + s.name_change_count,
-          p.primary_activity_category_change_count + s.primary_activity_category_change_count,
-          p.secondary_activity_category_change_count + s.secondary_activity_category_change_count,
-          p.sector_change_count + s.sector_change_count, p.legal_form_change_count + s.legal_form_change_count,
-          p.physical_region_change_count + s.physical_region_change_count,
-          p.physical_country_change_count + s.physical_country_change_count,
-          p.physical_address_change_count + s.physical_address_change_count,
-          case when m.facet_key is null then p.moments else m.moments end,
-          register.merge_counts(p.value_counts, s.value_counts, s.removed_counts))
-    from register.statistical_history_staging as s
-    left join moment_merged as m
-      on m.facet_key = md5(s.unit_type)::uuid
-     and m.period_key = s.year * 100 + coalesce(s.month, 0)
-   where s.round_id = p_round_id
-     and p.resolution = s.resolution
-     and p.year = s.year
-     and p.month is not distinct from s.month
-     and p.unit_type = s.unit_type;
+  execute format($sql$
+    update register.%I_row as p
+       set unit_count   = p.unit_count + s.unit_count,
+           measures     = register.add_measures(p.measures, s.measures),
+           moments      = case when s.is_merged then s.merged else p.moments end,
+           value_counts = register.merge_counts(p.value_counts, s.value_counts, s.removed_counts)
+      from register.statistical_history_staging as s
+     where s.round_id = $1
+       and p.facet_key = s.facet_key
+       and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0)
+    $sql$, v_name) using p_round_id;
   get diagnostics v_updated = row_count;
-
-  insert into register.statistical_history_row
-         (resolution, year, month, unit_type, unit_count, exists_count, exists_change, exists_added_count,
-          exists_removed_count, countable_count, countable_change, countable_added_count, countable_removed_count, births,
-          deaths, name_change_count, primary_activity_category_change_count, secondary_activity_category_change_count,
-          sector_change_count, legal_form_change_count, physical_region_change_count, physical_country_change_count,
-          physical_address_change_count, moments, value_counts)
-  select s.resolution, s.year, s.month, s.unit_type, s.unit_count, s.exists_count, s.exists_change, s.exists_added_count,
-         s.exists_removed_count, s.countable_count, s.countable_change, s.countable_added_count, s.countable_removed_count,
-         s.births, s.deaths, s.name_change_count, s.primary_activity_category_change_count,
-         s.secondary_activity_category_change_count, s.sector_change_count, s.legal_form_change_count,
-         s.physical_region_change_count, s.physical_country_change_count, s.physical_address_change_count, m.moments,
-         register.merge_counts(null, s.value_counts, s.removed_counts)
-    from register.statistical_history_staging as s
-    left join moment_merged as m
-      on m.facet_key = md5(s.unit_type)::uuid
-     and m.period_key = s.year * 100 + coalesce(s.month, 0)
-   where s.round_id = p_round_id
-     and s.unit_count > 0
-     and not exists (
-       select from register.statistical_history_row as p
-        where p.resolution = s.resolution
-          and p.year = s.year
-          and p.month is not distinct from s.month
-          and p.unit_type = s.unit_type);
+  execute format($sql$
+    insert into register.%1$I_row
+           (resolution, year, month, facet_key, unit_type, primary_activity_category_path, secondary_activity_category_path,
+            sector_path, legal_form_id, physical_region_path, physical_country_id, unit_size_id, status_id, unit_count, measures,
+            moments, value_counts)
+    select s.resolution, s.year, s.month, s.facet_key, s.unit_type, s.primary_activity_category_path,
+           s.secondary_activity_category_path, s.sector_path, s.legal_form_id, s.physical_region_path, s.physical_country_id,
+           s.unit_size_id, s.status_id, s.unit_count, s.measures, s.merged,
+           register.merge_counts(null, s.value_counts, s.removed_counts)
+      from register.statistical_history_staging as s
+     where s.round_id = $1
+       and s.unit_count > 0
+       and not exists (
+         select from register.%1$I_row as p
+          where p.facet_key = s.facet_key
+            and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0))
+    $sql$, v_name) using p_round_id;
   get diagnostics v_inserted = row_count;
-
   return jsonb_build_object('inserted', v_inserted, 'updated', v_updated, 'deleted', v_deleted);
 end;
 $$;

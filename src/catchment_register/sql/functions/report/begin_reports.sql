@@ -17,7 +17,8 @@ begin
   select case when s.is_called then s.last_value else 0 end into v_flush from register.flush_id as s;
   update register.round as r set flush_id = v_flush where r.id = p_round_id returning r.* into strict v_round;
   perform register.empty_report_work();
-  insert into register.staging_mark (round_id) values (p_round_id) on conflict do nothing;
+  delete from register.staging_mark;
+  insert into register.staging_mark (round_id) values (p_round_id);
 
   perform from register.report_state as s order by s.report for update;
   update register.report_state as s

@@ -25,7 +25,7 @@ begin
   v_payloads := register.plan_periods(v_round.id, 'history');
   perform worker.follow_up('derive_statistical_unit_facet', jsonb_build_object('round_id', v_round.id));
   if v_payloads = '{}' then
-    info := register.finish_history(v_round.id);
+    info := register.publish_history(v_round.id, 'history');
   else
     perform worker.spawn_many('derive_statistical_history_period', v_payloads);
     info := jsonb_build_object('children', cardinality(v_payloads));

@@ -22,7 +22,7 @@ begin
   v_round := register.enter_stage(payload, 'derive_statistical_history_facet');
   v_payloads := register.plan_periods(v_round.id, 'facet');
   if v_payloads = '{}' then
-    info := register.finish_history_facet(v_round.id);
+    info := register.publish_history(v_round.id, 'facet');
   else
     perform worker.spawn_many('derive_statistical_history_facet_period', v_payloads);
     info := jsonb_build_object('children', cardinality(v_payloads));

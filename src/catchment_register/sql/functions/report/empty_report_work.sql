@@ -1,5 +1,5 @@
--- empty_report_work: before a round stages anything for its reports, what a broken one may have left there goes. Tables that have
--- grown are truncated: small rounds would read their dead rows for long.
+-- empty_report_work: take away what is staged for a history: once it is published, and before a round stages anything, what a broken
+-- one may have left. Tables that have grown are truncated: small rounds would read their dead rows for long.
 --
 --   locks   access exclusive on what it truncates; none but reports of the one open round use it
 create or replace function register.empty_report_work()
@@ -9,19 +9,11 @@ create or replace function register.empty_report_work()
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_small constant bigint := 1048576;
+  c_small  constant bigint := 1048576;
+  v_table  regclass;
 begin
-  delete from register.staging_mark;
-  if pg_relation_size('register.report_cell') > c_small then
-    truncate register.report_cell;
-  else
-    delete from register.report_cell;
-  end if;
-  if pg_relation_size('register.statistical_history_facet_staging') > c_small then
-    truncate register.statistical_history_facet_staging;
-  else
-    delete from register.statistical_history_facet_staging;
-  end if;
-  delete from register.statistical_history_staging;
+  foreach v_table in array '{register.report_cell,register.statistical_history_staging}'::regclass[] loop
+    execute format(case when pg_relation_size(v_table) > c_small then 'truncate %s' else 'delete from %s' end, v_table);
+  end loop;
 end;
 $$;

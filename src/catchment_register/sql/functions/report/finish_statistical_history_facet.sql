@@ -9,6 +9,6 @@ create or replace procedure register.finish_statistical_history_facet(
   set jit = off
 as $$
 begin
-  info := register.finish_history_facet((payload ->> 'round_id')::bigint);
+  info := register.publish_history((payload ->> 'round_id')::bigint, 'facet');
 end;
 $$;

@@ -1,42 +1,60 @@
--- look_up_history_extremes: for periods of the history whose last holder of an extreme has gone, the extreme among those that are
--- left. Every unit of that type may hold it, so all published rows of the type are read once: seconds in a large register, and rare.
-create or replace function register.look_up_history_extremes(p_round_id bigint)
+-- look_up_history_extremes: for keys of moment_piece whose last holder of an extreme has gone, the extreme among those that are left.
+-- Of the history every unit of that type may hold it, so all published rows of the type are read once: seconds in a large register,
+-- and rare. Of the history by facet the units of the facets that a child has staged are read through an index; its cells are gone
+-- when it commits, so that no other child sees them.
+create or replace function register.look_up_history_extremes(
+  p_round_id   bigint,
+  p_report     text,
+  p_batch_seq  integer
+)
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
   set enable_hashjoin = on -- callers that walk an index switch it off
+  set enable_nestloop = off -- the planner may have seen the tables of a round when they were empty
   set jit = off
   set work_mem = '128MB'
 as $$
 declare
   v_periods register.period[];
 begin
-  select register.named_periods(array_agg(distinct (p.period_key / 100)::text
-                                          || case when p.period_key % 100 > 0
-                                                  then to_char(p.period_key % 100, '"-"FM00') else '' end))
-    into v_periods
-    from moment_piece as p
-   where p.min is null
-      or p.max is null;
-  if v_periods is null then
+  delete from open_extreme;
+  insert into open_extreme (facet_key, period_key)
+  select distinct p.facet_key, p.period_key from moment_piece as p where p.min is null or p.max is null;
+  if not found then
     return;
   end if;
+  select register.named_periods(array_agg(distinct (o.period_key / 100)::text
+                                          || case when o.period_key % 100 > 0
+                                                  then to_char(o.period_key % 100, '"-"FM00') else '' end))
+    into v_periods
+    from open_extreme as o;
   delete from wanted_facet;
-  insert into wanted_facet (unit_type)
-  select t.unit_type
-    from unnest('{establishment,legal_unit,enterprise,power_group}'::text[]) as t (unit_type)
-   where md5(t.unit_type)::uuid in (select p.facet_key from moment_piece as p where p.min is null or p.max is null);
-  perform register.collect_cells(p_round_id, 'history', -1, '{[0,16384)}');
+  insert into wanted_facet (unit_type, physical_region_path, primary_activity_category_path, legal_form_id, physical_country_id,
+                            status_id, unit_size_id)
+  select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path, f.legal_form_id, f.physical_country_id,
+         f.status_id, f.unit_size_id
+    from (select distinct o.facet_key from open_extreme as o) as o
+    join register.statistical_history_staging as f on f.facet_key = o.facet_key
+   where f.round_id = p_round_id
+     and (p_batch_seq is null or f.batch_seq = p_batch_seq);
+  if p_report = 'facet' then
+    perform register.want_units();
+  end if;
+  perform register.collect_cells(p_round_id, p_report, -1, '{[0,16384)}');
+  -- Each cell is weighed against each period: most of those that stand for many units belong to facets that differ in what is left.
+  delete from register.report_cell as c
+   where c.round_id = p_round_id
+     and c.partition_seq < 0
+     and c.unit_id is null
+     and c.facet_key not in (select o.facet_key from open_extreme as o);
   delete from moment_part;
   insert into moment_part (facet_key, period_key, sign, moments)
   select f.facet_key, f.period_key, f.sign, f.moments
-    from register.history_facts(p_round_id, 'history', true, v_periods) as f
-   where f.moments is not null
-     and (f.facet_key, f.period_key) in (select p.facet_key, p.period_key
-                                           from moment_piece as p
-                                          where p.min is null
-                                             or p.max is null);
+    from register.history_facts(p_round_id, p_report, true, v_periods) as f
+    join open_extreme as o using (facet_key, period_key)
+   where f.moments is not null;
   perform register.sum_moments();
   perform register.fill_extremes();
   delete from register.report_cell as c where c.round_id = p_round_id and c.partition_seq < 0;

@@ -15,6 +15,8 @@ begin
                                        primary_activity_category_path text collate "C", legal_form_id integer,
                                        physical_country_id integer, status_id integer, unit_size_id integer,
                                        is_any_size boolean not null default false) on commit delete rows;
+  -- Facets and periods of a history with an extreme to look up.
+  create temporary table open_extreme (facet_key uuid not null, period_key integer not null) on commit delete rows;
   -- The smallest values that are published, whose holders are counted.
   create temporary table known_min (unit_type text collate "C" not null, stat_definition_id integer not null, value numeric not null)
     on commit delete rows;

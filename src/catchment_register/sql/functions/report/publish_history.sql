@@ -1,7 +1,12 @@
--- publish_history: what the children have staged becomes the history; the report says in the same transaction how far it is.
+-- publish_history: what the children have staged becomes the history, or the history by facet, and is taken away; the report says in
+-- the same transaction how far it is. The history by facet is the last report, so the round is closed with it: now everything
+-- that it took has arrived everywhere.
 --
 --   raises  RG009 when more units would be lost than there are; RG010 when what was staged was lost in a crash
-create or replace function register.publish_history(p_round_id bigint)
+create or replace function register.publish_history(
+  p_round_id  bigint,
+  p_report    text
+)
   returns jsonb
   language plpgsql
   security definer
@@ -9,16 +14,26 @@ create or replace function register.publish_history(p_round_id bigint)
 as $$
 declare
   v_is_rebuild  boolean;
-  v_is_one      boolean;
   v_info        jsonb;
 begin
   perform register.require_mark(p_round_id);
-  perform register.open_report_scratch();
-  select s.is_rebuild, register.is_one_flush(s.from_flush, s.to_flush) into strict v_is_rebuild, v_is_one
-    from register.report_scope(p_round_id, 'history') as s;
-  v_info := case when v_is_rebuild then register.replace_history(p_round_id)
-                 else register.amend_history(p_round_id, v_is_one) end;
-  perform register.note_published(p_round_id, 'statistical_history');
+  select s.is_rebuild into strict v_is_rebuild from register.report_scope(p_round_id, p_report) as s;
+  if not v_is_rebuild then
+    if p_report = 'history' then
+      perform register.merge_history(p_round_id, p_report, null);
+    end if;
+    v_info := register.amend_history(p_round_id, p_report);
+  elsif p_report = 'facet' and not exists (select from register.statistical_history_facet_row) then
+    v_info := register.fill_history_facet(p_round_id);
+  else
+    v_info := register.replace_history(p_round_id, p_report);
+  end if;
+  perform register.note_published(p_round_id, register.history_name(p_report));
+  perform register.empty_report_work();
+  if p_report = 'facet' then
+    delete from register.staging_mark as m where m.round_id = p_round_id;
+    perform register.close_round(p_round_id);
+  end if;
   return v_info || jsonb_build_object('rebuilt', v_is_rebuild);
 end;
 $$;

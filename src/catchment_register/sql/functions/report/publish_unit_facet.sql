@@ -1,4 +1,5 @@
--- publish_unit_facet: the cells of the round become facets of units; the report says in the same transaction how far it is.
+-- publish_unit_facet: the cells of the round become facets of units; the report says in the same transaction how far it is, and the
+-- round that it may go on to their history.
 --
 --   raises  RG009 when more units would be lost than there are; RG010 when the cells were lost in a crash
 create or replace function register.publish_unit_facet(p_round_id bigint)
@@ -33,6 +34,7 @@ begin
     v_info := register.fill_unit_facet();
   end if;
   perform register.note_published(p_round_id, 'statistical_unit_facet');
+  update register.round as r set facets_reduced_at = clock_timestamp() where r.id = p_round_id;
   return v_info || jsonb_build_object('rebuilt', v_is_rebuild);
 end;
 $$;

@@ -31,7 +31,7 @@ begin
   select s.facet_key, s.valid_from, s.valid_until, s.unit_type, s.physical_region_path, s.primary_activity_category_path,
          s.sector_path, s.legal_form_id, s.physical_country_id, s.status_id, s.count, s.added, s.added_counts
     from unit_facet_sum as s
-  on conflict (facet_key) do nothing;
+  on conflict do nothing;
   get diagnostics v_inserted = row_count;
   return jsonb_build_object('inserted', v_inserted, 'updated', v_updated, 'deleted', v_deleted);
 end;

@@ -14,18 +14,18 @@ begin
     perform register.stage_history(p_round_id, (v_payload ->> 'batch_seq')::integer, register.named_periods(
       array(select jsonb_array_elements_text(v_payload -> 'periods'))));
   end loop;
-  perform register.finish_history(p_round_id);
+  perform register.publish_history(p_round_id, 'history');
 
   foreach v_payload in array register.plan_partitions(p_round_id) loop
     perform register.collect_cells(p_round_id, 'facet', (v_payload ->> 'partition_seq')::integer,
                                    (v_payload ->> 'slots')::int4multirange);
   end loop;
-  perform register.reduce_unit_facet(p_round_id);
+  perform register.publish_unit_facet(p_round_id);
   foreach v_payload in array register.plan_periods(p_round_id, 'facet') loop
     perform register.stage_history_facet(p_round_id, (v_payload ->> 'batch_seq')::integer, register.named_periods(
       array(select jsonb_array_elements_text(v_payload -> 'periods'))),
       coalesce((v_payload ->> 'share')::integer, 0), coalesce((v_payload ->> 'shares')::integer, 1));
   end loop;
-  perform register.finish_history_facet(p_round_id);
+  perform register.publish_history(p_round_id, 'facet');
 end;
 $$;

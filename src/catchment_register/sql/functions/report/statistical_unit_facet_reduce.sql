@@ -15,6 +15,6 @@ begin
     info := '{"skipped": true}';
     return;
   end if;
-  info := register.reduce_unit_facet(v_round.id);
+  info := register.publish_unit_facet(v_round.id);
 end;
 $$;

@@ -10,6 +10,5 @@ as $$
   delete from register.statistical_unit_staging as s where s.round_id = p_round_id;
   delete from register.report_cell as c where c.round_id = p_round_id;
   delete from register.statistical_history_staging as s where s.round_id = p_round_id;
-  delete from register.statistical_history_facet_staging as s where s.round_id = p_round_id;
   delete from register.round_batch as b where b.round_id = p_round_id;
 $$;
