@@ -1,4 +1,5 @@
--- analyse_units: rows of a batch about units, or about their statistics, as understood. Each problem has a column of its own here,
+-- analyse_units: rows of a batch about units, or about their statistics, as understood. Codes come from coded_rows, statistics from
+-- stated_values, the times that a row is held against from unit_cover and address_times. Each problem has a column of its own here,
 -- null if there is none; they become JSON only for rows that have some.
 create or replace function register.analyse_units(
   p_job_id     integer,
@@ -22,9 +23,6 @@ declare
   v_cuts    boolean;
   v_home    integer;
   v_status  integer := (select s.id from register.status as s where s.assigned_by_default and s.enabled);
-  v_ids     integer[];
-  v_codes   text[];
-  v_types   text[];
   v_paths   jsonb;
   v_rows    integer[];
   v_first   integer;
@@ -36,11 +34,6 @@ begin
   v_units := v_mode <> 'generic_unit';
   v_cuts := (v_job.snapshot ->> 'truncates_text')::boolean;
   v_home := (v_job.snapshot ->> 'country_id')::integer;
-  select array_agg((d.value ->> 'id')::integer order by d.n), array_agg(d.value ->> 'code' order by d.n),
-         array_agg(d.value ->> 'type' order by d.n)
-    into v_ids, v_codes, v_types
-    from jsonb_array_elements(v_job.snapshot -> 'stat_definitions') with ordinality as d (value, n);
-
   select jsonb_object_agg(t.n, t.value ->> 'code') into v_paths
     from jsonb_array_elements(v_job.snapshot -> 'ident_types') with ordinality as t (value, n)
    where t.value ->> 'shape' = 'hierarchical';
@@ -52,71 +45,15 @@ begin
     from register.import_link as l
    where l.job_id = p_job_id and l.batch_seq = p_batch_seq;
 
-  insert into register.import_data
-  with slice as materialized (
-    -- What a row must lie within: the legal unit of an establishment, or the unit that statistics are about.
-    select l.id, 'legal_unit' as kind, l.valid_from, l.valid_until
-      from register.legal_unit as l
-     where v_mode in ('establishment_formal', 'generic_unit')
-       and l.id = any (array(select k.owner_id from register.import_link as k
-                              where k.job_id = p_job_id and k.batch_seq = p_batch_seq))
-    union all
-    select e.id, 'establishment', e.valid_from, e.valid_until
-      from register.establishment as e
-     where v_mode = 'generic_unit'
-       and e.id = any (array(select k.unit_id from register.import_link as k
-                              where k.job_id = p_job_id and k.batch_seq = p_batch_seq))
-  ),
-  cover as materialized (
-    select s.kind, s.id, min(s.valid_from) as first, max(s.valid_until) as until, count(*) > 1 as is_cut
-      from slice as s
-     group by s.kind, s.id
-  ),
-  -- Most units have one slice; putting several together costs more.
-  patchwork as materialized (
-    select s.kind, s.id, range_agg(daterange(s.valid_from, s.valid_until)) as times
-      from slice as s
-      join cover as c on c.kind = s.kind and c.id = s.id and c.is_cut
-     group by s.kind, s.id
-  ),
-  -- Where an update may leave out the country of an address: the unit has one there.
-  placed as materialized (
-    select o.legal_unit_id as id, range_agg(daterange(o.valid_from, o.valid_until)) filter (where o.type = 'physical') as physical,
-           range_agg(daterange(o.valid_from, o.valid_until)) filter (where o.type = 'postal') as postal
-      from register.location as o
-     where v_updates and v_home is null and v_mode = 'legal_unit'
-       and o.establishment_id is null
-       and o.legal_unit_id = any (array(select k.unit_id from register.import_link as k
-                                         where k.job_id = p_job_id and k.batch_seq = p_batch_seq and not k.is_new))
-     group by o.legal_unit_id
-    union all
-    select o.establishment_id, range_agg(daterange(o.valid_from, o.valid_until)) filter (where o.type = 'physical'),
-           range_agg(daterange(o.valid_from, o.valid_until)) filter (where o.type = 'postal')
-      from register.location as o
-     where v_updates and v_home is null and v_mode <> 'legal_unit'
-       and o.legal_unit_id is null
-       and o.establishment_id = any (array(select k.unit_id from register.import_link as k
-                                            where k.job_id = p_job_id and k.batch_seq = p_batch_seq and not k.is_new))
-     group by o.establishment_id
-  ),
-  stat as materialized (
-    select v.row_no, jsonb_object_agg(v.id, v.value) filter (where v.value is not null) as values,
-           jsonb_object_agg(v.code, format('%s is not a value of type %s', v.text, v.type)) filter (where v.value is null) as wrong
-      from (select t.row_no, d.id, d.code, d.type, t.text, register.parse_stat(d.type, t.text) as value
-              from unnest(v_ids, v_codes, v_types) with ordinality as d (id, code, type, n)
-             cross join lateral (
-               select u.row_no, u.stat[d.n] as text
-                 from register.import_upload as u
-                where u.job_id = p_job_id
-                  and u.row_no between v_first and v_last
-                  and (v_rows is null or u.row_no = any (v_rows))
-                  and u.stat[d.n] is not null
-             ) as t
-            -- Each value is parsed once.
-            offset 0) as v
-     group by v.row_no
-  ),
-  row as (
+  insert into register.import_data (
+    job_id, batch_seq, row_no, unit_id, enterprise_id, owner_id, other_id, founding_row_no, is_new, is_primary, operation,
+    valid_from, valid_until, name, short_name, birth_date, death_date, sector_id, legal_form_id, status_id, unit_size_id,
+    data_source_id, primary_activity_category_id, secondary_activity_category_id, physical_address_part1, physical_address_part2,
+    physical_address_part3, physical_postcode, physical_postplace, physical_region_id, physical_country_id, physical_latitude,
+    physical_longitude, physical_altitude, postal_address_part1, postal_address_part2, postal_address_part3, postal_postcode,
+    postal_postplace, postal_region_id, postal_country_id, web_address, email_address, phone_number, landline, mobile_number,
+    fax_number, ident, stat_value, tag_id, edit_comment, has_error, errors, warnings)
+  with row as (
     select l.row_no, l.unit_id, l.enterprise_id, l.owner_id, l.other_id, l.founding_row_no, l.is_new, l.is_primary, l.valid_from,
            l.valid_until, l.problem,
            case when l.is_new then 'insert' when v_updates then 'update' else 'replace' end as operation,
@@ -171,7 +108,7 @@ begin
                 end as postal_region_error,
            case when l.problem is null and (v_mode = 'establishment_formal' and l.owner_id is not null or not v_units)
                      and (c.first <= l.valid_from and l.valid_until <= c.until
-                          and (not c.is_cut or w.times @> daterange(l.valid_from, l.valid_until)))
+                          and (c.times @> daterange(l.valid_from, l.valid_until)) is not false)
                          is not true
                 then format('%s is not there from %s until %s', case when v_units then 'the legal unit' else 'the unit' end,
                             l.valid_from, l.valid_until) end as cover_error,
@@ -222,12 +159,13 @@ begin
               -- An update says only what it has a value for.
               l.is_new or not v_updates as is_whole) as h
       join register.coded_rows(p_job_id, v_first, v_last, v_rows) as k on k.row_no = l.row_no
-      left join stat as st on st.row_no = l.row_no
-      left join cover as c
+      left join register.stated_values(p_job_id, v_first, v_last, v_rows, v_job.snapshot -> 'stat_definitions') as st
+        on st.row_no = l.row_no
+      left join register.unit_cover(p_job_id, p_batch_seq, v_mode) as c
         on c.kind = case when l.owner_id is null then 'establishment' else 'legal_unit' end
        and c.id = coalesce(l.owner_id, l.unit_id)
-      left join patchwork as w on w.kind = c.kind and w.id = c.id
-      left join placed as pl on pl.id = l.unit_id and not l.is_new
+      left join register.address_times(p_job_id, p_batch_seq, v_mode, v_updates and v_home is null) as pl
+        on pl.unit_id = l.unit_id and not l.is_new
      where l.job_id = p_job_id
        and l.batch_seq = p_batch_seq
     -- Each problem is found once, and nothing stored: these rows are wide.
@@ -277,8 +215,8 @@ begin
          case when j.latitude_warning is null then j.latitude end, case when j.longitude_warning is null then j.longitude end,
          case when j.altitude_warning is null then j.altitude end, j.postal_address_part1, j.postal_address_part2,
          j.postal_address_part3, j.postal_postcode, j.postal_postplace, j.postal_region_id, j.postal_country_id, j.web_address,
-         j.email_address, j.phone_number, j.landline, j.mobile_number, j.fax_number, j.ident, j.stats, j.tag_id, null::integer,
-         null::numeric, j.edit_comment, j.errors is not null, j.errors, j.warnings
+         j.email_address, j.phone_number, j.landline, j.mobile_number, j.fax_number, j.ident, j.stats, j.tag_id,
+         j.edit_comment, j.errors is not null, j.errors, j.warnings
     from judged as j;
 end;
 $$;

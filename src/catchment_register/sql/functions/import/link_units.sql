@@ -1,6 +1,7 @@
 -- link_units: which unit each row is about, by its identifiers, over the file as a whole. A unit that nobody knows is founded by
 -- the first row with its leading identifier and gets its number now; so rows of one unit find each other, and no unit is in two
--- batches. Rows that cannot be linked carry the reason, by column.
+-- batches. Rows that cannot be linked carry the reason, by column. One statement in five steps, each of
+-- which reads what the ones before it have found: written to tables in between, a large file would be copied once more by each.
 --
 -- Batches: a group is what may write the same unit: the rows of an enterprise, or of the legal unit of an establishment's first
 -- row.
@@ -33,7 +34,9 @@ begin
 
   insert into register.import_link (job_id, row_no, batch_seq, unit_id, enterprise_id, owner_id, founding_row_no, is_new,
                                     is_primary, valid_from, valid_until, problem)
-  with row as materialized (
+  with
+  -- 1. Who is meant: the unit that an identifier of the row belongs to, and its legal unit.
+  row as materialized (
     select r.*, case when v_mode = 'establishment_formal' then r.owners else 0 end as given
       from register.ident_rows(p_job_id) as r
   ),
@@ -93,6 +96,7 @@ begin
         on o.n = r.owner_lead and o.ident = case when r.given = 1 then r.owner_ident[r.owner_lead] end collate "C"
       left join seen as k on k.row_no = r.row_no
   ),
+  -- 2. New units get their numbers.
   -- A row that nobody knows is about the unit of its leading identifier. Few share it with another row.
   twin as materialized (
     select l.lead, l.ident, min(l.row_no) as row_no
@@ -130,7 +134,8 @@ begin
     union all
     select f.unit from twin as t join founder as f on f.row_no = t.row_no
   ),
-  -- Identifiers that did not lead a row to its unit: the others cannot contradict themselves.
+  -- 3. Identifiers that contradict each other.
+  -- Those that did not lead a row to its unit: the others cannot contradict themselves.
   further as materialized (
     select u.unit, i.n, i.ident, i.row_no
       from (select r.row_no, t.n, r.ident[t.n] collate "C" as ident
@@ -194,6 +199,7 @@ begin
                        group by d.unit having count(*) > 1)
      group by u.unit
   ),
+  -- 4. Batches.
   -- Rows of one unit may name several owners: they go with the first.
   host as materialized (
     select u.unit, min(u.owner_id) as owner_id
@@ -209,6 +215,7 @@ begin
               left join host as o on o.unit = u.unit
              group by 1) as g
   ),
+  -- 5. What is wrong with a row, by its identifiers and by its legal unit.
   judged as (
     select u.*, p.batch_seq,
            case when u.lead is null then 'an identifier is needed'
