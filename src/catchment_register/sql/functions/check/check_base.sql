@@ -9,27 +9,27 @@ create or replace function register.check_base()
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
-  with slice as (
+  with detail as not materialized (
+    select 'activity' as what, a.legal_unit_id, a.establishment_id, a.type as key, a.valid_from, a.valid_until
+      from register.activity as a
+    union all
+    select 'location', l.legal_unit_id, l.establishment_id, l.type, l.valid_from, l.valid_until from register.location as l
+    union all
+    select 'contact', c.legal_unit_id, c.establishment_id, null, c.valid_from, c.valid_until from register.contact as c
+    union all
+    select 'stat_for_unit', s.legal_unit_id, s.establishment_id, s.stat_definition_id::text, s.valid_from, s.valid_until
+      from register.stat_for_unit as s
+    union all
+    select 'person_for_unit', p.legal_unit_id, p.establishment_id, concat_ws('/', p.person_id, p.person_role_id), p.valid_from,
+           p.valid_until
+      from register.person_for_unit as p
+  ),
+  slice as (
     select 'legal_unit' as what, l.id::text as key, l.valid_from, l.valid_until from register.legal_unit as l
     union all
     select 'establishment', e.id::text, e.valid_from, e.valid_until from register.establishment as e
     union all
-    select 'activity', concat_ws('/', a.legal_unit_id, 'e' || a.establishment_id, a.type), a.valid_from, a.valid_until
-      from register.activity as a
-    union all
-    select 'location', concat_ws('/', l.legal_unit_id, 'e' || l.establishment_id, l.type), l.valid_from, l.valid_until
-      from register.location as l
-    union all
-    select 'contact', concat_ws('/', c.legal_unit_id, 'e' || c.establishment_id), c.valid_from, c.valid_until
-      from register.contact as c
-    union all
-    select 'stat_for_unit', concat_ws('/', s.legal_unit_id, 'e' || s.establishment_id, s.stat_definition_id), s.valid_from,
-           s.valid_until
-      from register.stat_for_unit as s
-    union all
-    select 'person_for_unit', concat_ws('/', p.legal_unit_id, 'e' || p.establishment_id, p.person_id, p.person_role_id),
-           p.valid_from, p.valid_until
-      from register.person_for_unit as p
+    select d.what, concat_ws('/', d.legal_unit_id, 'e' || d.establishment_id, d.key), d.valid_from, d.valid_until from detail as d
     union all
     select 'power_root', p.power_group_id::text, p.valid_from, p.valid_until from register.power_root as p
     union all
@@ -57,25 +57,9 @@ as $$
     select 'establishment' as what, 'l' as kind, e.legal_unit_id as owner_id, e.valid_from, e.valid_until
       from register.establishment as e where e.legal_unit_id is not null
     union all
-    select 'activity', case when a.legal_unit_id is not null then 'l' else 'e' end, coalesce(a.legal_unit_id, a.establishment_id),
-           a.valid_from, a.valid_until
-      from register.activity as a
-    union all
-    select 'location', case when l.legal_unit_id is not null then 'l' else 'e' end, coalesce(l.legal_unit_id, l.establishment_id),
-           l.valid_from, l.valid_until
-      from register.location as l
-    union all
-    select 'contact', case when c.legal_unit_id is not null then 'l' else 'e' end, coalesce(c.legal_unit_id, c.establishment_id),
-           c.valid_from, c.valid_until
-      from register.contact as c
-    union all
-    select 'stat_for_unit', case when s.legal_unit_id is not null then 'l' else 'e' end,
-           coalesce(s.legal_unit_id, s.establishment_id), s.valid_from, s.valid_until
-      from register.stat_for_unit as s
-    union all
-    select 'person_for_unit', case when p.legal_unit_id is not null then 'l' else 'e' end,
-           coalesce(p.legal_unit_id, p.establishment_id), p.valid_from, p.valid_until
-      from register.person_for_unit as p
+    select d.what, case when d.legal_unit_id is not null then 'l' else 'e' end, coalesce(d.legal_unit_id, d.establishment_id),
+           d.valid_from, d.valid_until
+      from detail as d
     union all
     select 'legal_relationship', 'l', e.id, r.valid_from, r.valid_until
       from register.legal_relationship as r

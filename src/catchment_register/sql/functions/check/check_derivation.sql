@@ -4,8 +4,8 @@
 --
 --   locks   the round to come: no other can begin meanwhile
 --   raises  RG009 while a round is open
---   reads   pg_temp.was_facet, pg_temp.was_history, pg_temp.was_history_facet, pg_temp.was_unit
---   writes  pg_temp.was_facet, pg_temp.was_history, pg_temp.was_history_facet, pg_temp.was_unit
+--   reads   pg_temp.was_derived
+--   writes  pg_temp.was_derived
 --   plan    no_jit, memory_128
 create or replace function register.check_derivation()
   returns table (rule text, detail text)
@@ -15,75 +15,28 @@ create or replace function register.check_derivation()
 as $$
 declare
   c_undo  constant text := 'RG000';
+  c_most  constant integer := 20;
   v_found jsonb;
 begin
   if exists (select from register.base_change_log as b where b.round_id is null) then
     return;
   end if;
   begin
-    create temporary table was_unit on commit drop as
-      select to_jsonb(u) as row from register.statistical_unit_row as u;
-    create temporary table was_history on commit drop as
-      select to_jsonb(h) - 'moments' as row, register.plain_moments(h.moments) as moments
-        from register.statistical_history_row as h;
-    create temporary table was_facet on commit drop as
-      select to_jsonb(f) - 'moments' as row, register.plain_moments(f.moments) as moments
-        from register.statistical_unit_facet_row as f;
-    create temporary table was_history_facet on commit drop as
-      select to_jsonb(h) - 'moments' as row, register.plain_moments(h.moments) as moments
-        from register.statistical_history_facet_row as h;
+    create temporary table was_derived on commit drop as
+      select d.name, d.content, d.moments from register.derived_rows() as d;
     perform register.derive_now('all');
-    select jsonb_agg(d.found) into v_found
+    select jsonb_agg(jsonb_build_object('table', d.name, 'row', d.content, 'is', d.side)) into v_found
       from (
-        (select jsonb_build_object('table', 'statistical_unit', 'row', w.row, 'is', 'published') as found
-           from (select row from pg_temp.was_unit except all select to_jsonb(u) from register.statistical_unit_row as u) as w limit 20)
-        union all
-        (select jsonb_build_object('table', 'statistical_unit', 'row', n.row, 'is', 'missing')
-           from (select to_jsonb(u) as row from register.statistical_unit_row as u except all select row from pg_temp.was_unit) as n
-          limit 20)
-        union all
-        (select jsonb_build_object('table', 'statistical_history', 'row', w.row, 'is', 'published')
-           from (select row, moments from pg_temp.was_history
-                 except all
-                 select to_jsonb(x) - 'moments', register.plain_moments(x.moments)
-                   from register.statistical_history_row as x) as w
-          limit 20)
-        union all
-        (select jsonb_build_object('table', 'statistical_history', 'row', n.row, 'is', 'missing')
-           from (select to_jsonb(x) - 'moments' as row, register.plain_moments(x.moments) as moments
-                   from register.statistical_history_row as x
-                 except all
-                 select row, moments from pg_temp.was_history) as n
-          limit 20)
-        union all
-        (select jsonb_build_object('table', 'statistical_unit_facet', 'row', w.row, 'is', 'published')
-           from (select row, moments from pg_temp.was_facet
-                 except all
-                 select to_jsonb(x) - 'moments', register.plain_moments(x.moments)
-                   from register.statistical_unit_facet_row as x) as w
-          limit 20)
-        union all
-        (select jsonb_build_object('table', 'statistical_unit_facet', 'row', n.row, 'is', 'missing')
-           from (select to_jsonb(x) - 'moments' as row, register.plain_moments(x.moments) as moments
-                   from register.statistical_unit_facet_row as x
-                 except all
-                 select row, moments from pg_temp.was_facet) as n
-          limit 20)
-        union all
-        (select jsonb_build_object('table', 'statistical_history_facet', 'row', w.row, 'is', 'published')
-           from (select row, moments from pg_temp.was_history_facet
-                 except all
-                 select to_jsonb(x) - 'moments', register.plain_moments(x.moments)
-                   from register.statistical_history_facet_row as x) as w
-          limit 20)
-        union all
-        (select jsonb_build_object('table', 'statistical_history_facet', 'row', n.row, 'is', 'missing')
-           from (select to_jsonb(x) - 'moments' as row, register.plain_moments(x.moments) as moments
-                   from register.statistical_history_facet_row as x
-                 except all
-                 select row, moments from pg_temp.was_history_facet) as n
-          limit 20)
-      ) as d;
+        select x.*, row_number() over (partition by x.name, x.side) as n
+          from (
+            select w.name, w.content, 'published' as side
+              from (select * from pg_temp.was_derived except all select * from register.derived_rows()) as w
+            union all
+            select n.name, n.content, 'missing'
+              from (select * from register.derived_rows() except all select * from pg_temp.was_derived) as n
+          ) as x
+      ) as d
+     where d.n <= c_most;
     raise exception using errcode = c_undo;
   exception
     when sqlstate 'RG000' then
