@@ -2562,8 +2562,8 @@ GRANT ALL ON FUNCTION register.set_primary(p_unit_type text, p_unit_id integer, 
 REVOKE ALL ON FUNCTION register.slice_text(p_column text, p_id integer, p_valid_from date, p_valid_until date) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.spawn_batches(p_job_id integer, p_step text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.stage_batch(p_round register.round, p_batch_seq integer, p_with_own boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.stage_history(p_round_id bigint, p_batch_seq integer, p_periods register.period[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.stage_history_facet(p_round_id bigint, p_batch_seq integer, p_periods register.period[], p_share integer, p_shares integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.stage_history(p_payload jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.stage_history_facet(p_payload jsonb) FROM PUBLIC;
 GRANT SELECT ON TABLE register.statistical_unit_row TO register_read;
 GRANT SELECT ON TABLE register.statistical_unit_staging TO register_read;
 REVOKE ALL ON FUNCTION register.staged_row(s register.statistical_unit_staging) FROM PUBLIC;

@@ -77,27 +77,24 @@ as $$
    where f.count is distinct from u.count
   union all
   select 'the history by facet sums up to the history',
-         format('%s %s %s %s', coalesce(h.resolution, f.resolution), coalesce(h.year, f.year), coalesce(h.month, f.month),
-                coalesce(h.unit_type, f.unit_type))
-    from (select x.* from register.statistical_history_row as x where exists (select from settled)) as h
+         format('%s %s %s', coalesce(h.period, f.period), coalesce(h.unit_type, f.unit_type), coalesce(h.measure, f.measure))
+    from (select x.year * 100 + coalesce(x.month, 0) as period, x.unit_type, m.key as measure, m.value::bigint as value
+            from register.statistical_history_row as x
+           cross join lateral jsonb_each_text(to_jsonb(x.measures) || jsonb_build_object('unit_count', x.unit_count)) as m
+           where exists (select from settled)) as h
     full join (
-      select x.resolution, x.year, coalesce(x.month, 0) as month, x.unit_type,
-             sum(x.unit_count) as unit_count,
-             -- In the order of the type.
-             row(sum((x.measures).exists_count), sum((x.measures).exists_change), sum((x.measures).exists_added_count),
-                 sum((x.measures).exists_removed_count), sum((x.measures).countable_count),
-                 sum((x.measures).countable_change), sum((x.measures).countable_added_count),
-                 sum((x.measures).countable_removed_count), sum((x.measures).births), sum((x.measures).deaths),
-                 sum((x.measures).name_change_count), sum((x.measures).primary_activity_category_change_count),
-                 sum((x.measures).secondary_activity_category_change_count), sum((x.measures).sector_change_count),
-                 sum((x.measures).legal_form_change_count), sum((x.measures).physical_region_change_count),
-                 sum((x.measures).physical_country_change_count), sum((x.measures).physical_address_change_count),
-                 sum((x.measures).unit_size_change_count), sum((x.measures).status_change_count))::register.measures as measures
-        from register.statistical_history_facet_row as x
-       where exists (select from settled)
-       group by x.resolution, x.year, coalesce(x.month, 0), x.unit_type
-    ) as f on f.resolution = h.resolution and f.year = h.year and f.month = coalesce(h.month, 0) and f.unit_type = h.unit_type
-   where (h.unit_count, h.measures) is distinct from (f.unit_count, f.measures)
+      -- Most facets have the same measures as many others.
+      select x.period, x.unit_type, m.key as measure, sum(x.facets * m.value::bigint) as value
+        from (
+          select x.year * 100 + coalesce(x.month, 0) as period, x.unit_type, x.unit_count, x.measures, count(*) as facets
+            from register.statistical_history_facet_row as x
+           where exists (select from settled)
+           group by x.year * 100 + coalesce(x.month, 0), x.unit_type, x.unit_count, x.measures
+        ) as x
+       cross join lateral jsonb_each_text(to_jsonb(x.measures) || jsonb_build_object('unit_count', x.unit_count)) as m
+       group by x.period, x.unit_type, m.key
+    ) as f on f.period = h.period and f.unit_type = h.unit_type and f.measure = h.measure
+   where h.value is distinct from f.value
   union all
   select 'values of the history by facet sum up to those of the history',
          format('%s %s, variable %s', coalesce(h.period, f.period), coalesce(h.unit_type, f.unit_type),

@@ -1,5 +1,9 @@
--- add_measures: the measures of two groups as those of one; what a change takes away is negative. Inlined, so that fields are taken
--- where they lie: therefore without settings of its own. As the step of an aggregate it would not be, and cost eight times the sums.
+-- add_measures: the measures of two groups as those of one, field by field; what a change takes away is negative. Made from the fields
+-- of the type. Inlined, so that they are taken where they lie: therefore without settings of its own. As the step of an aggregate it
+-- would not be, and cost eight times what sums cost.
+do $do$
+begin
+  execute format($sql$
 create or replace function register.add_measures(
   p_one  register.measures,
   p_two  register.measures
@@ -9,24 +13,11 @@ create or replace function register.add_measures(
   immutable
   parallel safe
 as $$
-  select row(p_one.exists_count + p_two.exists_count,
-             p_one.exists_change + p_two.exists_change,
-             p_one.exists_added_count + p_two.exists_added_count,
-             p_one.exists_removed_count + p_two.exists_removed_count,
-             p_one.countable_count + p_two.countable_count,
-             p_one.countable_change + p_two.countable_change,
-             p_one.countable_added_count + p_two.countable_added_count,
-             p_one.countable_removed_count + p_two.countable_removed_count,
-             p_one.births + p_two.births,
-             p_one.deaths + p_two.deaths,
-             p_one.name_change_count + p_two.name_change_count,
-             p_one.primary_activity_category_change_count + p_two.primary_activity_category_change_count,
-             p_one.secondary_activity_category_change_count + p_two.secondary_activity_category_change_count,
-             p_one.sector_change_count + p_two.sector_change_count,
-             p_one.legal_form_change_count + p_two.legal_form_change_count,
-             p_one.physical_region_change_count + p_two.physical_region_change_count,
-             p_one.physical_country_change_count + p_two.physical_country_change_count,
-             p_one.physical_address_change_count + p_two.physical_address_change_count,
-             p_one.unit_size_change_count + p_two.unit_size_change_count,
-             p_one.status_change_count + p_two.status_change_count)::register.measures;
-$$;
+  select row(%s)::register.measures;
+$$
+$sql$, (select string_agg(format('p_one.%1$I + p_two.%1$I', a.attname), ', ' order by a.attnum)
+          from pg_catalog.pg_attribute as a
+         where a.attrelid = 'register.measures'::regclass
+           and not a.attisdropped));
+end;
+$do$;

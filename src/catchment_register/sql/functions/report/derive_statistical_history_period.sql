@@ -8,11 +8,8 @@ create or replace procedure register.derive_statistical_history_period(
   set search_path = pg_catalog, pg_temp
   set jit = off
 as $$
-declare
-  v_names text[] := array(select jsonb_array_elements_text(payload -> 'periods'));
 begin
-  info := jsonb_build_object('rows', register.stage_history((payload ->> 'round_id')::bigint, (payload ->> 'batch_seq')::integer,
-                                                            register.named_periods(v_names)));
+  info := jsonb_build_object('rows', register.stage_history(payload));
   perform register.notify_progress();
 end;
 $$;

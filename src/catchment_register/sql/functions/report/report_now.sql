@@ -11,8 +11,7 @@ begin
   perform register.begin_reports(p_round_id);
   perform register.collect_cells(p_round_id, 'history', 0, '{[0,16384)}');
   foreach v_payload in array register.plan_periods(p_round_id, 'history') loop
-    perform register.stage_history(p_round_id, (v_payload ->> 'batch_seq')::integer, register.named_periods(
-      array(select jsonb_array_elements_text(v_payload -> 'periods'))));
+    perform register.stage_history(v_payload);
   end loop;
   perform register.publish_history(p_round_id, 'history');
 
@@ -22,9 +21,7 @@ begin
   end loop;
   perform register.publish_unit_facet(p_round_id);
   foreach v_payload in array register.plan_periods(p_round_id, 'facet') loop
-    perform register.stage_history_facet(p_round_id, (v_payload ->> 'batch_seq')::integer, register.named_periods(
-      array(select jsonb_array_elements_text(v_payload -> 'periods'))),
-      coalesce((v_payload ->> 'share')::integer, 0), coalesce((v_payload ->> 'shares')::integer, 1));
+    perform register.stage_history_facet(v_payload);
   end loop;
   perform register.publish_history(p_round_id, 'facet');
 end;

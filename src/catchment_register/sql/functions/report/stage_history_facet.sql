@@ -1,15 +1,9 @@
--- stage_history_facet: some periods of the history by facet, from the cells of the round. Made from changes, a row holds
--- differences, and the moments as they will be. p_share: of all facets the share, from 0 on, in p_shares equal ones by their key,
--- which is as good as random.
+-- stage_history_facet: some periods of the history by facet, from the cells of the round. p_payload: as plan_periods makes it for a
+-- child; share: of all facets the share, from 0 on, in as many equal ones as shares says, by their key, which is as good as random.
+-- Made from changes, a row holds differences, and the moments as they will be.
 --
 --   raises  RG010 when the cells were lost in a crash
-create or replace function register.stage_history_facet(
-  p_round_id   bigint,
-  p_batch_seq  integer,
-  p_periods    register.period[],
-  p_share      integer,
-  p_shares     integer
-)
+create or replace function register.stage_history_facet(p_payload jsonb)
   returns integer
   language plpgsql
   security definer
@@ -20,22 +14,27 @@ create or replace function register.stage_history_facet(
   set enable_mergejoin = off
 as $$
 declare
-  v_first       uuid := rpad(lpad(to_hex(65536 * p_share / p_shares), 4, '0'), 32, '0');
-  v_last        uuid := rpad(lpad(to_hex(65536 * (p_share + 1) / p_shares - 1), 4, '0'), 32, 'f');
+  v_round_id    bigint := (p_payload ->> 'round_id')::bigint;
+  v_batch_seq   integer := (p_payload ->> 'batch_seq')::integer;
+  v_periods     register.period[] := register.named_periods(array(select jsonb_array_elements_text(p_payload -> 'periods')));
+  v_share       integer := coalesce((p_payload ->> 'share')::integer, 0);
+  v_shares      integer := coalesce((p_payload ->> 'shares')::integer, 1);
+  v_first       uuid := rpad(lpad(to_hex(65536 * v_share / v_shares), 4, '0'), 32, '0');
+  v_last        uuid := rpad(lpad(to_hex(65536 * (v_share + 1) / v_shares - 1), 4, '0'), 32, 'f');
   v_is_rebuild  boolean;
   v_count       integer;
 begin
-  perform register.require_mark(p_round_id);
-  select s.is_rebuild into strict v_is_rebuild from register.report_scope(p_round_id, 'facet') as s;
+  perform register.require_mark(v_round_id);
+  select s.is_rebuild into strict v_is_rebuild from register.report_scope(v_round_id, 'facet') as s;
 
   insert into register.statistical_history_staging
          (round_id, batch_seq, resolution, year, month, facet_key, unit_type, primary_activity_category_path,
           secondary_activity_category_path, sector_path, legal_form_id, physical_region_path, physical_country_id, unit_size_id,
           status_id, unit_count, measures, moments, value_counts, removed, removed_counts)
-  select p_round_id, p_batch_seq, c.resolution, c.year, c.month, c.facet_key, c.unit_type, c.primary_activity_category_path,
+  select v_round_id, v_batch_seq, c.resolution, c.year, c.month, c.facet_key, c.unit_type, c.primary_activity_category_path,
          c.secondary_activity_category_path, c.sector_path, c.legal_form_id, c.physical_region_path, c.physical_country_id,
          c.unit_size_id, c.status_id, c.unit_count, c.measures, c.added, c.added_counts, c.removed, c.removed_counts
-    from register.history_sums(p_round_id, 'facet', p_periods) as c
+    from register.history_sums(v_round_id, 'facet', v_periods) as c
    where c.facet_key between v_first and v_last
      -- A difference of nothing need not be published.
      and (v_is_rebuild
@@ -45,7 +44,7 @@ begin
           or c.added_counts is distinct from c.removed_counts);
   get diagnostics v_count = row_count;
   if not v_is_rebuild then
-    perform register.merge_history(p_round_id, 'facet', p_batch_seq);
+    perform register.merge_history(v_round_id, 'facet', v_batch_seq);
   end if;
   return v_count;
 end;
