@@ -9,7 +9,7 @@ from typing import Any
 import typer.main
 from typer.core import TyperGroup
 
-from catchment.commands import LazyCommand
+from catchment.commands.group import LazyCommand
 from catchment_register.cli.main import app
 
 PAGE = Path(__file__).parent / "reference" / "register_cli.md"

@@ -11,7 +11,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from catchment.cli.main import app
-from catchment.commands import LazyCommand
+from catchment.commands.group import LazyCommand
 from catchment_register.cli.main import app as register
 
 # Each takes 10 ms or more.
@@ -26,6 +26,7 @@ LIST = (
     "catchment.cli.main",
     "catchment.cli.plugins",
     "catchment.commands",
+    "catchment.commands.group",
 )
 LIST += ("catchment.errors", "catchment.lazy", "catchment.model", "catchment.model.release")
 LIST += ("catchment_register", "catchment_register.cli", "catchment_register.cli.main")

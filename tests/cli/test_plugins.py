@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from catchment.cli.main import run
-from catchment.cli.output import errors
 from catchment.commands import lazy_app
+from catchment.commands.output import errors
 from catchment.errors import DefinitionRefused
 
 TYPER = "import typer\napp = typer.Typer()\n"

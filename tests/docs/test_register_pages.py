@@ -9,7 +9,7 @@ import pytest
 import typer.main
 from typer.core import TyperGroup
 
-from catchment.commands import LazyCommand
+from catchment.commands.group import LazyCommand
 from catchment_register.cli.main import app
 from tests.docs.live import LivePage, live_page
 from tests.docs.steps import ROOT, read_blocks

@@ -19,12 +19,13 @@ import pytest
 import catchment
 import catchment.commands
 import catchment.lake
+import catchment.schema
 import catchment.testing
 import catchment_register
 from catchment import errors
 from catchment.store.errors import translate
 
-PACKAGES = (catchment, catchment.lake, catchment_register)
+PACKAGES = (catchment, catchment.commands, catchment.lake, catchment_register)
 
 
 def test_every_public_name_exists_and_is_documented() -> None:
@@ -53,8 +54,8 @@ def test_a_type_checker_finds_each_late_name_where_it_is() -> None:
 
 def _callables() -> Iterator[tuple[str, Any]]:
     """All public functions and classes, and the methods and properties of these."""
-    for package in (*PACKAGES, catchment.testing, catchment.commands):
-        for name in getattr(package, "__all__", ("LazyCommand", "LazyGroup", "lazy_app")):
+    for package in (*PACKAGES, catchment.schema, catchment.testing):
+        for name in package.__all__:
             value = getattr(package, name)
             if inspect.isfunction(value):
                 yield f"{package.__name__}.{name}", value

@@ -13,7 +13,7 @@ import typer
 
 import catchment
 from catchment.client.app import App
-from catchment.commands import a_kind, said
+from catchment.commands.group import a_kind, said
 from catchment.errors import CatchmentError, RequestRefused
 from catchment.lake import EXTRA
 

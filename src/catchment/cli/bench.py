@@ -17,10 +17,10 @@ from psycopg import Connection, sql
 from psycopg.conninfo import make_conninfo
 
 from catchment.cli.bench_app import QUEUE, bench_no_op
-from catchment.cli.database import Dsn
 from catchment.cli.numbers import MOST_PROCESSES
-from catchment.cli.output import Json, errors, print_rows
 from catchment.client.app import App
+from catchment.commands.options import Dsn, Json
+from catchment.commands.output import errors, print_rows
 from catchment.errors import RequestRefused
 from catchment.model.check import LARGEST_INTEGER
 from catchment.store import bench as bench_store

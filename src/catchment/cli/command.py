@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from catchment.cli.database import Dsn, open_database
-from catchment.cli.output import Json, print_rows
+from catchment.cli.database import open_database
+from catchment.commands.options import Dsn, Json
+from catchment.commands.output import print_rows
 from catchment.store import task as task_store
 
 app = typer.Typer(help="Look at the registered commands.", no_args_is_help=True)

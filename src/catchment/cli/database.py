@@ -4,27 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import psycopg
-import typer
 from psycopg import Connection
 from psycopg.sql import Identifier
 
 from catchment.errors import RequestRefused
-from catchment.store.connect import DSN_VARIABLE, connect_ours, find_dsn
+from catchment.store.connect import connect_ours, find_dsn
 from catchment.store.migrate import check_version, migrate
-
-Dsn = Annotated[
-    str | None,
-    typer.Option(
-        "--dsn",
-        envvar=DSN_VARIABLE,
-        show_envvar=True,
-        help="The database. Without one, Catchment starts its own server.",
-    ),
-]
-
 
 Role = Literal["catchment_enqueue", "catchment_read", "catchment_worker"]
 

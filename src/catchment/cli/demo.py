@@ -21,9 +21,9 @@ from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from catchment.cli.database import Dsn
 from catchment.cli.demo_lake import demo_lake
-from catchment.cli.output import STATE_STYLES, console
+from catchment.commands.options import Dsn
+from catchment.commands.output import STATE_STYLES, console
 from catchment.errors import CatchmentError
 from catchment.sql import ENGINE
 from catchment.store import embedded

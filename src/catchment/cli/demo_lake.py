@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from catchment.cli.output import console
+from catchment.commands.output import console
 from catchment.errors import CatchmentError, ExtraMissing
 
 if TYPE_CHECKING:

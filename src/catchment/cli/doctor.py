@@ -11,8 +11,9 @@ import typer
 from psycopg import Connection
 from rich.markup import escape
 
-from catchment.cli.database import Dsn, open_database
-from catchment.cli.output import Json, console, print_json
+from catchment.cli.database import open_database
+from catchment.commands.options import Dsn, Json
+from catchment.commands.output import console, print_json
 from catchment.lake.sql import LAKE
 from catchment.store import task as task_store
 from catchment.store.fetch import fetch_rows, fetch_value

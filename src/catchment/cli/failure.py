@@ -13,7 +13,7 @@ from rich.errors import MarkupError
 from rich.markup import escape
 
 from catchment.cli.database import hint_for
-from catchment.cli.output import errors
+from catchment.commands.output import errors
 from catchment.errors import CatchmentError, RequestRefused, ServerUnavailable
 from catchment.model.check import shown
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from catchment.cli.plugins import PluginGroup
-from catchment.commands import lazy_app
+from catchment.commands.group import lazy_app
 from catchment.model.release import VERSION
 
 app = lazy_app(

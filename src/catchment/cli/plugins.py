@@ -16,7 +16,7 @@ from typing import Any
 
 import typer
 
-from catchment.commands import LazyGroup, a_kind, cannot_be_used, plain, readable, said
+from catchment.commands.group import LazyGroup, a_kind, cannot_be_used, plain, readable, said
 from catchment.errors import CatchmentError, DefinitionRefused
 
 GROUP = "catchment.commands"

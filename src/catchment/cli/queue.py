@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from catchment.cli.database import Dsn, open_database
+from catchment.cli.database import open_database
 from catchment.cli.numbers import MOST_SECONDS
-from catchment.cli.output import Json, console, print_rows
+from catchment.commands.options import Dsn, Json
+from catchment.commands.output import console, print_rows
 from catchment.store import task as task_store
 
 app = typer.Typer(help="Look at queues, pause and resume them.", no_args_is_help=True)

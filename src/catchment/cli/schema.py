@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from catchment.cli.database import Dsn
-from catchment.cli.output import console
+from catchment.commands.options import Dsn
+from catchment.commands.output import console
 from catchment.model.release import VERSION
 from catchment.store.connect import connect_ours, find_dsn
 from catchment.store.migrate import migrate as run_migrations

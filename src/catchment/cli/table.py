@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from catchment.cli import table_reads
-from catchment.cli.database import Dsn
 from catchment.cli.numbers import MOST_DAYS, MOST_PROCESSES
-from catchment.cli.output import Json, console, print_json
 from catchment.cli.table_lake import (
     All,
     LakeOption,
@@ -26,6 +24,8 @@ from catchment.cli.table_lake import (
     waiting,
 )
 from catchment.cli.table_show import outcome_line, plain, progress, show_one, show_rows
+from catchment.commands.options import Dsn, Json
+from catchment.commands.output import console, print_json
 from catchment.errors import RequestRefused
 from catchment.model.check import LARGEST_INTEGER
 

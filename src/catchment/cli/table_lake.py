@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from catchment.cli.numbers import MOST_SECONDS
-from catchment.cli.output import errors
+from catchment.commands.output import errors
 from catchment.errors import RequestRefused
 from catchment.lake import EXTRA
 

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from catchment.cli.database import Dsn
 from catchment.cli.numbers import MOST_HOURS
-from catchment.cli.output import Json, console, print_json
 from catchment.cli.table_lake import All, LakeOption, Name, SomeNames, choose, open_lake, read_text
 from catchment.cli.table_show import plain, show_one, show_rows
+from catchment.commands.options import Dsn, Json
+from catchment.commands.output import console, print_json
 from catchment.errors import RequestRefused
 from catchment.model.check import LARGEST_ID
 

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
 
-from catchment.cli.output import console, errors, print_json, print_rows, styled_state
+from catchment.commands.output import console, errors, print_json, print_rows, styled_state
 
 if TYPE_CHECKING:
     from catchment.lake.tables.rounds import OnProgress, RefreshInfo

@@ -10,8 +10,9 @@ import typer
 from rich.markup import escape
 from rich.tree import Tree
 
-from catchment.cli.database import Dsn, open_database
-from catchment.cli.output import Json, console, print_json, print_rows, styled_state
+from catchment.cli.database import open_database
+from catchment.commands.options import Dsn, Json
+from catchment.commands.output import console, print_json, print_rows, styled_state
 from catchment.errors import PayloadRefused, RequestRefused
 from catchment.model.check import LARGEST_ID, LARGEST_INTEGER, SMALLEST_ID, SMALLEST_INTEGER, is_text, json_type
 from catchment.model.state import TaskState

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from catchment.cli.database import Dsn, check_may_run, open_database
+from catchment.cli.database import check_may_run, open_database
+from catchment.commands.options import Dsn
 from catchment.errors import CatchmentError
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import Events, JsonFormatter, TextFormatter

@@ -1,10 +1,5 @@
 """Groups of commands that are imported when they are used. To list them, or to run one of them, imports no other.
 
-For ``catchment`` itself and for packages that add commands to it. Their entry point in the group
-``catchment.commands`` names a ``typer.Typer``, whose module is imported whenever the commands are listed::
-
-    app = lazy_app("shop", "Look after the shop.", {"count": ("shop.cli.count:count", "Count what is in stock.")})
-
 A command that cannot be imported is an error of that command alone, and so is a help text that Rich cannot read.
 """
 

@@ -10,10 +10,9 @@ import re
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 from uuid import uuid4
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -24,8 +23,6 @@ console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 
 _BEYOND_ASCII = re.compile("[^\\x00-\\x7f]")
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 STATE_STYLES = {
     "pending": "dim",
