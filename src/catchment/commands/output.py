@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +23,9 @@ from catchment.store.json_text import JsonText
 
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
+
+# From this many columns of the terminal on, tables have what they can do without.
+WIDE = 110
 
 _BEYOND_ASCII = re.compile("[^\\x00-\\x7f]")
 
@@ -69,8 +74,14 @@ def _can_print(text: str) -> bool:
     return True
 
 
-def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, as_json: bool, empty: str) -> None:
-    """Rows as a table of the given columns, or all of them as JSON."""
+def print_rows(
+    rows: Sequence[dict[str, Any]], columns: Sequence[str], *, as_json: bool, empty: str, extra: Sequence[str] = ()
+) -> None:
+    """Rows as a table of the given columns, and of the extra ones if there is room; or all of them as JSON.
+
+    ``empty`` is printed for a table without rows. A column ``state`` is coloured, a column ``name`` is the first to be
+    broken into lines.
+    """
     if as_json:
         print_json(rows)
         return
@@ -78,11 +89,23 @@ def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, as_jso
         console.print(empty)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column.replace("_", " "), justify="right" if _is_number(rows[0][column]) else "left")
+    shown = [*columns, *(extra if console.width >= WIDE else ())]
+    # Titles and names are broken first: nothing else can be read in pieces.
+    widths = {column: _width(rows, column) for column in shown}
+    is_narrow = sum(2 + max(width, len(column)) for column, width in widths.items()) > console.width
+    has_room = sum(2 + width for column, width in widths.items() if column != "name") + 12 <= console.width
+    for column, width in widths.items():
+        title = "\n".join(textwrap.wrap(column.replace("_", " "), width if is_narrow else len(column)))
+        justify = "right" if _is_number(rows[0][column]) else "left"
+        table.add_column(title, justify=justify, no_wrap=has_room and column != "name")
     for row in rows:
-        table.add_row(*(_cell(column, row[column]) for column in columns))
+        table.add_row(*(_cell(column, row[column]) for column in shown))
     console.print(table)
+
+
+def _width(rows: Sequence[dict[str, Any]], column: str) -> int:
+    """How wide a column has to be for its cells and the words of its title."""
+    return max(len(text) for text in (*column.split("_"), *(_text(row[column]) for row in rows)))
 
 
 def styled_state(state: str) -> str:
@@ -91,20 +114,23 @@ def styled_state(state: str) -> str:
 
 
 def _cell(column: str, value: Any) -> str:
-    if column == "state":
-        return styled_state(value)
+    return styled_state(value) if column == "state" else escape(_text(value))
+
+
+def _text(value: Any) -> str:
     if isinstance(value, datetime):
         return value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
     if isinstance(value, bool):
         return "yes" if value else ""
-    return "" if value is None else escape(str(value))
+    return "" if value is None else str(_plain(value))
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
+    """A value that JSON lacks, as text. The last day that Python knows stands for an open end."""
+    if isinstance(value, date):
+        return "infinity" if value == date.max else value.isoformat()
     return str(value)

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from psycopg import Connection
 
 import catchment
 from catchment_register.dates import read_open_ends
 from catchment_register.schema import REGISTER, check_version, migrate
-
-Dsn = Annotated[
-    str | None,
-    typer.Option(
-        "--dsn",
-        envvar="CATCHMENT_DSN",
-        show_envvar=True,
-        help="The database. Without one, Catchment starts its own server.",
-    ),
-]
 
 
 def connect_register(dsn: str | None = None, *, name: str = "catchment register") -> Connection[Any]:
@@ -41,6 +30,5 @@ def open_register(dsn: str | None) -> Generator[Connection[Any]]:
         if dsn is None:
             migrate(conn)
         check_version(conn)
-        conn.execute("set jit = off")  # compiling takes longer than what the verbs ask for
         read_open_ends(conn)
         yield conn

@@ -18,8 +18,8 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from catchment_register.cli.database import Dsn, connect_register
-from catchment_register.cli.output import console, print_rows
+from catchment.commands import Dsn, console, print_rows
+from catchment_register.cli.database import connect_register
 from catchment_register.cli.waiting import show
 from catchment_register.codes.edition import find_standard
 from catchment_register.codes.kinds import KINDS

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 from psycopg import Connection
 
-from catchment_register.cli.database import Dsn, open_register
+from catchment.commands import Dsn, Json, console, print_json
+from catchment_register.cli.database import open_register
 from catchment_register.cli.init import read_day
-from catchment_register.cli.output import Json, console, print_json
 from catchment_register.cli.status import last_rounds
 from catchment_register.cli.waiting import Wait, Work, show, working
 from catchment_register.watch import watch_round

@@ -10,9 +10,10 @@ import typer
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from catchment_register.cli.database import Dsn, open_register
+from catchment.commands import Dsn, console
+from catchment_register.cli.database import open_register
 from catchment_register.cli.import_ import last_day, read_day
-from catchment_register.cli.output import LARGEST_INTEGER, console
+from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.cli.waiting import Wait, Work, show, working
 from catchment_register.dates import OPEN_END
 from catchment_register.errors import JobRefused

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from catchment_register.cli.output import Json, console, print_json
+from catchment.commands import Json, console, print_json
 from catchment_register.errors import SettingRefused
 from catchment_register.generate.files import write_register
 from catchment_register.generate.plan import PROFILES, choose_plan

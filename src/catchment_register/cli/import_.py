@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import typer
 from psycopg import Connection
 
-from catchment_register.cli.database import Dsn, open_register
+from catchment.commands import Dsn, Json, console, errors, print_json
+from catchment_register.cli.database import open_register
 from catchment_register.cli.import_job import job_rows, print_problems, print_summary, write_problems
-from catchment_register.cli.output import LARGEST_INTEGER, Json, console, errors, print_json
+from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.cli.waiting import Wait, Work, show, working
 from catchment_register.dates import OPEN_END
 from catchment_register.errors import JobRefused

@@ -10,8 +10,9 @@ import typer
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from catchment_register.cli.database import Dsn, open_register
-from catchment_register.cli.output import LARGEST_INTEGER, Json, console, print_json, print_rows
+from catchment.commands import Dsn, Json, console, print_json, print_rows
+from catchment_register.cli.database import open_register
+from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.errors import FileRefused, JobRefused
 from catchment_register.schema import REGISTER
 from catchment_register.watch import find_job

@@ -10,8 +10,8 @@ import typer
 from psycopg import Connection
 from psycopg.sql import SQL, Identifier
 
-from catchment_register.cli.database import Dsn, connect_register
-from catchment_register.cli.output import Json, console, print_json
+from catchment.commands import Dsn, Json, console, print_json
+from catchment_register.cli.database import connect_register
 from catchment_register.codes.edition import find_standard, use_region_version
 from catchment_register.codes.load import load_countries
 from catchment_register.errors import SettingRefused

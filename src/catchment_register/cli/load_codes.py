@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from catchment_register.cli.database import Dsn, open_register
-from catchment_register.cli.output import Json, console, errors, print_json
+from catchment.commands import Dsn, Json, console, errors, print_json
+from catchment_register.cli.database import open_register
 from catchment_register.codes.kinds import KINDS, find_kind
 from catchment_register.codes.load import load_codes as write_codes
 from catchment_register.codes.read import read_codes

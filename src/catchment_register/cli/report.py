@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from catchment_register.cli.database import Dsn, open_register
-from catchment_register.cli.output import Json, console, print_json, print_rows
+from catchment.commands import Dsn, Json, console, print_json, print_rows
+from catchment_register.cli.database import open_register
 from catchment_register.dates import OPEN_END
 from catchment_register.errors import ReportRefused
 from catchment_register.names import MEASURES, UNIT_TYPES

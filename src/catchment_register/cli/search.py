@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 from psycopg.rows import dict_row
 
-from catchment_register.cli.database import Dsn, open_register
-from catchment_register.cli.output import LARGEST_INTEGER, Json, print_rows
+from catchment.commands import Dsn, Json, print_rows
+from catchment_register.cli.database import open_register
+from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.cli.report import read_day
 from catchment_register.errors import ReportRefused
 from catchment_register.names import UNIT_TYPES

@@ -10,8 +10,8 @@ import typer
 from psycopg import Connection
 from rich.markup import escape
 
-from catchment_register.cli.database import Dsn, open_register
-from catchment_register.cli.output import Json, console, print_json
+from catchment.commands import Dsn, Json, console, print_json
+from catchment_register.cli.database import open_register
 from catchment_register.errors import ReportRefused
 from catchment_register.reference.check import check_reports, check_units
 

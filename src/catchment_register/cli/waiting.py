@@ -12,7 +12,7 @@ import typer
 from psycopg import Connection
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from catchment_register.cli.output import console, errors
+from catchment.commands import console, errors
 from catchment_register.errors import RegisterError
 from catchment_register.watch import Event, GoesOn, always, is_served
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from catchment.commands import output
 from catchment_register import RegisterError
-from catchment_register.cli import output
 from catchment_register.cli.main import app
 from catchment_register.cli.search import word_query
 from tests.fixtures.register import opened
