@@ -6,6 +6,7 @@ from typing import Any
 
 from psycopg import Connection
 
+from tests.fixtures.register_driver import Register
 from tests.fixtures.sql_files import profiles
 
 SETTINGS = """
@@ -42,3 +43,7 @@ def test_functions_of_the_engine_have_the_settings_of_their_profiles(tx: Connect
 def test_functions_of_the_lake_have_the_settings_of_their_profiles(module_lake: Any) -> None:
     with module_lake.control.connection() as conn:
         assert settings_in_database(conn, "lake") == settings_in_profiles("lake")
+
+
+def test_functions_of_the_register_have_the_settings_of_their_profiles(reg: Register) -> None:
+    assert settings_in_database(reg.conn, "register") == settings_in_profiles("register")

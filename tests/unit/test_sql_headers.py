@@ -24,7 +24,7 @@ def test_a_header_names_the_profiles_that_list_its_function(schema: str) -> None
     assert listed == named
 
 
-@pytest.mark.parametrize("schema", ["worker", "lake"])
+@schemas
 def test_planner_settings_come_from_profiles_alone(schema: str) -> None:
     found = {
         f.name: settings

@@ -1,6 +1,8 @@
 -- analyse_units: rows of a batch about units, or about their statistics, as understood. Codes come from coded_rows, statistics from
 -- stated_values, the times that a row is held against from unit_cover and address_times. Each problem has a column of its own here,
 -- null if there is none; they become JSON only for rows that have some.
+--
+--   plan    no_jit, indexed, hashed, as_written, memory_64
 create or replace function register.analyse_units(
   p_job_id     integer,
   p_batch_seq  integer
@@ -8,12 +10,6 @@ create or replace function register.analyse_units(
   returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set join_collapse_limit = 1 -- joined as written: to find an order takes longer than to join
-  set jit = off
-  set work_mem = '64MB'
 as $$
 declare
   v_job     register.import_job;

@@ -5,17 +5,12 @@
 --
 -- Batches: a group is what may write the same unit: the rows of an enterprise, or of the legal unit of an establishment's first
 -- row.
+--
+--   plan    no_jit, indexed, in_order, hashed, unsorted, memory_256
 create or replace function register.link_units(p_job_id integer)
   returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set enable_bitmapscan = off -- rows are read in the order of the file, by their index
-  set enable_nestloop = off
-  set enable_mergejoin = off
-  set enable_sort = off
-  set jit = off
-  set work_mem = '256MB'
 as $$
 declare
   v_job     register.import_job;

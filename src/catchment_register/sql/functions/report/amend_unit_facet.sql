@@ -2,6 +2,7 @@
 -- that counts nothing goes. Rows are found through the key: the work grows with the change and not with the report.
 --
 --   raises  RG009 when more units would be lost than there are
+--   plan    no_jit, indexed, probed
 create or replace function register.amend_unit_facet(
   p_round_id      bigint,
   p_is_one_flush  boolean
@@ -10,10 +11,6 @@ create or replace function register.amend_unit_facet(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_seqscan = off
 as $$
 declare
   v_deleted   integer;

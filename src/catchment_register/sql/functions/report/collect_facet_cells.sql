@@ -1,4 +1,6 @@
 -- collect_facet_cells: unit rows of some slots as cells of facets, see collect_cells. Cells are many and small.
+--
+--   plan    no_jit, unsorted, loop_again, memory_128
 create or replace function register.collect_facet_cells(
   p_round_id       bigint,
   p_partition_seq  integer,
@@ -11,10 +13,6 @@ create or replace function register.collect_facet_cells(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_nestloop = on -- callers that read tables of the round switch it off
-  set jit = off
-  set work_mem = '128MB'
-  set enable_sort = off
 as $$
 declare
   v_count integer;

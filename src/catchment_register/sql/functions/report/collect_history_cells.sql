@@ -2,6 +2,8 @@
 -- by variable. The smallest value of many is nearly always 0, 1 or what it was before: how many rows hold it is counted on the way,
 -- so that the next one of them that goes need not be looked up. Other extremes are left uncounted. Units with values that are no
 -- numbers stay on their own.
+--
+--   plan    no_jit, unsorted, memory_128
 create or replace function register.collect_history_cells(
   p_round_id       bigint,
   p_partition_seq  integer,
@@ -13,9 +15,6 @@ create or replace function register.collect_history_cells(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '128MB'
-  set enable_sort = off
 as $$
 declare
   v_count integer;

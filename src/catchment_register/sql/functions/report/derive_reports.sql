@@ -2,6 +2,7 @@
 --
 --   follows with derive_statistical_history
 --   raises  RG009 when the round's units have not been published
+--   plan    no_jit
 create or replace procedure register.derive_reports(
   payload     jsonb,
   inout info  jsonb
@@ -9,7 +10,6 @@ create or replace procedure register.derive_reports(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_round register.round := register.enter_stage(payload, 'derive_reports');

@@ -3,6 +3,7 @@
 --
 --   children  derive_statistical_history_period; the join finish_statistical_history publishes
 --   follows with derive_statistical_unit_facet
+--   plan    no_jit
 create or replace procedure register.derive_statistical_history(
   payload     jsonb,
   inout info  jsonb
@@ -10,7 +11,6 @@ create or replace procedure register.derive_statistical_history(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_round     register.round;

@@ -3,6 +3,7 @@
 --
 --   children  derive_statistical_history_facet_period; the join finish_statistical_history_facet publishes and closes the round
 --   raises  RG009 when the facets have not been reduced
+--   plan    no_jit
 create or replace procedure register.derive_statistical_history_facet(
   payload     jsonb,
   inout info  jsonb
@@ -10,7 +11,6 @@ create or replace procedure register.derive_statistical_history_facet(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_round     register.round;

@@ -1,4 +1,6 @@
 -- derive_statistical_history_period: stage some periods of the history.
+--
+--   plan    no_jit
 create or replace procedure register.derive_statistical_history_period(
   payload     jsonb,
   inout info  jsonb
@@ -6,7 +8,6 @@ create or replace procedure register.derive_statistical_history_period(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 begin
   info := jsonb_build_object('rows', register.stage_history(payload));

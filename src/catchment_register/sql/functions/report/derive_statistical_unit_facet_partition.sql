@@ -1,4 +1,6 @@
 -- derive_statistical_unit_facet_partition: collect the cells of some slots.
+--
+--   plan    no_jit
 create or replace procedure register.derive_statistical_unit_facet_partition(
   payload     jsonb,
   inout info  jsonb
@@ -6,7 +8,6 @@ create or replace procedure register.derive_statistical_unit_facet_partition(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_round_id bigint := (payload ->> 'round_id')::bigint;

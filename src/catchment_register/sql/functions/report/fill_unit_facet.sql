@@ -2,12 +2,12 @@
 -- when the rows are in, which takes a fraction of the time.
 --
 --   locks   access exclusive on the table
+--   plan    build_256
 create or replace function register.fill_unit_facet()
   returns jsonb
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set maintenance_work_mem = '256MB'
 as $$
 declare
   v_info jsonb;

@@ -2,6 +2,8 @@
 -- Of the history every unit of that type may hold it, so all published rows of the type are read once: seconds in a large register,
 -- and rare. Of the history by facet the units of the facets that a child has staged are read through an index; its cells are gone
 -- when it commits, so that no other child sees them.
+--
+--   plan    no_jit, unlooped, hash_again, memory_128
 create or replace function register.look_up_history_extremes(
   p_round_id   bigint,
   p_report     text,
@@ -11,10 +13,6 @@ create or replace function register.look_up_history_extremes(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_hashjoin = on -- callers that walk an index switch it off
-  set enable_nestloop = off -- the planner may have seen the tables of a round when they were empty
-  set jit = off
-  set work_mem = '128MB'
 as $$
 declare
   v_periods register.period[];

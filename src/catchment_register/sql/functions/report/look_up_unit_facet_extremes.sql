@@ -1,12 +1,12 @@
 -- look_up_unit_facet_extremes: for facets of units whose last holder of an extreme has gone, the extreme among those that are left.
 -- Reads the units of these facets through an index.
+--
+--   plan    no_jit, hash_again
 create or replace function register.look_up_unit_facet_extremes(p_round_id bigint)
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_hashjoin = on -- callers that walk an index switch it off
-  set jit = off
 as $$
 begin
   if not exists (select from moment_piece as p where p.min is null or p.max is null) then

@@ -2,6 +2,8 @@
 -- by facet do this side by side, each for the rows it has staged (p_batch_seq); of the history it is done at the end, for all rows
 -- (null): an extreme is looked up once. Only the end of the stage changes what is published. Published rows are found through the
 -- key: the work grows with the change and not with the report.
+--
+--   plan    no_jit, indexed, probed
 create or replace function register.merge_history(
   p_round_id   bigint,
   p_report     text,
@@ -11,10 +13,6 @@ create or replace function register.merge_history(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set enable_hashjoin = off
-  set enable_mergejoin = off
-  set enable_seqscan = off
 as $$
 declare
   v_is_one boolean := (select register.is_one_flush(s.from_flush, s.to_flush)

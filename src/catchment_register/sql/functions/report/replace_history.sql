@@ -1,5 +1,7 @@
 -- replace_history: a history is what the children have staged from all units: rows that are equal are left alone, rows that nothing
 -- supports go. Joined by hashing whatever the planner believes: it may believe a table empty that is being filled.
+--
+--   plan    no_jit, hashed, memory_128
 create or replace function register.replace_history(
   p_round_id  bigint,
   p_report    text
@@ -8,10 +10,6 @@ create or replace function register.replace_history(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '128MB'
-  set enable_nestloop = off
-  set enable_mergejoin = off
 as $$
 declare
   v_name     text := register.history_name(p_report);

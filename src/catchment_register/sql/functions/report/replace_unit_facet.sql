@@ -1,15 +1,13 @@
 -- replace_unit_facet: the facets of units are what is summed up in the scratch table unit_facet_sum from all units: rows that
 -- are equal are left alone, rows that nothing supports go. Joined by hashing whatever the planner believes: it may believe a
 -- table empty that is being filled.
+--
+--   plan    no_jit, hashed, memory_128
 create or replace function register.replace_unit_facet()
   returns jsonb
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '128MB'
-  set enable_nestloop = off
-  set enable_mergejoin = off
 as $$
 declare
   v_deleted   integer;

@@ -2,14 +2,12 @@
 -- changes, a row holds differences. Groups are few and large: their values are summed variable by variable.
 --
 --   raises  RG010 when the cells were lost in a crash
+--   plan    no_jit, unmerged, memory_128
 create or replace function register.stage_history(p_payload jsonb)
   returns integer
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '128MB'
-  set enable_mergejoin = off
 as $$
 declare
   v_round_id    bigint := (p_payload ->> 'round_id')::bigint;

@@ -3,15 +3,12 @@
 -- Made from changes, a row holds differences, and the moments as they will be.
 --
 --   raises  RG010 when the cells were lost in a crash
+--   plan    no_jit, unmerged, unsorted, memory_128
 create or replace function register.stage_history_facet(p_payload jsonb)
   returns integer
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '128MB'
-  set enable_sort = off
-  set enable_mergejoin = off
 as $$
 declare
   v_round_id    bigint := (p_payload ->> 'round_id')::bigint;

@@ -1,4 +1,6 @@
 -- statistical_unit_facet_reduce: all cells are there: publish the facets of units. Outside a round there is nothing to do.
+--
+--   plan    no_jit
 create or replace procedure register.statistical_unit_facet_reduce(
   payload     jsonb,
   inout info  jsonb
@@ -6,7 +8,6 @@ create or replace procedure register.statistical_unit_facet_reduce(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
 declare
   v_round register.round := register.enter_stage(payload, 'statistical_unit_facet_reduce');

@@ -1,6 +1,8 @@
 -- sum_unit_facets: counted cells by validity, type and six dimensions, into the scratch table unit_facet_sum: their number, and the
 -- values that are added and removed. From the cells of the round, those of flushes after p_after; or, with p_is_lookup, from cells
 -- that were collected to look up extremes.
+--
+--   plan    no_jit, unsorted, memory_256
 create or replace function register.sum_unit_facets(
   p_round_id   bigint,
   p_is_lookup  boolean,
@@ -10,9 +12,6 @@ create or replace function register.sum_unit_facets(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
-  set work_mem = '256MB'
-  set enable_sort = off
 as $$
 begin
   delete from unit_facet_sum as s where s.is_lookup = p_is_lookup;

@@ -1,5 +1,7 @@
 -- unit_facet_drilldown: counted units of a type on a day, within chosen places of six dimensions (null: not chosen), as JSON: their
 -- number, their statistics, and for each dimension what can be chosen next, with numbers: children of the chosen path, or codes.
+--
+--   plan    no_jit
 create or replace function register.unit_facet_drilldown(
   p_unit_type                       text,
   p_at                              date,
@@ -15,7 +17,6 @@ create or replace function register.unit_facet_drilldown(
   stable
   security definer
   set search_path = pg_catalog, pg_temp
-  set jit = off
 as $$
   with matched as materialized (
     select f.*

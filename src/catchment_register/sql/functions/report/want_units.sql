@@ -1,13 +1,13 @@
 -- want_units: the units that have had a row in one of the facets of the scratch table wanted_facet, into wanted_unit. A path
 -- names a region of each version and an activity of each standard that has it; a missing one is a facet too. An index finds the
 -- rows by region, activity and type; the other dimensions leave few of them, and all that is done with a unit costs more.
+--
+--   plan    no_jit, loop_again
 create or replace function register.want_units()
   returns void
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
-  set enable_nestloop = on -- callers that read tables of the round switch it off
-  set jit = off
 as $$
 begin
   delete from wanted_unit;
