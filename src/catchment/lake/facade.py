@@ -14,7 +14,8 @@ from catchment.errors import LakeError, TableMissing
 from catchment.lake.control.control import Control
 from catchment.lake.control.install import install
 from catchment.lake.duck.address import find_address
-from catchment.lake.duck.duck import Duck, Never, attach_statement
+from catchment.lake.duck.attach import attach_statement
+from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.duck.locks import commit_lock
 from catchment.lake.files.maintain import expire, maintain_table
 from catchment.lake.names import lake_name

@@ -25,7 +25,8 @@ from catchment.errors import (
 )
 from catchment.lake.duck import extensions
 from catchment.lake.duck.address import LakeAddress
-from catchment.lake.duck.duck import Duck, Never, attach_statement
+from catchment.lake.duck.attach import attach_statement
+from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.duck.duck_errors import translate
 from catchment.lake.duck.spill import sweep
 from catchment.lake.settings import LakeSettings
