@@ -30,7 +30,8 @@ from catchment.lake.names import RID, ROWID
 from catchment.lake.query import functions, shape
 from catchment.lake.query.calls import check_calls
 from catchment.lake.query.normalise import NotIncremental, normalise
-from catchment.lake.query.parse import SOURCES, Parsed, SchemaView, parse, typed_nothing, with_typed_tables
+from catchment.lake.query.parse import Parsed, parse, typed_nothing, with_typed_tables
+from catchment.lake.query.resolve import SOURCES, SchemaView
 from catchment.lake.query.trees import DIALECT, cast, column, last_text, named, text, without_notes
 from catchment.lake.query.used import Used, explicit, has_whole_row, named_columns, used_columns
 from catchment.lake.reasons import Reason, refused

@@ -26,7 +26,7 @@ from catchment.lake.delta.relation import (
 from catchment.lake.names import RID
 from catchment.lake.query.functions import Kinds, aggregates_in
 from catchment.lake.query.normalise import NotIncremental
-from catchment.lake.query.parse import SOURCES, number_of
+from catchment.lake.query.resolve import SOURCES, number_of
 from catchment.lake.query.trees import column, from_item, is_counted, joins_of, named, owners, part, parts, text
 from catchment.lake.reasons import Reason
 from catchment.lake.types import SourceTable

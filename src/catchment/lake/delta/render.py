@@ -14,7 +14,7 @@ from typing import Literal
 from sqlglot import exp
 
 from catchment.lake.delta.relation import Block, JoinKind, Opaque, Relation, Source, Table, UnionAll, is_changed
-from catchment.lake.query.parse import number_of, numbered_tables
+from catchment.lake.query.resolve import number_of, numbered_tables
 from catchment.lake.query.trees import (
     add_where,
     all_of,

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from catchment.lake.query.parse import number_of, numbered_tables, put_query
+from catchment.lake.query.parse import put_query
+from catchment.lake.query.resolve import number_of, numbered_tables
 from catchment.lake.query.trees import column, from_items, is_counted, select
 from catchment.lake.types import SourceTable
 
