@@ -1,17 +1,19 @@
--- Least privilege. Functions run as the owner and check what they are asked; tables are out of reach for everybody else.
--- Members: catchment_enqueue makes tasks, catchment_worker runs them, catchment_read looks.
+-- Least privilege. Functions run as the owner and check what they are asked; tables are out of reach for everybody
+-- else. Members: catchment_enqueue makes tasks, catchment_worker runs them, catchment_read looks.
 revoke all on schema worker from public;
 grant usage on schema worker to catchment_enqueue, catchment_worker, catchment_read;
 revoke all on all tables in schema worker from public, catchment_enqueue, catchment_worker, catchment_read;
 revoke all on all functions in schema worker from public, catchment_enqueue, catchment_worker, catchment_read;
 revoke all on all procedures in schema worker from public, catchment_enqueue, catchment_worker, catchment_read;
 
-grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry, worker.command_registry, worker.schedule,
+grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry, worker.command_registry,
+  worker.schedule,
                 worker.attempt, worker.warning, worker.trouble, worker.worker, worker.migration, worker.version
    to catchment_read, catchment_worker;
 grant select on worker.migration, worker.version to catchment_enqueue; -- whether a client fits
 grant select on worker.commit_probe to catchment_worker;
-grant execute on function worker.check_invariants(), worker.strangers(), worker.now(), worker.has_pending_children(bigint),
+grant execute on function worker.check_invariants(), worker.strangers(), worker.now(),
+  worker.has_pending_children(bigint),
                           worker.has_failed_siblings(bigint), worker.next_cron(text, text, timestamptz),
                           worker.procedure_signatures(text, integer)
    to catchment_read, catchment_worker;
@@ -49,18 +51,23 @@ grant execute on function
   worker.pause_queue(text, timestamptz), worker.resume_queue(text),
   worker.register_commands(jsonb, jsonb, boolean),
   worker.register_worker(text, text[], integer, interval, boolean), worker.heartbeat(bigint, interval, integer, real),
-  worker.hold_worker_lock(bigint), worker.former_session(bigint), worker.try_worker_lock(bigint), worker.take_top(bigint, text[]),
-  worker.unregister_worker(bigint, bigint[]), worker.reset_abandoned_processing_tasks(), worker.mark_dead_workers(interval, bigint[]),
-  worker.hanging_backends(bigint[]), worker.interrupt_abandoned(bigint[], bigint), worker.interrupt_orphans(bigint), worker.lock_holders(bigint[]),
-  worker.go_to_sleep(bigint, text, integer[], "char"), worker.wake_up(bigint, text, integer[], "char"),
-  worker.promote_due(integer, bigint), worker.age_ready(integer, text),
-  worker.expire_deadlines(bigint), worker.lock_signalled(), worker.upkeep(), worker.take_turn(text), worker.upkeep_is_due(), worker.keep_engine(),
-  worker.keep_step(text, bigint[]), worker.retry_troubles(bigint[]), worker.signal_backends(text, integer[], timestamptz),
-  worker.find_dead(), worker.backends_to_signal(text, bigint[]),
-  worker.note_trouble(text, text, text, text), worker.forget_trouble(text, text, timestamptz), worker.forget_workers(bigint[]), worker.chores(), worker.new_troubles(timestamptz), worker.let_in(text[], boolean, boolean, boolean), worker.rouse_limited(), worker.due_schedules(), worker.fire_schedule(text), worker.close_idle_scopes(bigint, integer),
-  worker.begin_session(text, text, boolean), worker.begin_task(text, integer, integer, boolean), worker.enter_task(bigint),
-  worker.leave_task(), worker.session_hints(text), worker.last_processed(), worker.look_from_start(), worker.take_after_call(boolean), worker.has_after_calls(), worker.may_analyze(oid), worker.call_text(text, integer),
-  worker.call_of(text), worker.find_handler(text, boolean), worker.raise_no_handler(text, text),
+  worker.hold_worker_lock(bigint), worker.former_session(bigint), worker.try_worker_lock(bigint),
+  worker.take_top(bigint, text[]), worker.unregister_worker(bigint, bigint[]),
+  worker.reset_abandoned_processing_tasks(), worker.mark_dead_workers(interval, bigint[]),
+  worker.hanging_backends(bigint[]), worker.interrupt_abandoned(bigint[], bigint), worker.interrupt_orphans(bigint),
+  worker.lock_holders(bigint[]), worker.go_to_sleep(bigint, text, integer[], "char"),
+  worker.wake_up(bigint, text, integer[], "char"), worker.promote_due(integer, bigint), worker.age_ready(integer, text),
+  worker.expire_deadlines(bigint), worker.lock_signalled(), worker.upkeep(), worker.take_turn(text),
+  worker.upkeep_is_due(), worker.keep_engine(), worker.keep_step(text, bigint[]), worker.retry_troubles(bigint[]),
+  worker.signal_backends(text, integer[], timestamptz), worker.find_dead(), worker.backends_to_signal(text, bigint[]),
+  worker.note_trouble(text, text, text, text), worker.forget_trouble(text, text, timestamptz),
+  worker.forget_workers(bigint[]), worker.chores(), worker.new_troubles(timestamptz),
+  worker.let_in(text[], boolean, boolean, boolean), worker.rouse_limited(), worker.due_schedules(),
+  worker.fire_schedule(text), worker.close_idle_scopes(bigint, integer), worker.begin_session(text, text, boolean),
+  worker.begin_task(text, integer, integer, boolean), worker.enter_task(bigint), worker.leave_task(),
+  worker.session_hints(text), worker.last_processed(), worker.look_from_start(), worker.take_after_call(boolean),
+  worker.has_after_calls(), worker.may_analyze(oid), worker.call_text(text, integer), worker.call_of(text),
+  worker.find_handler(text, boolean), worker.raise_no_handler(text, text),
   worker.sql_error(text, text, text, text, text), worker.pause_before_try(integer), worker.check_info(jsonb),
   worker.record_warning(bigint, text, text)
    to catchment_worker;
@@ -69,5 +76,6 @@ grant execute on procedure
   worker.process_tasks(integer, integer, text, integer, text), worker.drain(text),
   worker.run_tasks(boolean, integer, integer, text, integer, text),
   worker.run_handler(worker.sql_run, boolean, text, jsonb), worker.run_hook(bigint, text, text, jsonb, boolean),
-  worker.run_after_calls(boolean, integer, text[]), worker.forget_settings(text[]), worker.run_before(bigint, text, jsonb), worker.task_cleanup(jsonb, jsonb), worker.analyze_tables(jsonb, jsonb)
+  worker.run_after_calls(boolean, integer, text[]), worker.forget_settings(text[]),
+  worker.run_before(bigint, text, jsonb), worker.task_cleanup(jsonb, jsonb), worker.analyze_tables(jsonb, jsonb)
    to catchment_worker;

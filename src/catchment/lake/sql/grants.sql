@@ -1,5 +1,5 @@
--- Least privilege, as in schema worker: functions run as the owner and check what they are asked. Members of catchment_read look,
--- members of catchment_worker run refreshes and change dynamic tables.
+-- Least privilege, as in schema worker: functions run as the owner and check what they are asked. Members of
+-- catchment_read look, members of catchment_worker run refreshes and change dynamic tables.
 revoke all on schema lake from public;
 grant usage on schema lake to catchment_worker, catchment_read;
 revoke all on all tables in schema lake from public, catchment_worker, catchment_read;
@@ -7,10 +7,11 @@ revoke all on all functions in schema lake from public, catchment_worker, catchm
 revoke all on all procedures in schema lake from public, catchment_worker, catchment_read;
 
 grant select on all tables in schema lake to catchment_worker, catchment_read;
-grant execute on function lake.commit_key(), lake.version_at(bigint, bigint), lake.cost_samples(bigint), lake.order_of(bigint), lake.content_of(bigint),
+grant execute on function lake.commit_key(), lake.version_at(bigint, bigint), lake.cost_samples(bigint),
+  lake.order_of(bigint), lake.content_of(bigint),
                           lake.refreshes_since_audit(bigint),
-                          lake.free_slots(), lake.count_workers(), lake.pinned_snapshot(), lake.lag_stats(bigint, timestamptz),
-                          lake.ms_between(timestamptz, timestamptz)
+                          lake.free_slots(), lake.count_workers(), lake.pinned_snapshot(),
+                          lake.lag_stats(bigint, timestamptz), lake.ms_between(timestamptz, timestamptz)
    to catchment_read, catchment_worker;
 grant execute on function
   lake.scan_changes(), lake.request_round(bigint[], text), lake.advance(bigint),
@@ -19,10 +20,11 @@ grant execute on function
   lake.finish_refresh(bigint, bigint, jsonb), lake.fail_refresh(bigint, bigint, text, text),
   lake.repeat_refresh(bigint, bigint, integer),
   lake.add_sample(bigint, text, double precision, double precision),
-  lake.schedule_deletion(text[]), lake.note_artifacts(bigint, bigint, bigint, text, text[]), lake.forget_artifacts(text[]),
-  lake.sweepable(bigint, interval), lake.crowded(bigint), lake.stale_holders(), lake.add_audit(bigint, bigint, bigint, bigint, double precision),
-  lake.create_table(jsonb), lake.drop_table(bigint), lake.remove_table(bigint), lake.suspend(bigint, text),
-  lake.resume(bigint), lake.alter_table(bigint, jsonb), lake.rename_table(bigint, text, text),
-  lake.cancel_refreshes(bigint, text), lake.set_components(), lake.set_tick(), lake.tick()
+  lake.schedule_deletion(text[]), lake.note_artifacts(bigint, bigint, bigint, text, text[]),
+  lake.forget_artifacts(text[]), lake.sweepable(bigint, interval), lake.crowded(bigint), lake.stale_holders(),
+  lake.add_audit(bigint, bigint, bigint, bigint, double precision), lake.create_table(jsonb), lake.drop_table(bigint),
+  lake.remove_table(bigint), lake.suspend(bigint, text), lake.resume(bigint), lake.alter_table(bigint, jsonb),
+  lake.rename_table(bigint, text, text), lake.cancel_refreshes(bigint, text), lake.set_components(), lake.set_tick(),
+  lake.tick()
    to catchment_worker;
 grant execute on procedure lake.run_tick(jsonb, jsonb) to catchment_worker;

@@ -29,9 +29,9 @@ create table if not exists worker.queue_registry (
                                                                 and timestamptz '9999-12-29 00:00:00+00')
 );
 comment on table worker.queue_registry is
-  'One row per queue. concurrency counts fibers of one worker process and includes the top fiber; on_failure is what a lane '
-  'does after a final failure (null: a serial queue goes on, a workflow lane halts). max_running and rate per rate_per '
-  'limit the attempts of all workers together.';
+  'One row per queue. concurrency counts fibers of one worker process and includes the top fiber; on_failure is what a '
+  'lane does after a final failure (null: a serial queue goes on, a workflow lane halts). max_running and rate per '
+  'rate_per limit the attempts of all workers together.';
 
 create table if not exists worker.command_registry (
   command            text primary key,
@@ -70,11 +70,12 @@ create table if not exists worker.command_registry (
   constraint command_on_failure_is_known   check (on_failure in ('continue', 'halt', 'cancel_rest')),
   constraint command_max_running_positive  check (max_running >= 1),
   constraint command_rate_is_positive      check (rate >= 1 and rate_per > interval '0'),
-  constraint command_limit_has_key         check ((limit_key is not null) = (max_running is not null or rate is not null)),
+  constraint command_limit_has_key
+    check ((limit_key is not null) = (max_running is not null or rate is not null)),
   constraint command_limit_without_dedup   check (limit_key is null or dedup is null)
 );
 comment on table worker.command_registry is
-  'One row per command: its handler, its queue, and how it retries. dedup lists the payload keys that make two pending tasks '
-  'the same work (an empty list: the command alone); merge says how the other keys are combined. limit_key lists the payload '
-  'keys whose values share a limit (an empty list: the whole command): max_running tasks, rate starts per rate_per. '
-  'handler_signature and join_signature are written by the engine: the procedures that the names mean.';
+  'One row per command: its handler, its queue, and how it retries. dedup lists the payload keys that make two pending '
+  'tasks the same work (an empty list: the command alone); merge says how the other keys are combined. limit_key lists '
+  'the payload keys whose values share a limit (an empty list: the whole command): max_running tasks, rate starts per '
+  'rate_per. handler_signature and join_signature are written by the engine: the procedures that the names mean.';

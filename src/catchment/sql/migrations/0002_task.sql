@@ -1,5 +1,5 @@
--- Why: where a task is. Its definition is written once; each unsettled task has exactly one row in one of ready, running,
--- blocked and scope; a settled one has a row in outcome. Locks: nothing, the tables are new.
+-- Why: where a task is. Its definition is written once; each unsettled task has exactly one row in one of ready,
+-- running, blocked and scope; a settled one has a row in outcome. Locks: nothing, the tables are new.
 
 create table if not exists worker.task (
   id            bigint generated always as identity primary key,
@@ -58,8 +58,8 @@ create table if not exists worker.ready (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_threshold = 1000);
 comment on table worker.ready is
-  'Tasks that can start now, and nothing else: the only table a claim scans, in the order of its key. tier 0: children and '
-  'joins, 1: top level. band: the priority, lowered by ageing. rank 0: interrupted, 1: the rest. phase 1: a join.';
+  'Tasks that can start now, and nothing else: the only table a claim scans, in the order of its key. tier 0: children '
+  'and joins, 1: top level. band: the priority, lowered by ageing. rank 0: interrupted, 1: the rest. phase 1: a join.';
 
 -- One task by id: cancel, merge, change of priority.
 create unique index if not exists ready_id on worker.ready (id);
@@ -76,8 +76,8 @@ create table if not exists worker.claim_position (
   published_at  timestamptz not null
 );
 comment on table worker.claim_position is
-  'How far claims have come in ready, for sessions that start while an old snapshot keeps its dead rows: what the last look from '
-  'the start took, and when it was. Empty in good health.';
+  'How far claims have come in ready, for sessions that start while an old snapshot keeps its dead rows: what the last '
+  'look from the start took, and when it was. Empty in good health.';
 
 create sequence if not exists worker.fence;
 
@@ -106,10 +106,12 @@ create table if not exists worker.running (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
 comment on table worker.running is
-  'Attempts in progress. Every write of a worker carries the fence of its attempt. A SQL task belongs to the session that holds '
-  'backend_key, a Python task to its worker. is_plain: nothing but its scope or its lane hears of its completion (no hook, no join).';
+  'Attempts in progress. Every write of a worker carries the fence of its attempt. A SQL task belongs to the session '
+  'that holds backend_key, a Python task to its worker. is_plain: nothing but its scope or its lane hears of its '
+  'completion (no hook, no join).';
 
--- What SQL handlers hold: deadlines, cancels, lost sessions; the last attempt of one session, whatever dead rows it has left.
+-- What SQL handlers hold: deadlines, cancels, lost sessions; the last attempt of one session, whatever dead rows it has
+-- left.
 create index if not exists running_backend on worker.running (backend_key, fence) where backend_key is not null;
 create index if not exists running_deadline on worker.running (deadline_at) where deadline_at is not null;
 
@@ -130,15 +132,17 @@ create table if not exists worker.blocked (
   failures       integer not null default 0,
   interruptions  integer not null default 0,
   constraint blocked_phase_is_known  check (phase in (0, 1, 2)),
-  constraint blocked_reason_is_known check (reason in ('scheduled', 'retry', 'lane', 'serial', 'follow_up', 'merged', 'limit')),
+  constraint blocked_reason_is_known check (reason in ('scheduled', 'retry', 'lane', 'serial', 'follow_up', 'merged',
+                                                       'limit')),
   constraint blocked_until_due       check ((due_at is not null) = (reason in ('scheduled', 'retry'))),
   constraint blocked_behind_task     check ((wait_id is not null) = (reason in ('serial', 'follow_up', 'merged'))),
   constraint blocked_in_lane         check (reason not in ('lane', 'limit') or lane is not null)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
 comment on table worker.blocked is
-  'Unsettled tasks that cannot start yet, each with its reason: not due, its lane is busy, its serial sibling is at work, its '
-  'root has not completed, it was folded into another task, or its limit (lane is its gate) is reached. phase 1: a join, 2: a scope to be reopened.';
+  'Unsettled tasks that cannot start yet, each with its reason: not due, its lane is busy, its serial sibling is at '
+  'work, its root has not completed, it was folded into another task, or its limit (lane is its gate) is reached. '
+  'phase 1: a join, 2: a scope to be reopened.';
 
 -- promote_due: what has become due.
 create index if not exists blocked_due on worker.blocked (due_at) where due_at is not null;
@@ -190,4 +194,5 @@ create table if not exists worker.pending_key (
   primary key (dedup_key, id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 comment on table worker.pending_key is
-  'Never-tried tasks of deduplicated commands by their key. Not unique: enqueues never wait for each other, the claim folds.';
+  'Never-tried tasks of deduplicated commands by their key. Not unique: enqueues never wait for each other, the claim '
+  'folds.';

@@ -35,8 +35,8 @@ create table if not exists worker.scope (
   constraint scope_on_child_failure_is_known  check (on_child_failure in ('wait', 'cancel_siblings'))
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 comment on table worker.scope is
-  'One row per task that spawned children, made when its handler returned and kept for history. Its counter is written once '
-  'per settled batch; the state cannot leave waiting while a child is open.';
+  'One row per task that spawned children, made when its handler returned and kept for history. Its counter is written '
+  'once per settled batch; the state cannot leave waiting while a child is open.';
 
 create unlogged table if not exists worker.late_child (
   xact       xid8 not null default pg_current_xact_id(),
@@ -45,8 +45,9 @@ create unlogged table if not exists worker.late_child (
   primary key (xact, task_id)
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 comment on table worker.late_child is
-  'Children spawned into a scope that was already open, until it has counted them: at the latest when their transaction commits, '
-  'so no row is ever seen by another. Only functions of the engine write here; no setting of a session decides.';
+  'Children spawned into a scope that was already open, until it has counted them: at the latest when their '
+  'transaction commits, so no row is ever seen by another. Only functions of the engine write here; no setting of a '
+  'session decides.';
 
 create unlogged table if not exists worker.offspring (
   xact              xid8 not null default pg_current_xact_id(),
@@ -56,8 +57,9 @@ create unlogged table if not exists worker.offspring (
   primary key (xact, fence)
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 comment on table worker.offspring is
-  'Attempts that have made children or follow-ups in this transaction, which also ends them, with the mode and the failure policy '
-  'of their scope. Apart from running, so that the running row stays free for a cancel or a deadline meanwhile.';
+  'Attempts that have made children or follow-ups in this transaction, which also ends them, with the mode and the '
+  'failure policy of their scope. Apart from running, so that the running row stays free for a cancel or a deadline '
+  'meanwhile.';
 
 create table if not exists worker.cancel_request (
   task_id       bigint not null,
@@ -65,8 +67,8 @@ create table if not exists worker.cancel_request (
   requested_at  timestamptz not null
 );
 comment on table worker.cancel_request is
-  'Subtrees whose unstarted tasks still have to be settled as cancelled. The mark on the root came first; sweep_cancelled '
-  'empties this table.';
+  'Subtrees whose unstarted tasks still have to be settled as cancelled. The mark on the root came first; '
+  'sweep_cancelled empties this table.';
 
 create table if not exists worker.after_call (
   task_id  bigint not null,

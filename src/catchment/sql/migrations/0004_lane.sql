@@ -13,9 +13,9 @@ create table if not exists worker.lane (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
 comment on table worker.lane is
-  'Lanes that have work. head_id is the task that holds the lane, wherever it is: ready, running, waiting for its scope or '
-  'for its retry. The tasks admitted behind it stand in blocked between first_place and last_place. A lane without a row is '
-  'idle. The empty key is the top level of a serial queue; its row stays.';
+  'Lanes that have work. head_id is the task that holds the lane, wherever it is: ready, running, waiting for its '
+  'scope or for its retry. The tasks admitted behind it stand in blocked between first_place and last_place. A lane '
+  'without a row is idle. The empty key is the top level of a serial queue; its row stays.';
 
 create table if not exists worker.arrival (
   arrival_id   bigint generated always as identity primary key,
@@ -25,16 +25,16 @@ create table if not exists worker.arrival (
   last_place   bigint not null
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 comment on table worker.arrival is
-  'Enqueues to a lane that no claimer has admitted yet. Appending here is all an enqueue does about lanes, so it waits for '
-  'nobody.';
+  'Enqueues to a lane that no claimer has admitted yet. Appending here is all an enqueue does about lanes, so it waits '
+  'for nobody.';
 
 create table if not exists worker.turn (
   name      text primary key,
   position  bigint not null default 0
 );
 comment on table worker.turn is
-  'What is done by one session at a time, for a transaction: who holds the row has the turn. Rows, not advisory locks: any login '
-  'can take one of those, and keep it. position: how far a walk through a large table has come.';
+  'What is done by one session at a time, for a transaction: who holds the row has the turn. Rows, not advisory locks: '
+  'any login can take one of those, and keep it. position: how far a walk through a large table has come.';
 insert into worker.turn (name) values ('upkeep'), ('admission'), ('position'), ('chores') on conflict do nothing;
 
 create table if not exists worker.gate (
@@ -47,8 +47,9 @@ create table if not exists worker.gate (
   constraint gate_held_is_natural check (held >= 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 comment on table worker.gate is
-  'Limits at work, one row for each command and value of its limit_key. held: tasks let in and not settled; tokens: starts that '
-  'the rate still allows, as of refilled_at; next_at: when the next waiting task may start, where only the rate holds it up.';
+  'Limits at work, one row for each command and value of its limit_key. held: tasks let in and not settled; tokens: '
+  'starts that the rate still allows, as of refilled_at; next_at: when the next waiting task may start, where only the '
+  'rate holds it up.';
 -- let_in: gates that open by themselves.
 create index if not exists gate_next on worker.gate (next_at) where next_at is not null;
 
@@ -60,12 +61,13 @@ create table if not exists worker.gate_arrival (
   unused      integer not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 comment on table worker.gate_arrival is
-  'Tasks that came to a gate since anybody looked: an enqueue only appends. freed and unused: places and tokens that tasks gave '
-  'back while another transaction held the gate.';
+  'Tasks that came to a gate since anybody looked: an enqueue only appends. freed and unused: places and tokens that '
+  'tasks gave back while another transaction held the gate.';
 
 create table if not exists worker.queue_meter (
   queue_id     integer primary key,
   tokens       double precision not null,
   refilled_at  timestamptz not null
 ) with (fillfactor = 50);
-comment on table worker.queue_meter is 'Starts that the rate of a queue still allows, as of refilled_at. Claims of a limited queue take turns on its row.';
+comment on table worker.queue_meter is
+  'Starts that the rate of a queue still allows, as of refilled_at. Claims of a limited queue take turns on its row.';

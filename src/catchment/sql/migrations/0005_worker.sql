@@ -15,8 +15,8 @@ create table if not exists worker.worker (
   memory_usage        real
 ) with (fillfactor = 50);
 comment on table worker.worker is
-  'Live worker processes. Identity is the row, made at each start: never a pid or a host name, which are reused. lock_pid is the '
-  'session that holds lock_key; without one the worker lives by its lease alone.';
+  'Live worker processes. Identity is the row, made at each start: never a pid or a host name, which are reused. '
+  'lock_pid is the session that holds lock_key; without one the worker lives by its lease alone.';
 
 create table if not exists worker.top (
   queue_id   integer primary key,
@@ -24,8 +24,8 @@ create table if not exists worker.top (
   taken_at   timestamptz
 ) with (fillfactor = 50);
 comment on table worker.top is
-  'Which worker runs the top level of each serial queue; the others stand by. A row, not an advisory lock: any login can take one '
-  'of those. Order does not rest on it, but on the head of the lane.';
+  'Which worker runs the top level of each serial queue; the others stand by. A row, not an advisory lock: any login '
+  'can take one of those. Order does not rest on it, but on the head of the lane.';
 
 create table if not exists worker.trouble (
   step      text not null,
@@ -39,8 +39,8 @@ create table if not exists worker.trouble (
   primary key (step, item)
 );
 comment on table worker.trouble is
-  'What upkeep could not do: one row per step and item (empty: the step as a whole). The item is set aside until retry_at, so that '
-  'the others go on; the row is deleted as soon as it works. catchment doctor names them.';
+  'What upkeep could not do: one row per step and item (empty: the step as a whole). The item is set aside until '
+  'retry_at, so that the others go on; the row is deleted as soon as it works. catchment doctor names them.';
 
 -- Keeps the key of each session that runs SQL handlers; the session itself cannot change it. See hold_backend_lock.
 create sequence if not exists worker.backend;
@@ -53,8 +53,9 @@ create unlogged table if not exists worker.sleeper (
   primary key (queue_id, tier, worker_id, kind)
 );
 comment on table worker.sleeper is
-  'Workers asleep on a queue: for children (tier 0), for the top level (1), or until a serial queue''s lane is free (2). Only '
-  'they are notified. kind tells the fibers of a worker from its Python side. Unlogged: after a crash every worker polls once anyway.';
+  'Workers asleep on a queue: for children (tier 0), for the top level (1), or until a serial queue''s lane is free '
+  '(2). Only they are notified. kind tells the fibers of a worker from its Python side. Unlogged: after a crash every '
+  'worker polls once anyway.';
 
 create table if not exists worker.schedule (
   name          text primary key,
@@ -72,8 +73,8 @@ create table if not exists worker.schedule (
   constraint schedule_payload_is_object  check (jsonb_typeof(payload) = 'object')
 );
 comment on table worker.schedule is
-  'Recurring tasks. A due row enqueues one task and moves next_at in the same transaction, whatever became of the last run; '
-  'missed times are made up for by one run.';
+  'Recurring tasks. A due row enqueues one task and moves next_at in the same transaction, whatever became of the last '
+  'run; missed times are made up for by one run.';
 
 insert into worker.queue_registry (queue, description)
 values ('maintenance', 'Upkeep of the engine itself.')
@@ -97,5 +98,6 @@ create table if not exists worker.commit_probe (filler text not null);
 alter table worker.commit_probe alter column filler set storage external;
 insert into worker.commit_probe select repeat('x', 4000) where not exists (select from worker.commit_probe);
 comment on table worker.commit_probe is
-  'One value stored out of line. A PL/pgSQL procedure that may commit fetches such a value when it is assigned (its storage could '
-  'vanish with the commit); one inside a transaction block keeps the pointer. process_tasks tells the two apart by its size.';
+  'One value stored out of line. A PL/pgSQL procedure that may commit fetches such a value when it is assigned (its '
+  'storage could vanish with the commit); one inside a transaction block keeps the pointer. process_tasks tells the '
+  'two apart by its size.';

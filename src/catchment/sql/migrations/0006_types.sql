@@ -60,8 +60,8 @@ create type worker.ended as (
   result  jsonb
 );
 comment on type worker.ended is
-  'An attempt that ended, as what, and what becomes of its task: completed, failed, cancelled, waiting, retry, interrupted or '
-  'released.';
+  'An attempt that ended, as what, and what becomes of its task: completed, failed, cancelled, waiting, retry, '
+  'interrupted or released.';
 
 create type worker.settled as (
   id             bigint,
@@ -90,7 +90,8 @@ create type worker.scope_change as (
   has_info   boolean,
   advances   boolean
 );
-comment on type worker.scope_change is 'What one transaction does to the counters of a scope. depth is the scope''s own.';
+comment on type worker.scope_change is
+  'What one transaction does to the counters of a scope. depth is the scope''s own.';
 
 create type worker.lane_head as (
   id          bigint,
@@ -100,7 +101,8 @@ create type worker.lane_head as (
   has_failed  boolean
 );
 comment on type worker.lane_head is
-  'The head of a lane that leaves it: it has settled, was put off, or is skipped. lane is empty text for a serial queue.';
+  'The head of a lane that leaves it: it has settled, was put off, or is skipped. lane is empty text for a serial '
+  'queue.';
 
 create type worker.held_lane as (
   row_id       tid,

@@ -4,13 +4,15 @@ select 'error' as level, coalesce('task ' || i.task_id, 'engine') as subject, i.
   from worker.check_invariants() as i
 union all
 select 'error', 'command ' || c.command,
-       format(case cardinality(s.signatures) when 0 then 'its %s %s does not exist' else 'its %s %s is ambiguous: %s' end, p.kind, p.name,
+       format(case cardinality(s.signatures) when 0 then 'its %s %s does not exist'
+                   else 'its %s %s is ambiguous: %s' end, p.kind, p.name,
               array_to_string(s.signatures, ' or ')),
        case cardinality(s.signatures) when 0 then 'Create the procedure, or correct worker.command_registry.'
                                       else 'Write its arguments too: ' || replace(s.signatures[1], 'pg_catalog.', '')
        end
   from worker.command_registry as c
- cross join lateral (values ('handler', c.handler_procedure, c.handler_signature, 2), ('before hook', c.before_procedure, null, 1),
+ cross join lateral (values ('handler', c.handler_procedure, c.handler_signature, 2),
+                     ('before hook', c.before_procedure, null, 1),
                             ('after hook', c.after_procedure, null, 1), ('join', c.join_procedure, c.join_signature, 2))
        as p (kind, name, signature, arguments)
  cross join lateral (select worker.procedure_signatures(p.name, p.arguments) as signatures) as s
@@ -19,7 +21,8 @@ select 'error', 'command ' || c.command,
    and cardinality(s.signatures) <> 1
    and not coalesce(p.signature = any (s.signatures), false)
 union all
-select 'warning', format('lane %s of queue %s', l.lane, l.queue), format('halted since %s: task %s failed', l.halted_at, l.head_id),
+select 'warning', format('lane %s of queue %s', l.lane, l.queue),
+       format('halted since %s: task %s failed', l.halted_at, l.head_id),
        format('catchment task retry %s, or: select worker.skip_halted(%L, %L)', l.head_id, l.queue, l.lane)
   from worker.lanes as l
  where l.state = 'halted'
@@ -31,7 +34,8 @@ select 'warning', 'queue ' || q.queue,
    and not q.is_paused
    and not exists (select from worker.worker as w where q.queue = any (w.queues))
 union all
-select 'info', 'queue ' || q.queue, 'paused' || coalesce(' until ' || q.paused_until, ''), 'catchment queue resume ' || q.queue
+select 'info', 'queue ' || q.queue, 'paused' || coalesce(' until ' || q.paused_until, ''),
+       'catchment queue resume ' || q.queue
   from worker.queues as q
  where q.is_paused
 union all
@@ -47,14 +51,16 @@ select 'warning', 'backend ' || a.pid,
  where a.backend_xmin is not null
    and a.xact_start < clock_timestamp() - interval '10 minutes'
 union all
-select 'warning', 'hooks', format('%s warnings in the last day, the newest: %s', count(*), (array_agg(w.message order by w.at desc))[1]),
+select 'warning', 'hooks', format('%s warnings in the last day, the newest: %s', count(*),
+                                  (array_agg(w.message order by w.at desc))[1]),
        'select * from worker.warning order by at desc'
   from worker.warning as w
  where w.at > clock_timestamp() - interval '1 day'
    and w.source <> 'worker'
 having count(*) > 0
 union all
-select 'warning', 'command ' || t.command, format('a worker of queue %s does not know it and gives its tasks back', t.queue),
+select 'warning', 'command ' || t.command,
+       format('a worker of queue %s does not know it and gives its tasks back', t.queue),
        'Run a worker whose app has the command: catchment worker --app MODULE:APP'
   from worker.warning as w
   join worker.tasks as t on t.id = w.task_id
@@ -66,9 +72,12 @@ union all
 select 'error', rtrim(format('upkeep %s %s', t.step, t.item)),
        format('failed %s times since %s: %s', t.count, date_trunc('second', t.first_at), t.message),
        case t.step
-         when 'schedule' then format('Correct the row, or disable it: update worker.schedule set enabled = false where name = %L', t.item)
-         when 'signal'   then 'Its session may not be signalled: let all workers log in as one user, or grant pg_signal_backend.'
-         when 'hanging'  then 'Its session may not be ended: let all workers log in as one user, or grant pg_signal_backend.'
+         when 'schedule' then format('Correct the row, or disable it: update worker.schedule set enabled = false where '
+                                     'name = %L', t.item)
+         when 'signal'   then 'Its session may not be signalled: let all workers log in as one user, or grant '
+                              'pg_signal_backend.'
+         when 'hanging'  then 'Its session may not be ended: let all workers log in as one user, or grant '
+                              'pg_signal_backend.'
          else format('It is tried again at %s; everything else goes on. Look at: select * from worker.trouble.',
                      date_trunc('second', t.retry_at))
        end
@@ -80,7 +89,8 @@ select 'warning', 'backend ' || s.pid,
   from worker.strangers() as s
 union all
 select 'error', 'notifications', format('the server''s queue for notifications is %s %% full%s', round(100 * u.usage),
-                                         coalesce(', held up by a session of user ' || a.usename || ' in a transaction since '
+                                         coalesce(', held up by a session of user ' || a.usename
+                                                  || ' in a transaction since '
                                                   || date_trunc('second', a.xact_start), '')),
        coalesce(format('Workers only poll now. End the session that listens and stays in its transaction, probably: '
                        'select pg_terminate_backend(%s)', a.pid),

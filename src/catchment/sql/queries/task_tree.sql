@@ -10,8 +10,8 @@ tree as (
 picked as (
   select t.id, t.path from tree as t order by t.path limit %(limit)s::bigint
 )
-select t.id, t.command, t.state, t.parent_id, t.depth, t.attempt, t.process_duration_ms, t.completion_duration_ms, t.progress,
-       t.error
+select t.id, t.command, t.state, t.parent_id, t.depth, t.attempt, t.process_duration_ms, t.completion_duration_ms,
+       t.progress, t.error
   from picked as p
   join worker.tasks as t on t.id = p.id
  order by p.path

@@ -12,9 +12,11 @@ create constraint trigger count_late_children after insert on worker.late_child
 create or replace trigger check_schedule before insert or update of every, cron, timezone on worker.schedule
   for each row execute function worker.check_schedule();
 create or replace trigger check_next_at before update of next_at on worker.schedule
-  for each row when (new.next_at not between timestamptz '0001-01-03 00:00:00+00' and timestamptz '9999-12-29 00:00:00+00')
+  for each row when (new.next_at not between timestamptz '0001-01-03 00:00:00+00'
+                                         and timestamptz '9999-12-29 00:00:00+00')
   execute function worker.check_schedule();
-create or replace trigger pin_procedures before insert or update of handler_procedure, join_procedure, handler_signature, join_signature
+create or replace trigger pin_procedures before insert or update of handler_procedure, join_procedure,
+  handler_signature, join_signature
   on worker.command_registry for each row execute function worker.pin_procedures();
 create or replace trigger announce_queue after insert or update on worker.queue_registry
   for each row execute function worker.announce_queue();

@@ -1,15 +1,16 @@
--- tasks: every task with its state: the surface for people and programs. Each branch has a constant state, so that a filter on
--- state reads only the tables it needs.
+-- tasks: every task with its state: the surface for people and programs. Each branch has a constant state, so that a
+-- filter on state reads only the tables it needs.
 create or replace view worker.tasks as
-select t.id, t.command, t.payload, p.state, t.priority, t.parent_id, t.depth, p.child_mode, t.lane, t.scheduled_at, p.attempt,
-       t.max_attempts, t.created_at, p.started_at as process_start_at, p.stopped_at as process_stop_at, p.completed_at,
+select t.id, t.command, t.payload, p.state, t.priority, t.parent_id, t.depth, p.child_mode, t.lane, t.scheduled_at,
+       p.attempt, t.max_attempts, t.created_at, p.started_at as process_start_at, p.stopped_at as process_stop_at,
+       p.completed_at,
        case when isfinite(p.stopped_at) and isfinite(p.started_at)
          then round(extract(epoch from p.stopped_at - p.started_at) * 1000, 3) end as process_duration_ms,
        case when isfinite(p.completed_at) and isfinite(p.started_at)
          then round(extract(epoch from p.completed_at - p.started_at) * 1000, 3) end as completion_duration_ms,
        p.worker_pid, p.error ->> 'message' as error, p.info,
-       q.queue, case t.kind when 's' then 'sql' else 'python' end as handler_kind, t.root_id, t.follows_id, p.merged_into,
-       p.fence, p.waits_for, p.due_at, p.progress, p.result, p.error as error_detail
+       q.queue, case t.kind when 's' then 'sql' else 'python' end as handler_kind, t.root_id, t.follows_id,
+       p.merged_into, p.fence, p.waits_for, p.due_at, p.progress, p.result, p.error as error_detail
   from (
     select r.id, case r.rank when 0 then 'interrupted' else 'pending' end as state, null::text as child_mode, r.attempt,
            null::timestamptz as started_at, null::timestamptz as stopped_at, null::timestamptz as completed_at,
@@ -28,8 +29,8 @@ select t.id, t.command, t.payload, p.state, t.priority, t.parent_id, t.depth, p.
            r.deadline_at, r.progress, null
       from worker.running as r
     union all
-    select s.id, 'waiting', s.child_mode, s.attempt, s.started_at, s.stopped_at, null, s.worker_pid, null, s.info, null, null,
-           case when s.is_joining then 'join' else 'children' end, null,
+    select s.id, 'waiting', s.child_mode, s.attempt, s.started_at, s.stopped_at, null, s.worker_pid, null, s.info, null,
+           null, case when s.is_joining then 'join' else 'children' end, null,
            jsonb_build_object('done', s.total_children - s.open_children, 'total', s.total_children, 'failed',
                               s.failed_children, 'cancelled', s.cancelled_children),
            null
@@ -37,14 +38,14 @@ select t.id, t.command, t.payload, p.state, t.priority, t.parent_id, t.depth, p.
      where s.state = 'waiting'
        and not exists (select from worker.running as r where r.id = s.id)
     union all
-    select o.id, o.state, (select s.child_mode from worker.scope as s where s.id = o.id), o.attempt, o.started_at, o.stopped_at,
-           o.completed_at, o.worker_pid, o.error, o.info, o.merged_into, null, null, null, null, o.result
+    select o.id, o.state, (select s.child_mode from worker.scope as s where s.id = o.id), o.attempt, o.started_at,
+           o.stopped_at, o.completed_at, o.worker_pid, o.error, o.info, o.merged_into, null, null, null, null, o.result
       from worker.outcome as o
   ) as p
   join worker.task as t on t.id = p.id
   join worker.queue_registry as q on q.queue_id = t.queue_id;
 comment on view worker.tasks is
-  'Every task. INSERT enqueues (command, payload, priority, scheduled_at, lane, parent_id). UPDATE may change payload, priority '
-  'and scheduled_at of a task never tried, or set state to cancelled or pending (retry).';
+  'Every task. INSERT enqueues (command, payload, priority, scheduled_at, lane, parent_id). UPDATE may change payload, '
+  'priority and scheduled_at of a task never tried, or set state to cancelled or pending (retry).';
 alter view worker.tasks alter column payload set default '{}';
 alter view worker.tasks alter column id set default worker.tasks_on_conflict();

@@ -1,5 +1,6 @@
--- Why: what dynamic tables there are, what each was computed from, and the refreshes that keep them up to date. Locks: nothing,
--- the tables are new. The catalog of the lake itself belongs to DuckLake and is only read, through views made at installation.
+-- Why: what dynamic tables there are, what each was computed from, and the refreshes that keep them up to date. Locks:
+-- nothing, the tables are new. The catalog of the lake itself belongs to DuckLake and is only read, through views made
+-- at installation.
 
 create table lake.lake (
   is_one            boolean primary key default true check (is_one),
@@ -12,8 +13,8 @@ create table lake.lake (
   constraint lake_failures_are_positive check (max_failures >= 1)
 );
 comment on table lake.lake is
-  'The lake of this database: one row. scanned_snapshot: lake.change knows all snapshots up to it. max_failures: so many failed '
-  'scheduled refreshes in a row suspend a table. history: how long refreshes are remembered.';
+  'The lake of this database: one row. scanned_snapshot: lake.change knows all snapshots up to it. max_failures: so '
+  'many failed scheduled refreshes in a row suspend a table. history: how long refreshes are remembered.';
 
 create table lake.dt (
   id               bigint generated always as identity primary key,
@@ -50,8 +51,9 @@ create table lake.dt (
   constraint dt_active_has_table    check (state not in ('active', 'suspended') or physical_id is not null)
 );
 comment on table lake.dt is
-  'Dynamic tables. The rows of one are in the lake table dt.t<id>g<generation>, whose id in the catalog is physical_id; its name is '
-  'a view of the lake. target_lag null: DOWNSTREAM. next: the definition that the commit of a CREATE puts into force.';
+  'Dynamic tables. The rows of one are in the lake table dt.t<id>g<generation>, whose id in the catalog is '
+  'physical_id; its name is a view of the lake. target_lag null: DOWNSTREAM. next: the definition that the commit of a '
+  'CREATE puts into force.';
 -- Names are as in the lake, where case does not tell two tables apart.
 create unique index dt_name on lake.dt (lower(schema_name), lower(name));
 
@@ -77,12 +79,13 @@ create table lake.frontier (
   commit_snapshot   bigint,
   checked_snapshot  bigint,
   rows              bigint,
-  constraint frontier_is_whole check (num_nulls(data_snapshot, data_at, commit_snapshot, checked_snapshot, rows) in (0, 5))
+  constraint frontier_is_whole
+    check (num_nulls(data_snapshot, data_at, commit_snapshot, checked_snapshot, rows) in (0, 5))
 );
 comment on table lake.frontier is
-  'What the content of a dynamic table corresponds to: its query at data_snapshot, which was the newest at data_at. That content is '
-  'in the lake at commit_snapshot. Up to checked_snapshot nobody else is known to have written it. epoch grows with every change of this row by a refresh: who publishes '
-  'must have started from the newest.';
+  'What the content of a dynamic table corresponds to: its query at data_snapshot, which was the newest at data_at. '
+  'That content is in the lake at commit_snapshot. Up to checked_snapshot nobody else is known to have written it. '
+  'epoch grows with every change of this row by a refresh: who publishes must have started from the newest.';
 
 create table lake.read (
   dt_id     bigint not null references lake.dt on delete cascade,
@@ -93,8 +96,8 @@ create table lake.read (
   primary key (dt_id, table_id)
 );
 comment on table lake.read is
-  'What the frontier was computed from: each source at a snapshot, how many rows it had, and the used columns as they were: '
-  '{"name": {"id": 1, "type": "BIGINT"}}.';
+  'What the frontier was computed from: each source at a snapshot, how many rows it had, and the used columns as they '
+  'were: {"name": {"id": 1, "type": "BIGINT"}}.';
 
 create table lake.version (
   dt_id            bigint not null references lake.dt on delete cascade,
@@ -116,7 +119,8 @@ create table lake.change (
   constraint change_kind_is_known check (kind in ('data', 'inlined', 'ddl', 'upkeep'))
 );
 comment on table lake.change is
-  'Which table was touched by which snapshot, as scan_changes found it in the catalog. upkeep leaves the content as it is.';
+  'Which table was touched by which snapshot, as scan_changes found it in the catalog. upkeep leaves the content as it '
+  'is.';
 
 create table lake.round (
   id          bigint generated always as identity primary key,
@@ -161,18 +165,21 @@ create table lake.refresh (
   published_at      timestamptz,
   finished_at       timestamptz,
   deadline_at       timestamptz,
-  constraint refresh_state_is_known    check (state in ('SCHEDULED', 'EXECUTING', 'PUBLISHING', 'PUBLISHED', 'SUCCEEDED', 'FAILED',
-                                                        'SKIPPED', 'UPSTREAM_FAILED', 'CANCELLED')),
-  constraint refresh_end_has_time      check ((finished_at is not null) = (state in ('SUCCEEDED', 'FAILED', 'SKIPPED', 'UPSTREAM_FAILED',
+  constraint refresh_state_is_known    check (state in ('SCHEDULED', 'EXECUTING', 'PUBLISHING', 'PUBLISHED',
+                                                        'SUCCEEDED', 'FAILED', 'SKIPPED', 'UPSTREAM_FAILED',
+                                                        'CANCELLED')),
+  constraint refresh_end_has_time      check ((finished_at is not null) = (state in ('SUCCEEDED', 'FAILED', 'SKIPPED',
+                                                                                     'UPSTREAM_FAILED',
                                                                                      'CANCELLED'))),
   constraint refresh_failure_has_code  check (state <> 'FAILED' or error_code is not null),
-  constraint refresh_publish_has_reads check (state not in ('PUBLISHING', 'PUBLISHED') or (to_reads is not null and rows_after is not null)),
+  constraint refresh_publish_has_reads check (state not in ('PUBLISHING', 'PUBLISHED')
+                                              or (to_reads is not null and rows_after is not null)),
   constraint refresh_action_is_known   check (action in ('no_data', 'incremental', 'full', 'reinitialize', 'repair')),
   constraint refresh_is_once_in_round  unique (round_id, dt_id)
 );
 comment on table lake.refresh is
-  'Refreshes: one dynamic table in one round. fence: the attempt that holds it. from_epoch: the frontier it computes from. '
-  'PUBLISHING: about to commit to the lake; PUBLISHED: committed, the frontier has moved.';
+  'Refreshes: one dynamic table in one round. fence: the attempt that holds it. from_epoch: the frontier it computes '
+  'from. PUBLISHING: about to commit to the lake; PUBLISHED: committed, the frontier has moved.';
 -- What is under way for a table, and its history.
 create index refresh_open on lake.refresh (dt_id) where finished_at is null;
 create index refresh_history on lake.refresh (dt_id, id desc);
@@ -185,8 +192,9 @@ create table lake.idle (
   constraint idle_is_in_pairs check (cardinality(seen_at) = cardinality(data_at))
 );
 comment on table lake.idle is
-  'What is left of refreshes that had nothing to do, once they are forgotten: when each was over, the newest of them at until, and the '
-  'time whose data the table held from then on. In arrays, because there are far more of them than of all others.';
+  'What is left of refreshes that had nothing to do, once they are forgotten: when each was over, the newest of them '
+  'at until, and the time whose data the table held from then on. In arrays, because there are far more of them than '
+  'of all others.';
 -- lag_stats: those of one table.
 create index idle_table on lake.idle (dt_id);
 
@@ -200,11 +208,13 @@ create table lake.artifact (
   constraint artifact_kind_is_known check (kind in ('keys', 'deletes', 'data'))
 );
 comment on table lake.artifact is
-  'Files of refreshes outside the catalog. A row is written before its file, and goes when the file is registered or removed.';
+  'Files of refreshes outside the catalog. A row is written before its file, and goes when the file is registered or '
+  'removed.';
 -- sweep: the files of one refresh.
 create index artifact_refresh on lake.artifact (refresh_id);
 
--- Numbers our entries in DuckLake's list of files to delete: above all of its own, and each once, because it deletes entries by number.
+-- Numbers our entries in DuckLake's list of files to delete: above all of its own, and each once, because it deletes
+-- entries by number.
 create sequence lake.deletion start 4611686018427387904;
 
 create table lake.cost_sample (
@@ -214,7 +224,8 @@ create table lake.cost_sample (
   ms      double precision not null,
   at      timestamptz not null
 );
-comment on table lake.cost_sample is 'What the newest refreshes of a table took, for predictions; 20 of each action are kept.';
+comment on table lake.cost_sample is
+  'What the newest refreshes of a table took, for predictions; 20 of each action are kept.';
 -- cost_samples: the newest of an action.
 create index cost_sample_newest on lake.cost_sample (dt_id, action, at desc);
 
@@ -226,7 +237,8 @@ create table lake.audit_run (
   ms        double precision not null,
   at        timestamptz not null
 );
-comment on table lake.audit_run is 'Comparisons of a table with its query at its data snapshot: rows that were missing, rows too many.';
+comment on table lake.audit_run is
+  'Comparisons of a table with its query at its data snapshot: rows that were missing, rows too many.';
 
 insert into worker.queue_registry (queue, mode, concurrency, description)
 values ('lake', 'concurrent', 1, 'Refreshes of dynamic tables.'),

@@ -1,5 +1,5 @@
--- Why: the schedule of dynamic tables is a task of the engine, and upkeep that is asked for now and then has to know when it last
--- was. Locks: lake.lake for a moment.
+-- Why: the schedule of dynamic tables is a task of the engine, and upkeep that is asked for now and then has to know
+-- when it last was. Locks: lake.lake for a moment.
 
 alter table lake.lake
   add column compact_files    integer not null default 64,
@@ -7,11 +7,15 @@ alter table lake.lake
   add column swept_at         timestamptz,
   add column maintained_at    timestamptz,
   add column tidied_at        timestamptz;
-comment on column lake.lake.compact_files is 'A table in more files than so many for each of its buckets is compacted; compact_deletes: or with so large a share of deleted rows.';
-comment on column lake.lake.swept_at is 'When the sweep of files was last asked for; maintained_at: upkeep of tables; tidied_at: old history was deleted.';
+comment on column lake.lake.compact_files is
+  'A table in more files than so many for each of its buckets is compacted; compact_deletes: or with so large a share '
+  'of deleted rows.';
+comment on column lake.lake.swept_at is
+  'When the sweep of files was last asked for; maintained_at: upkeep of tables; tidied_at: old history was deleted.';
 
 insert into worker.command_registry (command, queue, handler_procedure, dedup, description)
-values ('lake_tick', 'lake_schedule', 'lake.run_tick', '{}', 'Opens rounds for dynamic tables that are due, and lets open ones go on.')
+values ('lake_tick', 'lake_schedule', 'lake.run_tick', '{}',
+        'Opens rounds for dynamic tables that are due, and lets open ones go on.')
 on conflict do nothing;
 
 -- lake.set_tick says how often, and whether at all.

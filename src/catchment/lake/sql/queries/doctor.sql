@@ -5,7 +5,8 @@ select 'warning' as level, t.dynamic_table as subject,
   from lake.tables as t
  where t.suspended_by = 'failures'
 union all
-select 'warning', 'lake', format('%s refreshes wait, and no worker serves the lake', count(*)), 'Run: catchment table worker'
+select 'warning', 'lake', format('%s refreshes wait, and no worker serves the lake', count(*)),
+       'Run: catchment table worker'
   from lake.refresh as r
  where r.task_id is not null
    and r.started_at is null
@@ -14,7 +15,8 @@ select 'warning', 'lake', format('%s refreshes wait, and no worker serves the la
    and lake.count_workers() = 0
 having count(*) > 0
 union all
-select 'warning', t.dynamic_table, format('its data are %s old, and %s is the target', date_trunc('second', t.lag), t.effective_lag),
+select 'warning', t.dynamic_table, format('its data are %s old, and %s is the target', date_trunc('second', t.lag),
+                                          t.effective_lag),
        'See: catchment table describe; more workers, or a longer TARGET_LAG'
   from lake.tables as t
  where t.scheduling_state = 'ACTIVE'
@@ -22,8 +24,8 @@ select 'warning', t.dynamic_table, format('its data are %s old, and %s is the ta
    and t.lag > 2 * t.effective_lag + interval '1 minute'
 union all
 select 'warning', 'lake',
-       format('messages of this server are in the language of %s, and DuckLake tells by English ones whether a commit can be tried '
-              'again', current_setting('lc_messages')),
+       format('messages of this server are in the language of %s, and DuckLake tells by English ones whether a commit '
+              'can be tried again', current_setting('lc_messages')),
        'As a superuser: grant set on parameter lc_messages to the user of the lake''s workers'
  where current_setting('lc_messages') !~* '^(c|posix|en)([._].*)?$'
    and not has_parameter_privilege('lc_messages', 'set')

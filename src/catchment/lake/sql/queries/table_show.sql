@@ -12,7 +12,8 @@ select t.*,
           from lake.source as s
           join lake.dt as d on d.id = s.dt_id
          where s.source_dt_id = t.id) as read_by,
-       (select to_jsonb(a) - 'dt_id' from lake.audit_run as a where a.dt_id = t.id order by a.at desc limit 1) as last_audit,
+       (select to_jsonb(a) - 'dt_id' from lake.audit_run as a where a.dt_id = t.id order by a.at desc
+         limit 1) as last_audit,
        (select k.progress from worker.tasks as k join lake.refresh as r on r.task_id = k.id
          where r.id = t.open_refresh_id and k.state = 'waiting') as open_subtasks,
        d.layout

@@ -1,5 +1,5 @@
--- refresh_claims: who is at work for which dynamic table now. A coordinator that waits for its subtasks is held by no worker:
--- worker_id is null, and its sign of life is the newest of those that compute for it.
+-- refresh_claims: who is at work for which dynamic table now. A coordinator that waits for its subtasks is held by no
+-- worker: worker_id is null, and its sign of life is the newest of those that compute for it.
 create or replace view lake.refresh_claims as
 select d.schema_name || '.' || d.name as dynamic_table, w.name as worker_id, r.started_at as claimed_at,
        coalesce(w.seen_at, (select max(b.seen_at)

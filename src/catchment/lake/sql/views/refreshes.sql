@@ -9,7 +9,8 @@ select r.id, r.round_id, d.schema_name, d.name, format('%s.%s', d.schema_name, d
             else (r.figures ->> 'plan_ms')::double precision end as plan_ms,
        lake.ms_between(r.started_at, r.finished_at) as execute_ms,
        r.inserted, r.deleted, r.rows_after, r.keys,
-       (select array_agg(coalesce(u.schema_name || '.' || u.name, s.schema_name || '.' || s.table_name) order by s.table_id)
+       (select array_agg(coalesce(u.schema_name || '.' || u.name, s.schema_name || '.' || s.table_name)
+                         order by s.table_id)
           from jsonb_array_elements_text(r.figures -> 'changed_inputs') as c (table_id)
           join lake.source as s on s.dt_id = r.dt_id and s.table_id = c.table_id::bigint
           left join lake.dt as u on u.id = s.source_dt_id) as changed_inputs,
@@ -18,5 +19,5 @@ select r.id, r.round_id, d.schema_name, d.name, format('%s.%s', d.schema_name, d
   join lake.round as o on o.id = r.round_id
   join lake.dt as d on d.id = r.dt_id;
 comment on view lake.refreshes is
-  'Refreshes of dynamic tables, the newest with the largest id. state: SCHEDULED, EXECUTING, SUCCEEDED, FAILED, SKIPPED, '
-  'UPSTREAM_FAILED or CANCELLED. action: no_data, incremental, full, reinitialize or repair, with the reason.';
+  'Refreshes of dynamic tables, the newest with the largest id. state: SCHEDULED, EXECUTING, SUCCEEDED, FAILED, '
+  'SKIPPED, UPSTREAM_FAILED or CANCELLED. action: no_data, incremental, full, reinitialize or repair, with the reason.';

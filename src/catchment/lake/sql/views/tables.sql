@@ -1,5 +1,5 @@
--- tables: each dynamic table with how it stands: when it is refreshed and how, how old its data are, what it holds, how the last
--- refresh went.
+-- tables: each dynamic table with how it stands: when it is refreshed and how, how old its data are, what it holds, how
+-- the last refresh went.
 create or replace view lake.tables as
 select d.id, d.schema_name, d.name, format('%s.%s', d.schema_name, d.name) as dynamic_table,
        upper(d.state) as scheduling_state, d.suspended_by,
@@ -33,5 +33,5 @@ select d.id, d.schema_name, d.name, format('%s.%s', d.schema_name, d.name) as dy
                       limit 1) as o on true
  where d.state <> 'creating';
 comment on view lake.tables is
-  'Dynamic tables. effective_lag: the lag it has to keep, also where it is DOWNSTREAM. data_timestamp: the time whose data it holds. '
-  'open_refresh_id: what is under way.';
+  'Dynamic tables. effective_lag: the lag it has to keep, also where it is DOWNSTREAM. data_timestamp: the time whose '
+  'data it holds. open_refresh_id: what is under way.';

@@ -1,6 +1,7 @@
--- analyze_tables: handler of the command of that name. Runs with the rights of the login that runs the task. payload.tables is a list
--- of qualified names. Default: all tables that have changed since their last ANALYZE and that this login may analyze. A table that is
--- missing, cannot be locked within a second or may not be analyzed is reported in the info; the others are analyzed.
+-- analyze_tables: handler of the command of that name. Runs with the rights of the login that runs the task.
+-- payload.tables is a list of qualified names. Default: all tables that have changed since their last ANALYZE and that
+-- this login may analyze. A table that is missing, cannot be locked within a second or may not be analyzed is reported
+-- in the info; the others are analyzed.
 --
 --   locks   each table, as ANALYZE does, by oid; waits for each a second at most
 --   raises  42501 when it may analyze none of the named tables, CM004 when payload.tables is not a list of names
@@ -38,7 +39,8 @@ begin
   elsif jsonb_typeof(v_names) <> 'array' or v_names @? '$[*] ? (@.type() != "string")' then
     raise exception using
       errcode = 'CM004',
-      message = format('payload.tables of analyze_tables is %s, expected a list of qualified names', left(v_names::text, 80)),
+      message = format('payload.tables of analyze_tables is %s, expected a list of qualified names',
+                       left(v_names::text, 80)),
       hint = 'CALL worker.enqueue_analyze_tables(''app.orders'') makes the payload.';
   else
     for v_name in select distinct n from jsonb_array_elements_text(v_names) as n order by n loop
@@ -57,8 +59,8 @@ begin
   end if;
 
   for v_table in
-    select format('%I.%I', n.nspname, c.relname) as name, pg_get_userbyid(c.relowner) as owner, worker.may_analyze(c.oid) as may,
-           c.relkind in ('r', 'p', 'm', 'f') as is_table
+    select format('%I.%I', n.nspname, c.relname) as name, pg_get_userbyid(c.relowner) as owner,
+           worker.may_analyze(c.oid) as may, c.relkind in ('r', 'p', 'm', 'f') as is_table
       from pg_class as c
       join pg_namespace as n on n.oid = c.relnamespace
      where c.oid = any (v_tables)
@@ -69,8 +71,8 @@ begin
     elsif not v_table.may then
       v_denied := coalesce(v_denied, v_table.name);
       v_owner := coalesce(v_owner, v_table.owner);
-      v_skipped := v_skipped || jsonb_build_object(v_table.name, format('%s may not analyze it, it belongs to %s', current_user,
-                                                                        v_table.owner));
+      v_skipped := v_skipped || jsonb_build_object(v_table.name, format('%s may not analyze it, it belongs to %s',
+                                                                        current_user, v_table.owner));
     else
       begin
         execute 'analyze ' || v_table.name;
@@ -89,8 +91,8 @@ begin
     raise exception using
       errcode = 'insufficient_privilege',
       message = format('%s may not analyze table %s, which belongs to %s', current_user, v_denied, v_owner),
-      hint = format('grant %I to %I; from PostgreSQL 17 on, grant maintain on %s to %2$I is enough.', v_owner, current_user,
-                    v_denied);
+      hint = format('grant %I to %I; from PostgreSQL 17 on, grant maintain on %s to %2$I is enough.', v_owner,
+                    current_user, v_denied);
   end if;
   p_info := jsonb_build_object('analyzed', v_count, 'missing', to_jsonb(v_missing))
             || case when v_skipped = '{}' then '{}' else jsonb_build_object('skipped', v_skipped) end;

@@ -1,5 +1,5 @@
--- enqueue_analyze_tables: enqueue a task that analyzes these tables, or all that have changed. It is independent of the running task,
--- as any enqueue; pending requests are merged.
+-- enqueue_analyze_tables: enqueue a task that analyzes these tables, or all that have changed. It is independent of the
+-- running task, as any enqueue; pending requests are merged.
 --
 --   raises  CM004 when one is null, unknown or not a table
 create or replace procedure worker.enqueue_analyze_tables(variadic p_tables regclass[] default '{}')

@@ -8,7 +8,8 @@ as $$
   select pg_has_role(c.relowner, 'usage')
          or pg_has_role((select d.datdba from pg_database as d where d.datname = current_database()), 'usage')
          or case
-              when current_setting('server_version_num')::integer >= 170000 then has_table_privilege(p_table, 'maintain')
+              when current_setting('server_version_num')::integer >= 170000
+                then has_table_privilege(p_table, 'maintain')
               else false
             end
     from pg_class as c

@@ -71,9 +71,9 @@ as $$
    where t.depth <> p.depth + 1 or t.root_id <> coalesce(p.root_id, p.id)
   union all
   select 'counters', s.id,
-         format('counts %s open, %s failed, %s cancelled of %s; there are %s, %s, %s of %s', s.open_children, s.failed_children,
-                s.cancelled_children, s.total_children, coalesce(c.open, 0), coalesce(c.failed, 0), coalesce(c.cancelled, 0),
-                coalesce(c.total, 0))
+         format('counts %s open, %s failed, %s cancelled of %s; there are %s, %s, %s of %s', s.open_children,
+                s.failed_children, s.cancelled_children, s.total_children, coalesce(c.open, 0), coalesce(c.failed, 0),
+                coalesce(c.cancelled, 0), coalesce(c.total, 0))
     from worker.scope as s
     left join counted as c on c.parent_id = s.id
    where (s.open_children, s.failed_children, s.cancelled_children, s.total_children)
@@ -89,8 +89,8 @@ as $$
    where s.state = 'waiting' and s.child_mode = 'serial' and s.open_children > 0
      and (c.active > 1 or c.active = 0 and s.cancel_reason is null and (c.in_line > 0 or c.scheduled = 0))
   union all
-  select 'limits', null, format('gate %s counts %s held, there are %s and %s given back', g.gate, g.held, coalesce(h.n, 0),
-                                coalesce(a.n, 0))
+  select 'limits', null, format('gate %s counts %s held, there are %s and %s given back', g.gate, g.held,
+                                coalesce(h.n, 0), coalesce(a.n, 0))
     from worker.gate as g
     left join (select t.gate, count(*) as n
                  from worker.task as t
@@ -140,7 +140,8 @@ as $$
      and not exists (select from worker.arrival as a where a.queue_id = b.queue_id and a.lane = b.lane
                                                        and b.place between a.first_place and a.last_place)
   union all
-  select 'fences', r.id, format('fence %s is held %s times or was never given', r.fence, count(*) over (partition by r.fence))
+  select 'fences', r.id, format('fence %s is held %s times or was never given', r.fence,
+                                count(*) over (partition by r.fence))
     from worker.running as r
    where r.fence > (select s.last_value from worker.fence as s)
       or exists (select from worker.running as x where x.fence = r.fence and x.id <> r.id)

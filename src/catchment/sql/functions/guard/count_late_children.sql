@@ -1,5 +1,5 @@
--- count_late_children: count, at commit, the late children that are not counted yet. The first call of a transaction counts them all.
--- Each call looks for its own row only, since the index still has entries of those that were counted.
+-- count_late_children: count, at commit, the late children that are not counted yet. The first call of a transaction
+-- counts them all. Each call looks for its own row only, since the index still has entries of those that were counted.
 --
 --   reads   worker.late_child
 --   plan    indexed

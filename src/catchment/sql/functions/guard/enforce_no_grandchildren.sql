@@ -14,8 +14,8 @@ begin
   if new.depth > v_queue.max_depth then
     raise exception using
       errcode = 'CM006',
-      message = format('%s would be %s levels below its root, queue %s allows %s', new.command, new.depth, v_queue.queue,
-                       v_queue.max_depth),
+      message = format('%s would be %s levels below its root, queue %s allows %s', new.command, new.depth,
+                       v_queue.queue, v_queue.max_depth),
       hint = 'A child may spawn siblings: p_parent_id => worker.current_parent_id(). Or raise max_depth of the queue.';
   end if;
   return new;

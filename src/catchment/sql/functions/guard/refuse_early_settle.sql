@@ -1,4 +1,5 @@
--- refuse_early_settle: no task leaves waiting while a child of it is unsettled, whoever asks and whatever the counter says.
+-- refuse_early_settle: no task leaves waiting while a child of it is unsettled, whoever asks and whatever the counter
+-- says.
 create or replace function worker.refuse_early_settle()
   returns trigger
   language plpgsql

@@ -1,5 +1,5 @@
--- admit_arrivals: give each lane its committed arrivals, in the order they were made. One session at a time, so that no later arrival
--- is admitted before an earlier one; if another session has the turn, this one does nothing.
+-- admit_arrivals: give each lane its committed arrivals, in the order they were made. One session at a time, so that no
+-- later arrival is admitted before an earlier one; if another session has the turn, this one does nothing.
 --
 --   locks   the turn of admission if it is free, then lane rows by key, then ready
 --   plan    walk
@@ -54,10 +54,11 @@ begin
     return 0;
   end if;
 
-  -- Lanes at work only learn how far their line reaches now. Lateral limits fix the order of the joins: see take_attempts.
+  -- Lanes at work only learn how far their line reaches now. Lateral limits fix the order of the joins: see
+  -- take_attempts.
   v_lanes := array(
-    select (l.row_id, a.queue_id, a.lane, least(a.first_place, l.first_place), greatest(a.last_place, l.last_place), null,
-            null)::worker.held_lane
+    select (l.row_id, a.queue_id, a.lane, least(a.first_place, l.first_place), greatest(a.last_place, l.last_place),
+            null, null)::worker.held_lane
       from unnest(v_lanes) as a
       left join lateral (select l.ctid as row_id, l.first_place, l.last_place
                            from worker.lane as l
@@ -71,8 +72,8 @@ begin
                                array(select a.last_place from unnest(v_busy) as a));
   end if;
 
-  -- Idle lanes get a head, unless a finished neighbour took it with it already. It is locked, or a cancel could take it from
-  -- under the new lane; if another session holds it, the arrival stays: the first one is not passed over.
+  -- Idle lanes get a head, unless a finished neighbour took it with it already. It is locked, or a cancel could take it
+  -- from under the new lane; if another session holds it, the arrival stays: the first one is not passed over.
   v_lanes := array(
     select (null, a.queue_id, a.lane, a.first_place, a.last_place, h.id, null)::worker.held_lane
       from unnest(v_lanes) as a
@@ -92,7 +93,8 @@ begin
      where a.row_id is null);
   with opened as (
     insert into worker.lane (queue_id, lane, head_id, first_place, last_place)
-    select a.queue_id, a.lane, a.head_id, a.first_place, a.last_place from unnest(v_lanes) as a where a.head_id is not null
+    select a.queue_id, a.lane, a.head_id, a.first_place, a.last_place from unnest(v_lanes) as a
+     where a.head_id is not null
     on conflict (queue_id, lane) do nothing -- a retried scope has just taken it
     returning head_id
   )
@@ -102,7 +104,8 @@ begin
     select a.queue_id, a.lane, a.first_place, a.last_place
       from unnest(v_lanes) as a
      where (a.head_id is null or v_heads is null or a.head_id <> all (v_heads))
-       and exists (select from worker.blocked as b where b.reason = 'lane' and b.queue_id = a.queue_id and b.lane = a.lane
+       and exists (select from worker.blocked as b where b.reason = 'lane' and b.queue_id = a.queue_id
+                      and b.lane = a.lane
                                                      and b.place between a.first_place and a.last_place);
   end if;
   perform worker.unblock(v_heads);

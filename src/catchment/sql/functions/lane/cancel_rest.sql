@@ -11,7 +11,9 @@ as $$
 declare
   v_head worker.task;
 begin
-  for v_head in select t.* from worker.task as t where t.id = any (p_head_ids) order by t.queue_id, t.lane nulls first loop
+  for v_head in
+    select t.* from worker.task as t where t.id = any (p_head_ids) order by t.queue_id, t.lane nulls first
+  loop
     perform worker.settle_unstarted(
       array(
         select b.id

@@ -1,5 +1,5 @@
--- admit_to_gates: look at the gates that tasks have come to, and at those that open by time. What has come to a gate that another
--- transaction holds waits for the next look.
+-- admit_to_gates: look at the gates that tasks have come to, and at those that open by time. What has come to a gate
+-- that another transaction holds waits for the next look.
 --
 --   locks   arrivals that are free; gate rows that are free, new ones among them; then see open_gates
 create or replace function worker.admit_to_gates(
@@ -36,7 +36,8 @@ begin
 
   insert into worker.gate (gate, command, tokens, refilled_at)
   select n.gate, n.command, coalesce(c.rate, 0), v_now
-    from (select distinct on (a.gate) a.gate, a.command from unnest(v_arrived, v_commands) as a (gate, command) order by a.gate) as n
+    from (select distinct on (a.gate) a.gate, a.command from unnest(v_arrived, v_commands) as a (gate, command)
+           order by a.gate) as n
     left join worker.command_registry as c on c.command = n.command
    where not exists (select from worker.gate as g where g.gate = n.gate)
    order by n.gate
@@ -46,7 +47,8 @@ begin
 
   with gone as (
     delete from worker.gate_arrival as a
-     where a.ctid = any (array(select r.row_id from unnest(v_rows, v_arrived) as r (row_id, gate) where r.gate = any (v_gates)))
+     where a.ctid = any (array(select r.row_id from unnest(v_rows, v_arrived) as r (row_id, gate)
+                                where r.gate = any (v_gates)))
     returning a.gate, a.freed, a.unused
   ),
   given_back as (

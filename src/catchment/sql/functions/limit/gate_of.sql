@@ -1,4 +1,5 @@
--- gate_of: which limit a task comes under: its command and the values of the declared payload keys; null without a limit.
+-- gate_of: which limit a task comes under: its command and the values of the declared payload keys; null without a
+-- limit.
 create or replace function worker.gate_of(
   p_command  worker.command_registry,
   p_payload  jsonb

@@ -1,5 +1,5 @@
--- hold_meters: take the meters of those of these queues that are limited, all queues if null, in one order, whatever the order of the
--- queues: two claims that name them the other way round would else wait for each other.
+-- hold_meters: take the meters of those of these queues that are limited, all queues if null, in one order, whatever
+-- the order of the queues: two claims that name them the other way round would else wait for each other.
 --
 --   locks   meter rows by name of the queue
 create or replace function worker.hold_meters(p_queues text[])
@@ -14,5 +14,6 @@ as $$
    where (p_queues is null or q.queue = any (p_queues))
      and (q.max_running is not null or q.rate is not null)
    order by q.queue
-  on conflict (queue_id) do update set tokens = excluded.tokens where false; -- which locks the row and leaves it as it is
+  -- which locks the row and leaves it as it is
+  on conflict (queue_id) do update set tokens = excluded.tokens where false;
 $$;

@@ -1,5 +1,6 @@
--- leave_gate: tasks give their places at a gate back, and tokens that they have not used. If another transaction holds the gate, this
--- is written down for the next let_in, so that nobody waits for a gate: the order in which a transaction leaves several does not matter.
+-- leave_gate: tasks give their places at a gate back, and tokens that they have not used. If another transaction holds
+-- the gate, this is written down for the next let_in, so that nobody waits for a gate: the order in which a transaction
+-- leaves several does not matter.
 --
 --   locks   the gate row if it is free
 --   returns whether the gate is ours now: the caller opens it

@@ -1,4 +1,5 @@
--- refilled: the tokens of a bucket now. It holds one period's worth at most, so a rate never turns into a burst of saved starts.
+-- refilled: the tokens of a bucket now. It holds one period's worth at most, so a rate never turns into a burst of
+-- saved starts.
 create or replace function worker.refilled(
   p_tokens  double precision,
   p_since   timestamptz,
@@ -11,5 +12,6 @@ create or replace function worker.refilled(
   immutable
 return case
          when p_rate is null then null
-         else least(p_rate, p_tokens + greatest(extract(epoch from p_now - p_since), 0) / extract(epoch from p_per) * p_rate)
+         else least(p_rate, p_tokens + greatest(extract(epoch from p_now - p_since), 0) / extract(epoch from p_per)
+                    * p_rate)
        end;

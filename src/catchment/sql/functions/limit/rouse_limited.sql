@@ -1,5 +1,5 @@
--- rouse_limited: wake the workers that sleep on a limited queue with work: nothing else notifies them when the limit allows more.
--- Gates that have been idle for an hour are deleted.
+-- rouse_limited: wake the workers that sleep on a limited queue with work: nothing else notifies them when the limit
+-- allows more. Gates that have been idle for an hour are deleted.
 --
 --   locks   gate rows that are free
 create or replace function worker.rouse_limited()
@@ -25,7 +25,8 @@ begin
                                from worker.gate as x
                               where x.held = 0
                                 and x.refilled_at < worker.now() - interval '1 hour'
-                                and not exists (select from worker.blocked as b where b.reason = 'limit' and b.lane = x.gate)
+                                and not exists (select from worker.blocked as b where b.reason = 'limit'
+                                                   and b.lane = x.gate)
                                 and not exists (select from worker.gate_arrival as a where a.gate = x.gate)
                               limit 1000
                                 for update skip locked));

@@ -1,4 +1,5 @@
--- take_allowance: how many attempts a limited queue may start now. The claims of one queue take turns here until they commit.
+-- take_allowance: how many attempts a limited queue may start now. The claims of one queue take turns here until they
+-- commit.
 --
 -- Meters are the first rows that a claim waits for: see let_in. Several are taken by name of the queue.
 --
@@ -21,7 +22,8 @@ begin
   on conflict (queue_id) do nothing;
   select m.* into v_meter from worker.queue_meter as m where m.queue_id = p_queue.queue_id for update;
   return greatest(0, least(p_limit,
-                           p_queue.max_running - (select count(*) from worker.running as r where r.queue_id = p_queue.queue_id),
+                           p_queue.max_running - (select count(*) from worker.running as r
+                                                   where r.queue_id = p_queue.queue_id),
                            floor(0.000001 + worker.refilled(v_meter.tokens, v_meter.refilled_at, v_now, p_queue.rate,
                                                             p_queue.rate_per))));
 end;

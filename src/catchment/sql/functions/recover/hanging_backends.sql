@@ -1,4 +1,5 @@
--- hanging_backends: backends that still run SQL tasks of dead worker processes, identified by the lock each holds, not by its name.
+-- hanging_backends: backends that still run SQL tasks of dead worker processes, identified by the lock each holds, not
+-- by its name.
 --
 --   plan    indexed
 create or replace function worker.hanging_backends(p_dead bigint[])

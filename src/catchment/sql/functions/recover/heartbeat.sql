@@ -16,7 +16,8 @@ begin
   update worker.worker as w
      set seen_at            = worker.now(),
          lease_until        = worker.now() + p_lease,
-         lock_lost_at       = case when exists (select from worker.lock_holders(array[w.lock_key]) as h where h.pid = w.lock_pid) then null
+         lock_lost_at       = case when exists (select from worker.lock_holders(array[w.lock_key]) as h
+                                                 where h.pid = w.lock_pid) then null
                                    else w.lock_lost_at
                               end,
          available_capacity = coalesce(p_available_capacity, w.available_capacity),

@@ -1,5 +1,5 @@
--- held_by: which of these attempts still belong to a worker process, so that it can drop what is no longer its own and stop what
--- is cancelled; without ids all of them, for one that may have missed an answer.
+-- held_by: which of these attempts still belong to a worker process, so that it can drop what is no longer its own and
+-- stop what is cancelled; without ids all of them, for one that may have missed an answer.
 create or replace function worker.held_by(
   p_worker_id  bigint,
   p_ids        bigint[] default null

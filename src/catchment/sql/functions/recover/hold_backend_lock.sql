@@ -1,6 +1,7 @@
--- hold_backend_lock: take this backend's proof of life: a session lock with a random key. It ends with the backend. The lock counts
--- only together with the backend's pid, because every user can read the key in pg_locks. A handler may have released all advisory locks
--- of its session, so each call takes the lock again; if another session has taken it meanwhile, with a new key.
+-- hold_backend_lock: take this backend's proof of life: a session lock with a random key. It ends with the backend. The
+-- lock counts only together with the backend's pid, because every user can read the key in pg_locks. A handler may have
+-- released all advisory locks of its session, so each call takes the lock again; if another session has taken it
+-- meanwhile, with a new key.
 --
 -- The sequence stores the key for this session alone: see own_backend_key.
 --

@@ -1,6 +1,7 @@
--- hold_worker_lock: take a worker's lock for this session, as proof that the worker lives. An older session of the same worker that
--- still has it (a lost connection that the server has not noticed) is ended first. Runs with the caller's rights, which must allow
--- that. A foreign session that holds the lock is left alone: then the worker lives by its lease.
+-- hold_worker_lock: take a worker's lock for this session, as proof that the worker lives. An older session of the same
+-- worker that still has it (a lost connection that the server has not noticed) is ended first. Runs with the caller's
+-- rights, which must allow that. A foreign session that holds the lock is left alone: then the worker lives by its
+-- lease.
 --
 --   returns whether the lock is held
 create or replace function worker.hold_worker_lock(p_worker_id bigint)

@@ -1,6 +1,6 @@
--- interrupt_abandoned: attempts whose owner is gone end as interrupted. A SQL task is abandoned when its backend no longer holds
--- its lock, even if another session does: its transaction ended with the backend. A Python task is abandoned when its worker process
--- is dead.
+-- interrupt_abandoned: attempts whose owner is gone end as interrupted. A SQL task is abandoned when its backend no
+-- longer holds its lock, even if another session does: its transaction ended with the backend. A Python task is
+-- abandoned when its worker process is dead.
 --
 --   processing -> interrupted, or failed at the fifth time
 --   locks   running rows that are free; then see settle
@@ -23,7 +23,8 @@ declare
 begin
   with held as (
     select h.key, h.pid
-      from worker.lock_holders(array(select r.backend_key from worker.running as r where r.backend_key is not null)) as h
+      from worker.lock_holders(array(select r.backend_key from worker.running as r
+                                      where r.backend_key is not null)) as h
   ),
   lost as (
     select r.id, r.fence

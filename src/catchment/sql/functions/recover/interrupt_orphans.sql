@@ -1,5 +1,5 @@
--- interrupt_orphans: interrupt the attempts of worker processes that are not registered any more: claims that committed just as their
--- worker was declared dead. Reads all of running.
+-- interrupt_orphans: interrupt the attempts of worker processes that are not registered any more: claims that committed
+-- just as their worker was declared dead. Reads all of running.
 --
 --   locks   see interrupt_abandoned
 create or replace function worker.interrupt_orphans(p_only bigint default null)

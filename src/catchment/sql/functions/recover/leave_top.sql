@@ -9,6 +9,7 @@ create or replace function worker.leave_top(p_worker_ids bigint[])
 as $$
   update worker.top as t
      set worker_id = null
-   where t.ctid = any (array(select x.ctid from worker.top as x where x.worker_id = any (p_worker_ids) order by x.queue_id
+   where t.ctid = any (array(select x.ctid from worker.top as x where x.worker_id = any (p_worker_ids)
+                              order by x.queue_id
                                 for update));
 $$;

@@ -1,5 +1,6 @@
--- mark_dead_workers: find worker processes that are dead: their lease has ended, or the recorded session has not held their lock for
--- longer than the grace, in which a lost connection can be made again. A lock held by another session does not count.
+-- mark_dead_workers: find worker processes that are dead: their lease has ended, or the recorded session has not held
+-- their lock for longer than the grace, in which a lost connection can be made again. A lock held by another session
+-- does not count.
 --
 --   locks   worker rows that are free
 --   returns the dead, of all or of p_only; their rows stay until interrupt_abandoned has moved their tasks
@@ -24,7 +25,8 @@ begin
   ),
   looked as (
     select w.worker_id,
-           w.lock_pid is null or exists (select from held as h where h.key = w.lock_key and h.pid = w.lock_pid) as is_held
+           w.lock_pid is null or exists (select from held as h where h.key = w.lock_key
+                                            and h.pid = w.lock_pid) as is_held
       from worker.worker as w
      where p_only is null or w.worker_id = any (p_only)
        for update of w skip locked

@@ -1,5 +1,5 @@
--- own_backend_key: the key of this session, or null if it has never run tasks. It is the last value of the sequence worker.backend in
--- this session: PostgreSQL keeps that per session, and only functions of the engine may set it.
+-- own_backend_key: the key of this session, or null if it has never run tasks. It is the last value of the sequence
+-- worker.backend in this session: PostgreSQL keeps that per session, and only functions of the engine may set it.
 --
 --   session reads worker.backend
 create or replace function worker.own_backend_key()

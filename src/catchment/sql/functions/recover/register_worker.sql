@@ -1,6 +1,6 @@
--- register_worker: a worker process begins. The caller then takes its lock on a connection it keeps (hold_worker_lock). Behind a
--- pooler it cannot: it passes p_has_lock false and lives by its lease alone. The key is random, so that no other session can take
--- the lock first.
+-- register_worker: a worker process begins. The caller then takes its lock on a connection it keeps (hold_worker_lock).
+-- Behind a pooler it cannot: it passes p_has_lock false and lives by its lease alone. The key is random, so that no
+-- other session can take the lock first.
 create or replace function worker.register_worker(
   p_name          text,
   p_queues        text[] default '{}',
@@ -19,8 +19,8 @@ as $$
   insert into worker.worker (worker_id, name, lock_key, lease_until, started_at, seen_at, queues, available_capacity,
                              max_capacity)
   overriding system value
-  select m.id, p_name, case when p_has_lock then hashtextextended(gen_random_uuid()::text, 0) end, worker.now() + p_lease,
-         worker.now(), worker.now(), p_queues, p_max_capacity, p_max_capacity
+  select m.id, p_name, case when p_has_lock then hashtextextended(gen_random_uuid()::text, 0) end,
+         worker.now() + p_lease, worker.now(), worker.now(), p_queues, p_max_capacity, p_max_capacity
     from made as m
   returning worker.worker_id, worker.lock_key;
 $$;

@@ -1,5 +1,6 @@
--- reset_abandoned_processing_tasks: take over from dead workers: end the backends they left hanging, wait until those are gone,
--- and put their tasks back as interrupted. Runs with the caller's rights, which must allow ending the worker's sessions.
+-- reset_abandoned_processing_tasks: take over from dead workers: end the backends they left hanging, wait until those
+-- are gone, and put their tasks back as interrupted. Runs with the caller's rights, which must allow ending the
+-- worker's sessions.
 create or replace function worker.reset_abandoned_processing_tasks()
   returns integer
   language plpgsql

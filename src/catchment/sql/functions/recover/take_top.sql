@@ -1,5 +1,5 @@
--- take_top: let a worker run the top level of these serial queues: all of them, or none. A queue is free when no worker has it, or
--- when the worker that has it is dead.
+-- take_top: let a worker run the top level of these serial queues: all of them, or none. A queue is free when no worker
+-- has it, or when the worker that has it is dead.
 --
 --   returns the first queue that another live worker has; null when all are taken now
 --   locks   top rows by queue; worker rows that are free
@@ -13,7 +13,8 @@ create or replace function worker.take_top(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_queues integer[] := array(select q.queue_id from worker.queue_registry as q where q.queue = any (p_queues) order by 1);
+  v_queues integer[] := array(select q.queue_id from worker.queue_registry as q where q.queue = any (p_queues)
+                               order by 1);
   v_busy   text;
 begin
   -- Workers that stand by call this again and again: check first, without a lock.

@@ -1,5 +1,5 @@
--- top_taken: the first of these queues whose top level another live worker runs; null if there is none. For a worker without its lock
--- the grace of mark_dead_workers applies.
+-- top_taken: the first of these queues whose top level another live worker runs; null if there is none. For a worker
+-- without its lock the grace of mark_dead_workers applies.
 --
 --   locks   worker rows that are free
 create or replace function worker.top_taken(

@@ -1,6 +1,7 @@
--- register_commands: make the Python commands of an app known, with their queues. p_queues is an array of objects with the columns
--- of the queue registry; a new queue is concurrent if nothing else is said. p_commands is an array of objects with the columns of the command registry.
--- What exists is left as it is, unless p_overwrite: then commands that differ are changed, and of queues what is said.
+-- register_commands: make the Python commands of an app known, with their queues. p_queues is an array of objects with
+-- the columns of the queue registry; a new queue is concurrent if nothing else is said. p_commands is an array of
+-- objects with the columns of the command registry. What exists is left as it is, unless p_overwrite: then commands
+-- that differ are changed, and of queues what is said.
 --
 --   returns the number of rows made or changed
 --   locks   rows of the registries, queues by name, then commands by name; only those made or changed
@@ -29,8 +30,8 @@ begin
   if found then
     raise exception using
       errcode = 'CM013',
-      message = format('command %s is registered with the SQL handler %s, so it cannot have a Python one', v_wrong.command,
-                       v_wrong.handler_procedure),
+      message = format('command %s is registered with the SQL handler %s, so it cannot have a Python one',
+                       v_wrong.command, v_wrong.handler_procedure),
       hint = 'Give the Python command another name, or delete the row from worker.command_registry. To enqueue the SQL '
              'command from Python, pass its name.';
   end if;

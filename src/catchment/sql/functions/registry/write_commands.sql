@@ -1,5 +1,5 @@
--- write_commands: the rows of register_commands. Without p_overwrite only those that are missing; a row that is as it should be
--- is not even locked.
+-- write_commands: the rows of register_commands. Without p_overwrite only those that are missing; a row that is as it
+-- should be is not even locked.
 --
 --   returns the number of rows made or changed
 --   locks   rows of the command registry by name, only those made or changed
@@ -18,13 +18,13 @@ begin
     select n.command, n.queue, n.join_procedure, coalesce(n.priority, 100) as priority,
            coalesce(n.max_attempts, 1) as max_attempts, coalesce(n.retry_delay, '1 second') as retry_delay,
            coalesce(n.retry_factor, 2) as retry_factor, coalesce(n.retry_max_delay, '1 minute') as retry_max_delay,
-           coalesce(n.retry_jitter, 0.1) as retry_jitter, n.timeout, n.dedup, coalesce(n.merge, '{}') as merge, n.on_failure,
-           n.limit_key, n.max_running, n.rate, coalesce(n.rate_per, '1 second') as rate_per, n.description
+           coalesce(n.retry_jitter, 0.1) as retry_jitter, n.timeout, n.dedup, coalesce(n.merge, '{}') as merge,
+           n.on_failure, n.limit_key, n.max_running, n.rate, coalesce(n.rate_per, '1 second') as rate_per, n.description
       from jsonb_populate_recordset(null::worker.command_registry, p_commands) as n
   )
-  insert into worker.command_registry as c (command, queue, handler_kind, join_procedure, priority, max_attempts, retry_delay,
-                                            retry_factor, retry_max_delay, retry_jitter, timeout, dedup, merge, on_failure,
-                                            limit_key, max_running, rate, rate_per, description)
+  insert into worker.command_registry as c (command, queue, handler_kind, join_procedure, priority, max_attempts,
+                                            retry_delay, retry_factor, retry_max_delay, retry_jitter, timeout, dedup,
+                                            merge, on_failure, limit_key, max_running, rate, rate_per, description)
   select w.command, w.queue, 'python', w.join_procedure, w.priority, w.max_attempts, w.retry_delay, w.retry_factor,
          w.retry_max_delay, w.retry_jitter, w.timeout, w.dedup, w.merge, w.on_failure, w.limit_key,
          w.max_running, w.rate, w.rate_per, w.description
@@ -45,8 +45,8 @@ begin
          max_attempts = excluded.max_attempts, retry_delay = excluded.retry_delay, retry_factor = excluded.retry_factor,
          retry_max_delay = excluded.retry_max_delay, retry_jitter = excluded.retry_jitter, timeout = excluded.timeout,
          dedup = excluded.dedup, merge = excluded.merge, on_failure = excluded.on_failure,
-         limit_key = excluded.limit_key, max_running = excluded.max_running, rate = excluded.rate, rate_per = excluded.rate_per,
-         description = excluded.description
+         limit_key = excluded.limit_key, max_running = excluded.max_running, rate = excluded.rate,
+         rate_per = excluded.rate_per, description = excluded.description
    where p_overwrite
      and c.handler_kind = 'python';
   get diagnostics v_count = row_count;

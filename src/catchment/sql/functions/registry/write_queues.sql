@@ -1,4 +1,5 @@
--- write_queues: the queues of register_commands. Of one that exists, only with p_overwrite, and only what is said of it.
+-- write_queues: the queues of register_commands. Of one that exists, only with p_overwrite, and only what is said of
+-- it.
 --
 --   returns the number of rows made or changed
 --   locks   rows of the queue registry by name, only those made or changed

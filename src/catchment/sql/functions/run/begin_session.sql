@@ -1,7 +1,7 @@
--- begin_session: prepare this backend for running tasks: prove its life by a lock, give back what a broken call of this very
--- session left, count children inserted in this transaction. What it left is its last attempt, if that still runs: the number that
--- this session drew last from worker.fence tells which. Inside a transaction of the caller (p_commits is false), locks stay from task to
--- task, so the meters that its claims can need come before everything else.
+-- begin_session: prepare this backend for running tasks: prove its life by a lock, give back what a broken call of this
+-- very session left, count children inserted in this transaction. What it left is its last attempt, if that still runs:
+-- the number that this session drew last from worker.fence tells which. Inside a transaction of the caller (p_commits
+-- is false), locks stay from task to task, so the meters that its claims can need come before everything else.
 --
 --   locks   meter rows by name of the queue, unless it commits; then see settle
 --   raises  CM003 unknown queue, CM007 inside a handler or with an unknown mode
@@ -25,7 +25,8 @@ declare
   v_context text;
 begin
   if p_mode not in ('top', 'child') then
-    raise exception using errcode = 'CM007', message = format('mode %L is unknown, expected top, child or none', p_mode);
+    raise exception using
+      errcode = 'CM007', message = format('mode %L is unknown, expected top, child or none', p_mode);
   elsif p_queue is not null and not exists (select from worker.queue_registry as q where q.queue = p_queue) then
     raise exception using
       errcode = 'CM003',
@@ -52,7 +53,8 @@ begin
         hint = 'Spawn them: they run when the handler has returned.';
     end if;
     perform worker.settle(array[v_left], array[v_fence], array['interrupted'],
-                          array[jsonb_build_object('kind', 'interrupted', 'message', 'the call that ran it was broken off')]);
+                          array[jsonb_build_object('kind', 'interrupted',
+                                                   'message', 'the call that ran it was broken off')]);
   end if;
   if nullif(current_setting('worker.late', true), '') is not null then
     perform worker.follow_through(null);

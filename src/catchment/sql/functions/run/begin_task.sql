@@ -1,6 +1,6 @@
--- begin_task: claim one task with a SQL handler for this backend. With p_sweeps, cancel requests are carried out first, so that
--- nothing under a cancelled task is claimed here; if there are any, this is all that it does: what a sweep locks and what a claim
--- locks do not fit into one order, so the caller commits between them.
+-- begin_task: claim one task with a SQL handler for this backend. With p_sweeps, cancel requests are carried out first,
+-- so that nothing under a cancelled task is claimed here; if there are any, this is all that it does: what a sweep
+-- locks and what a claim locks do not fit into one order, so the caller commits between them.
 --
 --   pending | interrupted -> processing
 --   returns the task; one with id 0 after a sweep, to be asked again without p_sweeps; null when there is none
@@ -62,7 +62,8 @@ begin
   if v_claimed.phase = 0 and v_command.before_procedure is not null then
     v_before := worker.call_text(v_command.before_procedure, 1);
     if v_before is null then
-      perform worker.record_warning(v_claimed.id, 'before', format('procedure %s does not exist', v_command.before_procedure));
+      perform worker.record_warning(v_claimed.id, 'before',
+                                    format('procedure %s does not exist', v_command.before_procedure));
     end if;
   end if;
   return (v_claimed.id, v_claimed.fence, v_claimed.command, v_claimed.payload,

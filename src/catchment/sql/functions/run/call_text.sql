@@ -1,5 +1,5 @@
--- call_text: the CALL for a registered procedure, names quoted; null if no procedure, or more than one, matches. With p_args 1 it must
--- take (jsonb); with 2 it may also take (jsonb, inout jsonb).
+-- call_text: the CALL for a registered procedure, names quoted; null if no procedure, or more than one, matches. With
+-- p_args 1 it must take (jsonb); with 2 it may also take (jsonb, inout jsonb).
 create or replace function worker.call_text(
   p_name  text,
   p_args  integer

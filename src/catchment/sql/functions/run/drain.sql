@@ -8,8 +8,8 @@ declare
 begin
   select p.filler into v_probe from worker.commit_probe as p; -- as in process_tasks
   loop
-    call worker.run_tasks(pg_catalog.pg_column_size(v_probe) operator(pg_catalog.>) pg_catalog.octet_length(v_probe), null, null,
-                          p_queue, null, null);
+    call worker.run_tasks(pg_catalog.pg_column_size(v_probe) operator(pg_catalog.>) pg_catalog.octet_length(v_probe),
+                          null, null, p_queue, null, null);
     if worker.last_processed() operator(pg_catalog.<>) '[]' then
       v_is_sure := false;
     else

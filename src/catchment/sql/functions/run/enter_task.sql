@@ -1,5 +1,5 @@
--- enter_task: this transaction now runs the handler of that task. It takes the lock of this backend for the transaction as well, so
--- that a handler that releases all advisory locks of its session is not taken for dead.
+-- enter_task: this transaction now runs the handler of that task. It takes the lock of this backend for the transaction
+-- as well, so that a handler that releases all advisory locks of its session is not taken for dead.
 --
 --   session reads worker.backend, sets worker.task_id
 create or replace function worker.enter_task(

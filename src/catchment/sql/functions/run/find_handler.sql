@@ -1,4 +1,5 @@
--- find_handler: resolve the name of a handler or join again, if it was not resolved yet or its procedure is gone, and store the result.
+-- find_handler: resolve the name of a handler or join again, if it was not resolved yet or its procedure is gone, and
+-- store the result.
 --
 --   locks   the row of the command, if it is free
 --   returns the signature; null if no procedure, or more than one, matches
@@ -18,7 +19,8 @@ declare
 begin
   select c.* into v_command from worker.command_registry as c where c.command = p_command;
   v_before := case when p_is_join then v_command.join_signature else v_command.handler_signature end;
-  v_signature := worker.pinned_signature(case when p_is_join then v_command.join_procedure else v_command.handler_procedure end,
+  v_signature := worker.pinned_signature(case when p_is_join then v_command.join_procedure
+                                              else v_command.handler_procedure end,
                                          v_before);
   if v_signature <> coalesce(v_before, '') then
     update worker.command_registry as c

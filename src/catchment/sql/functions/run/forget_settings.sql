@@ -1,6 +1,6 @@
--- forget_settings: reset what a handler or a hook has set in the session of a worker, except the hints of the engine (p_hints, see
--- session_hints). Call it before the commit of that handler, because a setting may affect the next transaction.
--- synchronous_commit stays as the handler set it for that commit.
+-- forget_settings: reset what a handler or a hook has set in the session of a worker, except the hints of the engine
+-- (p_hints, see session_hints). Call it before the commit of that handler, because a setting may affect the next
+-- transaction. synchronous_commit stays as the handler set it for that commit.
 --
 --   session reads p_hints, synchronous_commit, sets all, p_hints, synchronous_commit
 create or replace procedure worker.forget_settings(p_hints text[])

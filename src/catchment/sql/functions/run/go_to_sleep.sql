@@ -1,5 +1,5 @@
--- go_to_sleep: mark a worker as asleep on a queue, so that enqueues notify it. It must look once more after this commits.
--- Tier 1 of a serial queue whose lane is held becomes tier 2: only the lane can wake it.
+-- go_to_sleep: mark a worker as asleep on a queue, so that enqueues notify it. It must look once more after this
+-- commits. Tier 1 of a serial queue whose lane is held becomes tier 2: only the lane can wake it.
 --
 --   session sets synchronous_commit
 create or replace function worker.go_to_sleep(

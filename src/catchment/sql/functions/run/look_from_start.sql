@@ -1,5 +1,6 @@
--- look_from_start: let this session's next claims of SQL handlers look from the start of their queues, whatever position it or
--- others remember. For whoever wants to know that nothing is left, and not only that nothing is left behind a position.
+-- look_from_start: let this session's next claims of SQL handlers look from the start of their queues, whatever
+-- position it or others remember. For whoever wants to know that nothing is left, and not only that nothing is left
+-- behind a position.
 --
 --   session sets worker.position_…
 create or replace function worker.look_from_start()

@@ -1,6 +1,7 @@
--- procedure_signatures: the signatures of the procedures that match a registered name: those with up to p_args arguments of type jsonb.
--- A name may have a schema (default: public) and arguments: 'app.pack', 'app.pack(jsonb)' or 'app.pack(jsonb, jsonb)'. Schema and
--- types of the signatures are qualified, so that they are unambiguous in any search path.
+-- procedure_signatures: the signatures of the procedures that match a registered name: those with up to p_args
+-- arguments of type jsonb. A name may have a schema (default: public) and arguments: 'app.pack', 'app.pack(jsonb)' or
+-- 'app.pack(jsonb, jsonb)'. Schema and types of the signatures are qualified, so that they are unambiguous in any
+-- search path.
 create or replace function worker.procedure_signatures(
   p_name  text,
   p_args  integer
@@ -11,7 +12,8 @@ create or replace function worker.procedure_signatures(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_written constant text := '^(.*\S)\s*\(\s*(?:inout\s+)?(?:pg_catalog\.)?jsonb\s*(?:(,)\s*(?:inout\s+)?(?:pg_catalog\.)?jsonb\s*)?\)\s*$';
+  c_written constant text := '^(.*\S)\s*\(\s*(?:inout\s+)?(?:pg_catalog\.)?jsonb\s*'
+                             '(?:(,)\s*(?:inout\s+)?(?:pg_catalog\.)?jsonb\s*)?\)\s*$';
   v_written text[] := regexp_match(p_name, c_written, 'i');
   v_parts   text[];
 begin

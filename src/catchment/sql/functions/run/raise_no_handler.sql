@@ -15,8 +15,10 @@ begin
   if cardinality(v_signatures) > 1 then
     raise exception using
       errcode = 'CM012',
-      message = format('the handler %s of %s is ambiguous: %s', p_name, p_command, array_to_string(v_signatures, ' or ')),
-      hint = format('Write its arguments in worker.command_registry, such as %L, or drop one of them; then retry the task.',
+      message = format('the handler %s of %s is ambiguous: %s', p_name, p_command,
+                       array_to_string(v_signatures, ' or ')),
+      hint = format('Write its arguments in worker.command_registry, such as %L, or drop one of them; then retry the '
+                    'task.',
                     replace(v_signatures[1], 'pg_catalog.', ''));
   end if;
   raise exception using

@@ -10,7 +10,8 @@ create or replace function worker.record_warning(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into worker.warning (task_id, at, source, message) values (p_task_id, worker.now(), p_source, left(p_message, 10000));
+  insert into worker.warning (task_id, at, source, message)
+  values (p_task_id, worker.now(), p_source, left(p_message, 10000));
   raise warning 'task %, %: %', p_task_id, case p_source when 'worker' then p_source else p_source || ' hook' end,
                 left(p_message, 10000);
 end;

@@ -1,6 +1,6 @@
--- run_after_calls: call the after procedures that are due, at most p_limit. Each runs in its own transaction if the caller may commit
--- (p_commits). If p_hints is given, settings are reset after each one, see forget_settings. A fiber leaves the procedures of Python
--- tasks to the worker's connection for hooks.
+-- run_after_calls: call the after procedures that are due, at most p_limit. Each runs in its own transaction if the
+-- caller may commit (p_commits). If p_hints is given, settings are reset after each one, see forget_settings. A fiber
+-- leaves the procedures of Python tasks to the worker's connection for hooks.
 --
 --   session reads worker.worker_id
 create or replace procedure worker.run_after_calls(

@@ -1,5 +1,5 @@
--- run_before: call the before hook of a task that this transaction has claimed, with the rights of the caller. The caller sets a
--- statement timeout: a hook that exceeds it is a recorded warning, as one that raises.
+-- run_before: call the before hook of a task that this transaction has claimed, with the rights of the caller. The
+-- caller sets a statement timeout: a hook that exceeds it is a recorded warning, as one that raises.
 create or replace procedure worker.run_before(
   p_task_id    bigint,
   p_procedure  text,

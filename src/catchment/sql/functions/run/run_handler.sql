@@ -56,8 +56,9 @@ begin
       return;
     exception
       when query_canceled or assert_failure or others then
-        get stacked diagnostics v_sqlstate = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
-                                v_hint = pg_exception_hint, v_context = pg_exception_context;
+        get stacked diagnostics v_sqlstate = returned_sqlstate, v_message = message_text,
+                                v_detail = pg_exception_detail, v_hint = pg_exception_hint,
+                                v_context = pg_exception_context;
         p_error := worker.sql_error(v_sqlstate, v_message, v_detail, v_hint, v_context);
     end;
     exit when v_sqlstate operator(pg_catalog.<>) all (array['40001', '40P01']) or v_try operator(pg_catalog.=) c_tries;

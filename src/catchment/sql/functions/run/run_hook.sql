@@ -1,5 +1,5 @@
--- run_hook: call a before or after procedure. One that raises is a recorded warning and changes nothing else; so is a deferred
--- constraint that the coming commit would find violated.
+-- run_hook: call a before or after procedure. One that raises is a recorded warning and changes nothing else; so is a
+-- deferred constraint that the coming commit would find violated.
 --
 --   session reads role, sets role, session_authorization
 create or replace procedure worker.run_hook(

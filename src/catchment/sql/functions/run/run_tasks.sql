@@ -1,5 +1,5 @@
--- run_tasks: the loop behind process_tasks and drain. It runs with the search path of its caller, so it says of every operator
--- which one it means; so do the other procedures that cannot fix their path because they commit.
+-- run_tasks: the loop behind process_tasks and drain. It runs with the search path of its caller, so it says of every
+-- operator which one it means; so do the other procedures that cannot fix their path because they commit.
 --
 --   session sets synchronous_commit, worker.processed
 create or replace procedure worker.run_tasks(
@@ -31,7 +31,8 @@ begin
     v_hints := worker.session_hints(p_queue);
   end if;
   loop
-    exit when v_count operator(pg_catalog.>=) p_batch_size or pg_catalog.clock_timestamp() operator(pg_catalog.>=) v_until;
+    exit when v_count operator(pg_catalog.>=) p_batch_size
+      or pg_catalog.clock_timestamp() operator(pg_catalog.>=) v_until;
     v_run := worker.begin_task(p_queue, v_tier, p_max_priority, v_sweeps);
     if v_run.id operator(pg_catalog.=) 0 then
       v_sweeps := false;
@@ -69,7 +70,8 @@ begin
     v_error := null;
     call worker.run_handler(v_run, p_commits, v_state, v_error);
     if v_error is not null then
-      select s.state into v_state from worker.settle(array[v_run.id], array[v_run.fence], array['failed'], array[v_error]) as s;
+      select s.state into v_state from worker.settle(array[v_run.id], array[v_run.fence], array['failed'],
+                                                     array[v_error]) as s;
       if not found then
         v_state := 'lost';
       end if;
@@ -85,7 +87,8 @@ begin
     v_count := v_count operator(pg_catalog.+) 1;
     if v_count operator(pg_catalog.<=) 100 then
       v_done := v_done operator(pg_catalog.||) pg_catalog.jsonb_build_object(
-        'id', v_run.id, 'command', v_run.command, 'state', v_state, 'error', v_error operator(pg_catalog.->>) 'message'::pg_catalog.text,
+        'id', v_run.id, 'command', v_run.command, 'state', v_state,
+        'error', v_error operator(pg_catalog.->>) 'message'::pg_catalog.text,
         'duration_ms', pg_catalog.round(extract(epoch from pg_catalog.clock_timestamp() operator(pg_catalog.-) v_start)
                                         operator(pg_catalog.*) 1000::numeric, 3));
     end if;

@@ -1,5 +1,5 @@
--- session_hints: the settings with hints of the engine that this session of a worker keeps for a queue; null in any other session,
--- whose settings are not reset.
+-- session_hints: the settings with hints of the engine that this session of a worker keeps for a queue; null in any
+-- other session, whose settings are not reset.
 --
 --   session reads worker.worker_id
 create or replace function worker.session_hints(p_queue text)

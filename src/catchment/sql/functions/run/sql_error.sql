@@ -1,5 +1,5 @@
--- sql_error: the error of a SQL handler as it is stored with its task. Each text is cut to 10,000 characters: a handler may raise more
--- than jsonb can hold.
+-- sql_error: the error of a SQL handler as it is stored with its task. Each text is cut to 10,000 characters: a handler
+-- may raise more than jsonb can hold.
 create or replace function worker.sql_error(
   p_sqlstate  text,
   p_message   text,

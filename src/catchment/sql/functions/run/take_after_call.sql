@@ -1,5 +1,5 @@
--- take_after_call: take one after call that is due, of any task or (p_any false) of SQL tasks only. call_text is null if the procedure
--- does not exist, procedure_name too if the command has no hook any more.
+-- take_after_call: take one after call that is due, of any task or (p_any false) of SQL tasks only. call_text is null
+-- if the procedure does not exist, procedure_name too if the command has no hook any more.
 --
 --   plan    walk
 create or replace function worker.take_after_call(p_any boolean default true)

@@ -1,5 +1,5 @@
--- check_schedule: refuse a rhythm that could never work, when it is written and not when it is due. Where the statement sets no time,
--- a new cron expression counts from now, and a new interval fires after one interval at the latest.
+-- check_schedule: refuse a rhythm that could never work, when it is written and not when it is due. Where the statement
+-- sets no time, a new cron expression counts from now, and a new interval fires after one interval at the latest.
 --
 --   raises  CM016
 create or replace function worker.check_schedule()
@@ -32,7 +32,8 @@ begin
     if (new.cron, new.timezone) is distinct from (old.cron, old.timezone) then
       new.next_at := null;
     elsif new.every is distinct from old.every then
-      new.next_at := least(new.next_at, worker.now() + extract(epoch from new.every)::double precision * interval '1 second');
+      new.next_at := least(new.next_at, worker.now() + extract(epoch from new.every)::double precision
+                           * interval '1 second');
     end if;
   end if;
   return new;

@@ -1,4 +1,5 @@
--- clock_change: the time, to the second, at which the clocks of a time zone go forward between two times; null when they do not.
+-- clock_change: the time, to the second, at which the clocks of a time zone go forward between two times; null when
+-- they do not.
 create or replace function worker.clock_change(
   p_timezone  text,
   p_from      timestamptz,

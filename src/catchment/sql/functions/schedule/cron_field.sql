@@ -1,5 +1,6 @@
--- cron_field: the values of one field of a cron expression, in order. The field is a list of *, n or n-m, each with or without /step;
--- n/step runs to the end. A range may wrap around (fri-mon, 22-2). As a day of the week, 7 is Sunday too.
+-- cron_field: the values of one field of a cron expression, in order. The field is a list of *, n or n-m, each with or
+-- without /step; n/step runs to the end. A range may wrap around (fri-mon, 22-2). As a day of the week, 7 is Sunday
+-- too.
 --
 --   raises  CM016 when the field is invalid or a value is out of range
 create or replace function worker.cron_field(
@@ -32,7 +33,8 @@ begin
       v_from := p_low;
       v_to := p_high;
     else
-      v_from := case when v_parts[2] ~ '^\d' then v_parts[2]::integer else p_low - 1 + array_position(p_names, v_parts[2]) end;
+      v_from := case when v_parts[2] ~ '^\d' then v_parts[2]::integer
+                     else p_low - 1 + array_position(p_names, v_parts[2]) end;
       v_to := case
                 when v_parts[3] ~ '^\d'       then v_parts[3]::integer
                 when v_parts[3] is not null   then p_low - 1 + array_position(p_names, v_parts[3])
@@ -42,8 +44,10 @@ begin
     end if;
     if coalesce(v_from not between p_low and v_top or v_to not between p_low and v_top or v_step = 0, true) then
       perform worker.refuse_schedule(
-        format('cron expression %L: its %s is %L, expected %s to %s%s, in lists (1,3), ranges (1-3) or steps (*/3)', p_cron, p_what,
-               v_item, p_low, p_high, case when p_names <> '{}' then format(' or %s to %s', p_names[1], p_names[cardinality(p_names)])
+        format('cron expression %L: its %s is %L, expected %s to %s%s, in lists (1,3), ranges (1-3) or steps (*/3)',
+               p_cron, p_what,
+               v_item, p_low, p_high, case when p_names <> '{}'
+                                             then format(' or %s to %s', p_names[1], p_names[cardinality(p_names)])
                                       else '' end),
         'Five fields: minute, hour, day of the month, month, day of the week, as in: 30 4 * * mon');
     end if;
@@ -53,7 +57,8 @@ begin
     if v_from > v_to then
       v_to := v_to + p_high - p_low + 1;
     end if;
-    v_values := v_values || array(select p_low + (v - p_low) % (p_high - p_low + 1) from generate_series(v_from, v_to, v_step) as v);
+    v_values := v_values || array(select p_low + (v - p_low) % (p_high - p_low + 1)
+                                    from generate_series(v_from, v_to, v_step) as v);
   end loop;
   return array(select distinct v from unnest(v_values) as v order by v);
 end;

@@ -1,5 +1,5 @@
--- fire_schedule: enqueue the task of a due schedule and set its next time, in one step and by the server's clock. Of several
--- sessions that try, one does. A new schedule (no time yet) only gets its first time.
+-- fire_schedule: enqueue the task of a due schedule and set its next time, in one step and by the server's clock. Of
+-- several sessions that try, one does. A new schedule (no time yet) only gets its first time.
 --
 --   locks   the schedule row if it is free
 --   returns the task; null when it was not due, another session was at it, or it only got its first time

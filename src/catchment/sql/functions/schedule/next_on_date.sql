@@ -1,5 +1,5 @@
--- next_on_date: the first time after p_after at which a cron expression fires on this local date. An hour that occurs twice counts
--- twice; times that are skipped when the clocks go forward fire at the moment of the change.
+-- next_on_date: the first time after p_after at which a cron expression fires on this local date. An hour that occurs
+-- twice counts twice; times that are skipped when the clocks go forward fire at the moment of the change.
 create or replace function worker.next_on_date(
   p_cron      worker.cron,
   p_timezone  text,
@@ -14,8 +14,10 @@ as $$
 declare
   c_step    constant interval := '6 hours';
   v_moments timestamptz[] := array(select m at time zone 'UTC'
-                                     from generate_series(p_date - interval '18 hours', p_date + interval '42 hours', c_step) as m);
-  v_offsets interval[] := array(select distinct (m at time zone p_timezone) - (m at time zone 'UTC') from unnest(v_moments) as m);
+                                     from generate_series(p_date - interval '18 hours', p_date + interval '42 hours',
+                                                          c_step) as m);
+  v_offsets interval[] := array(select distinct (m at time zone p_timezone) - (m at time zone 'UTC')
+                                  from unnest(v_moments) as m);
   v_next    timestamptz;
   v_skip    timestamptz;
   v_shown   timestamp := p_after at time zone p_timezone;
@@ -41,7 +43,8 @@ begin
   select min(c.moment) into v_skip
     from unnest(v_moments) as f
    cross join lateral (select worker.clock_change(p_timezone, f, f + c_step) as moment) as c
-   cross join lateral (select (c.moment - interval '1 second') at time zone p_timezone + interval '1 second' as gap_from,
+   cross join lateral (select (c.moment - interval '1 second') at time zone p_timezone
+                              + interval '1 second' as gap_from,
                               c.moment at time zone p_timezone as gap_to) as g
    where c.moment > p_after
      and exists (select

@@ -1,5 +1,6 @@
--- next_time: when a schedule fires next: the first time after p_now. Missed times are skipped: the run that is due makes up for them.
--- An interval keeps its phase: it is added to the previous time, not to p_now. Its days have 24 hours and its months 30 days.
+-- next_time: when a schedule fires next: the first time after p_now. Missed times are skipped: the run that is due
+-- makes up for them. An interval keeps its phase: it is added to the previous time, not to p_now. Its days have 24
+-- hours and its months 30 days.
 --
 --   raises  see next_cron
 create or replace function worker.next_time(
@@ -23,7 +24,8 @@ begin
     return p_now + v_seconds::double precision * interval '1 second';
   end if;
   return p_previous
-         + ((floor((extract(epoch from p_now) - extract(epoch from p_previous)) / v_seconds) + 1) * v_seconds)::double precision
+         + ((floor((extract(epoch from p_now) - extract(epoch from p_previous)) / v_seconds) + 1)
+            * v_seconds)::double precision
            * interval '1 second';
 end;
 $$;

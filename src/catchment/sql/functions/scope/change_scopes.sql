@@ -1,4 +1,5 @@
--- change_scopes: apply what this transaction did to scopes of one depth, each written once; close those without open children.
+-- change_scopes: apply what this transaction did to scopes of one depth, each written once; close those without open
+-- children.
 --
 --   waiting -> completed | failed | cancelled, or its join becomes ready
 --   locks   these scope rows by id
@@ -40,7 +41,8 @@ begin
            cancelled_children = s.cancelled_children + c.cancelled,
            has_child_info     = s.has_child_info or c.has_info,
            cancel_reason      = case
-                                  when s.cancel_reason is null and s.on_child_failure = 'cancel_siblings' and c.failed > 0
+                                  when s.cancel_reason is null and s.on_child_failure = 'cancel_siblings'
+                                    and c.failed > 0
                                     then c_sibling_failed
                                   else s.cancel_reason
                                 end

@@ -1,6 +1,6 @@
--- close_idle_scopes: close scopes that wait although no child is open and no join is running, as after a manual change or a restore.
--- Each call looks at the next p_limit rows of the table. An index would have to contain the counters, which change with each batch of
--- children.
+-- close_idle_scopes: close scopes that wait although no child is open and no join is running, as after a manual change
+-- or a restore. Each call looks at the next p_limit rows of the table. An index would have to contain the counters,
+-- which change with each batch of children.
 --
 --   waiting -> completed | failed | cancelled, or its join becomes ready
 --   locks   scope rows that are free; then see follow_through
@@ -23,14 +23,16 @@ declare
   v_count bigint := 0;
 begin
   if p_only is null then
-    select count(*), max(w.id), array_agg(w.id) filter (where w.state = 'waiting' and w.open_children = 0 and not w.is_joining)
+    select count(*), max(w.id), array_agg(w.id)
+           filter (where w.state = 'waiting' and w.open_children = 0 and not w.is_joining)
       into v_seen, v_last, v_ids
       from (select s.id, s.state, s.open_children, s.is_joining
               from worker.scope as s
              where s.id > (select t.position from worker.turn as t where t.name = 'chores')
              order by s.id
              limit p_limit) as w;
-    v_ids := array(select i from unnest(v_ids) as i where i <> all (worker.set_aside('scope')::bigint[]) order by i desc);
+    v_ids := array(select i from unnest(v_ids) as i where i <> all (worker.set_aside('scope')::bigint[])
+                    order by i desc);
     update worker.turn as t
        set position = case when v_seen < p_limit then 0 else v_last end
      where t.name = 'chores'

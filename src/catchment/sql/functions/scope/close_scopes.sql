@@ -1,5 +1,5 @@
--- close_scopes: every child has settled. Where a join is declared and all completed, it becomes ready; else the task settles:
--- cancelled if that was asked for, failed if a child failed or was cancelled, completed otherwise.
+-- close_scopes: every child has settled. Where a join is declared and all completed, it becomes ready; else the task
+-- settles: cancelled if that was asked for, failed if a child failed or was cancelled, completed otherwise.
 --
 --   locks   nothing new: the caller holds the scope rows
 create or replace function worker.close_scopes(p_scopes worker.scope[])
@@ -42,8 +42,8 @@ begin
                      when 'cancelled' then jsonb_build_object('kind', 'cancelled', 'message', s.cancel_reason)
                      when 'failed' then
                        jsonb_build_object('kind', 'children', 'message',
-                                          format('%s of %s children failed, %s cancelled', s.failed_children, s.total_children,
-                                                 s.cancelled_children))
+                                          format('%s of %s children failed, %s cancelled', s.failed_children,
+                                                 s.total_children, s.cancelled_children))
                    end)
     into v_ids, v_states, v_errors
     from unnest(p_scopes) as s

@@ -1,5 +1,6 @@
--- complete_spent: before a settled task is retried, scopes below it in which nothing is left to run complete, deepest first: they
--- were cancelled while their last children completed. So a retry opens only scopes that something will close.
+-- complete_spent: before a settled task is retried, scopes below it in which nothing is left to run complete, deepest
+-- first: they were cancelled while their last children completed. So a retry opens only scopes that something will
+-- close.
 --
 --   failed | cancelled -> completed
 --   returns whether nothing is left to run in the task itself
@@ -55,7 +56,8 @@ begin
                    count(*) filter (where o.state = 'cancelled') as cancelled
               from worker.task as t
               join worker.outcome as o on o.id = t.id
-             where t.parent_id = any (v_ids || array(select x.parent_id from worker.scope as x where x.id = any (v_ids)))
+             where t.parent_id = any (v_ids || array(select x.parent_id from worker.scope as x
+                                                      where x.id = any (v_ids)))
              group by t.parent_id) as n
      where s.id = n.parent_id;
     insert into worker.after_call (task_id, command)

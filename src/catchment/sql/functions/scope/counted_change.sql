@@ -12,4 +12,5 @@ create or replace function worker.counted_change(
   returns worker.scope_change
   language sql
   immutable
-return row(p_scope_id, p_depth, p_settled, p_failed, p_cancelled, p_spawned, p_has_info, p_advances)::worker.scope_change;
+return row(p_scope_id, p_depth, p_settled, p_failed, p_cancelled, p_spawned, p_has_info,
+           p_advances)::worker.scope_change;

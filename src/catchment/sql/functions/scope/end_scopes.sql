@@ -1,5 +1,5 @@
--- end_scopes: waiting tasks settle, with the figures of their children: numbers of the same name add up, of other values the
--- youngest child's counts, and what the parent said itself wins.
+-- end_scopes: waiting tasks settle, with the figures of their children: numbers of the same name add up, of other
+-- values the youngest child's counts, and what the parent said itself wins.
 --
 --   waiting -> completed | failed | cancelled
 --   locks   these scope rows
@@ -33,14 +33,16 @@ begin
   )
   select array_agg(worker.settled_task(
            p_id => e.id, p_state => e.state, p_command => e.command, p_parent_id => e.parent_id, p_depth => e.depth,
-           p_queue_id => e.queue_id, p_lane => e.lane, p_place => e.place, p_has_info => e.has_child_info or e.info is not null,
+           p_queue_id => e.queue_id, p_lane => e.lane, p_place => e.place, p_has_info => e.has_child_info
+             or e.info is not null,
            p_has_after => e.has_after, p_has_merged => e.has_merged, p_has_follow_up => e.parent_id is null))
     into v_settled
     from ended as e;
 
   insert into worker.outcome (id, state, attempt, worker_pid, started_at, stopped_at, completed_at, error, info, result)
   select s.id, s.state, s.attempt, s.worker_pid, s.started_at, s.stopped_at, v_now, u.error,
-         case when s.has_child_info then coalesce(worker.children_info(s.id), '{}') || coalesce(s.info, '{}') || coalesce(u.info, '{}')
+         case when s.has_child_info then coalesce(worker.children_info(s.id), '{}') || coalesce(s.info, '{}')
+              || coalesce(u.info, '{}')
               when s.info is null then u.info
               else s.info || coalesce(u.info, '{}')
          end,

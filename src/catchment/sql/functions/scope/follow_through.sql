@@ -1,5 +1,6 @@
--- follow_through: what settled tasks set in motion: folded twins, parents (level by level, deepest first), follow-ups, lanes,
--- hooks. Also counts the children this transaction spawned into open scopes. p_changes are what else scopes have to count.
+-- follow_through: what settled tasks set in motion: folded twins, parents (level by level, deepest first), follow-ups,
+-- lanes, hooks. Also counts the children this transaction spawned into open scopes. p_changes are what else scopes have
+-- to count.
 --
 --   locks   scope rows deepest first, then id; then lane rows by key; then gate rows that are free; then ready rows
 --   raises  CM005 when a late spawn meets a scope that has closed or is being cancelled
@@ -29,7 +30,8 @@ begin
 
     select max(c.depth) into v_depth from unnest(v_changes) as c;
     exit when v_depth is null;
-    v_new := worker.settle_merged(worker.change_scopes(array(select c from unnest(v_changes) as c where c.depth = v_depth)));
+    v_new := worker.settle_merged(worker.change_scopes(array(select c from unnest(v_changes) as c
+                                                              where c.depth = v_depth)));
     v_all := v_all || v_new;
     v_changes := array(select c from unnest(v_changes) as c where c.depth < v_depth);
   end loop;

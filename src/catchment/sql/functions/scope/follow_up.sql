@@ -1,6 +1,6 @@
--- follow_up: a top-level task that starts when the root of the current tree has completed, in that root's place: with its
--- priority (aged as it was) and arrival on the same queue, unless it asks for a priority of its own. It is cancelled if the root
--- does not complete. Without a p_trace of its own, it continues the trace of the root.
+-- follow_up: a top-level task that starts when the root of the current tree has completed, in that root's place: with
+-- its priority (aged as it was) and arrival on the same queue, unless it asks for a priority of its own. It is
+-- cancelled if the root does not complete. Without a p_trace of its own, it continues the trace of the root.
 --
 --   raises  CM005 outside a handler
 create or replace function worker.follow_up(
@@ -16,5 +16,6 @@ create or replace function worker.follow_up(
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
-  select worker.insert_follow_up(worker.current_task_id(), p_command, p_payload, p_priority, p_lane, p_scheduled_at, p_trace);
+  select worker.insert_follow_up(worker.current_task_id(), p_command, p_payload, p_priority, p_lane, p_scheduled_at,
+                                 p_trace);
 $$;

@@ -1,5 +1,5 @@
--- has_active_child: does a child of this serial scope have its turn: can it start, does it run, wait for its own children, or
--- for its retry? It looks from the youngest child: the older ones have settled, mostly.
+-- has_active_child: does a child of this serial scope have its turn: can it start, does it run, wait for its own
+-- children, or for its retry? It looks from the youngest child: the older ones have settled, mostly.
 create or replace function worker.has_active_child(p_scope_id bigint)
   returns boolean
   language sql

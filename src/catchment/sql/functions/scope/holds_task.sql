@@ -1,5 +1,5 @@
--- holds_task: does this session run that attempt, or does this transaction end it? Proven by the key of the session, which no session
--- can choose, or by a row that only this transaction sees. Settings prove nothing.
+-- holds_task: does this session run that attempt, or does this transaction end it? Proven by the key of the session,
+-- which no session can choose, or by a row that only this transaction sees. Settings prove nothing.
 --
 --   reads   worker.offspring
 create or replace function worker.holds_task(p_run worker.running)
@@ -12,6 +12,7 @@ begin
   if p_run.worker_pid = pg_backend_pid() and p_run.backend_key = worker.own_backend_key() then
     return true;
   end if;
-  return exists (select from worker.offspring as o where o.fence = p_run.fence and o.xact = pg_current_xact_id_if_assigned());
+  return exists (select from worker.offspring as o where o.fence = p_run.fence
+                    and o.xact = pg_current_xact_id_if_assigned());
 end;
 $$;

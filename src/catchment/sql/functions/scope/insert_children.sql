@@ -1,6 +1,6 @@
--- insert_children: write the children that a running task spawned, all in one statement for each table. Their commands are not
--- deduplicated. The caller has seen that its fence holds. p_spawns is an array of {"command", "payload", "priority",
--- "scheduled_at", "trace"}.
+-- insert_children: write the children that a running task spawned, all in one statement for each table. Their commands
+-- are not deduplicated. The caller has seen that its fence holds. p_spawns is an array of {"command", "payload",
+-- "priority", "scheduled_at", "trace"}.
 --
 --   locks   nothing
 --   raises  CM002 unknown command, CM004 bad payload; see set_child_mode and enforce_no_grandchildren
@@ -27,11 +27,13 @@ begin
   perform worker.raise_bad_line(s.value ->> 'command', null, s.value ->> 'trace')
      from jsonb_array_elements(p_spawns) as s
     where length(s.value ->> 'trace') > 200;
-  perform worker.insert_task(s.value ->> 'command', s.value -> 'payload', null, null, null) -- raises what is wrong with it
+  -- raises what is wrong with it
+  perform worker.insert_task(s.value ->> 'command', s.value -> 'payload', null, null, null)
      from jsonb_array_elements(p_spawns) as s
     where not exists (select from worker.command_registry as c where c.command = s.value ->> 'command')
        or jsonb_typeof(s.value -> 'payload') <> 'object'
-       or pg_column_size(s.value -> 'payload') > 1000 and worker.check_payload(s.value ->> 'command', s.value -> 'payload') is null
+       or pg_column_size(s.value -> 'payload') > 1000
+      and worker.check_payload(s.value ->> 'command', s.value -> 'payload') is null
        or worker.check_time((s.value ->> 'scheduled_at')::timestamptz);
 
   with spawned as (
@@ -43,12 +45,12 @@ begin
              order by s.n) as s
   ),
   made as (
-    insert into worker.task (id, command, queue_id, kind, payload, priority, parent_id, root_id, depth, place, scheduled_at,
-                             max_attempts, created_at, trace)
+    insert into worker.task (id, command, queue_id, kind, payload, priority, parent_id, root_id, depth, place,
+                             scheduled_at, max_attempts, created_at, trace)
     overriding system value
-    select s.id, s.command, q.queue_id, left(c.handler_kind, 1)::"char", s.payload, coalesce(s.priority, c.priority), p_task.id,
-           coalesce(p_task.root_id, p_task.id), p_task.depth + 1, s.id, s.scheduled_at, c.max_attempts, v_now,
-           coalesce(s.trace, p_task.trace)
+    select s.id, s.command, q.queue_id, left(c.handler_kind, 1)::"char", s.payload, coalesce(s.priority, c.priority),
+           p_task.id, coalesce(p_task.root_id, p_task.id), p_task.depth + 1, s.id, s.scheduled_at, c.max_attempts,
+           v_now, coalesce(s.trace, p_task.trace)
       from spawned as s
      cross join lateral (select c.* from worker.command_registry as c where c.command = s.command limit 1) as c
      cross join lateral (select q.queue_id from worker.queue_registry as q where q.queue = c.queue limit 1) as q

@@ -1,4 +1,5 @@
--- insert_follow_up: see follow_up; for the attempt of that task, which must run in this session or end in this transaction.
+-- insert_follow_up: see follow_up; for the attempt of that task, which must run in this session or end in this
+-- transaction.
 --
 --   raises  CM005 when it does not
 --   writes  worker.offspring

@@ -1,6 +1,6 @@
--- lock_scope: lock a scope row for a change of its counters and return where its newest version is. A long-open snapshot keeps
--- every old version of a counter, and finding the newest through the index passes all of them; so the session remembers where
--- it was last (set by change_scopes for large scopes) and follows the updates from there.
+-- lock_scope: lock a scope row for a change of its counters and return where its newest version is. A long-open
+-- snapshot keeps every old version of a counter, and finding the newest through the index passes all of them; so the
+-- session remembers where it was last (set by change_scopes for large scopes) and follows the updates from there.
 --
 --   locks   the scope row
 --   returns null when there is no such row

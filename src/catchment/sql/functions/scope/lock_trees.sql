@@ -1,6 +1,7 @@
 -- lock_trees: take what settling anywhere in these trees can take, in the one order, before doing so tree by tree.
 --
---   locks   the scope rows of these tasks, of all below and of all above them, deepest first, then id; their lane rows by key
+--   locks   the scope rows of these tasks, of all below and of all above them, deepest first, then id; their lane rows
+--           by key
 --   plan    walk
 create or replace function worker.lock_trees(p_ids bigint[])
   returns void

@@ -1,5 +1,5 @@
--- note_offspring: record that this transaction makes children or follow-ups of an attempt that it will end. The child mode and the
--- failure policy may be given by a later call.
+-- note_offspring: record that this transaction makes children or follow-ups of an attempt that it will end. The child
+-- mode and the failure policy may be given by a later call.
 --
 --   writes  worker.offspring
 create or replace function worker.note_offspring(
@@ -13,7 +13,8 @@ create or replace function worker.note_offspring(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into worker.offspring as o (fence, child_mode, on_child_failure) values (p_fence, p_child_mode, p_on_child_failure)
+  insert into worker.offspring as o (fence, child_mode, on_child_failure)
+  values (p_fence, p_child_mode, p_on_child_failure)
   on conflict (xact, fence) do update
      set child_mode       = coalesce(excluded.child_mode, o.child_mode),
          on_child_failure = coalesce(excluded.on_child_failure, o.on_child_failure);

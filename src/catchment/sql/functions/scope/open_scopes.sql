@@ -1,5 +1,5 @@
--- open_scopes: handlers that spawned children have returned; their tasks wait. The children were inserted by the handler's own
--- transaction, so they become runnable with this transition and not before.
+-- open_scopes: handlers that spawned children have returned; their tasks wait. The children were inserted by the
+-- handler's own transaction, so they become runnable with this transition and not before.
 --
 --   processing -> waiting
 --   locks   ancestors, shared, deepest first: a cancelled subtree takes no new scope
@@ -18,7 +18,8 @@ begin
     select (e.run).* from unnest(p_ended) as e where e.fate = 'waiting' order by (e.run).depth desc, (e.run).id
   loop
     if v_run.cancel_reason is not null then
-      raise exception using errcode = 'CM011', message = format('task %s is being cancelled: %s', v_run.id, v_run.cancel_reason);
+      raise exception using
+        errcode = 'CM011', message = format('task %s is being cancelled: %s', v_run.id, v_run.cancel_reason);
     end if;
     if v_run.parent_id is not null then
       perform worker.refuse_if_cancelled(v_run.parent_id);
@@ -26,13 +27,13 @@ begin
   end loop;
 
   with opened as (
-    insert into worker.scope (id, open_children, total_children, child_mode, on_child_failure, command, queue_id, kind, band, place,
-                              parent_id, depth, lane, attempt, has_after, has_merged, worker_pid, started_at, stopped_at, info,
-                              result)
-    select (e.run).id, n.children, n.children, (e.run).child_mode, coalesce((e.run).on_child_failure, 'wait'), (e.run).command,
-           (e.run).queue_id, (e.run).kind, (e.run).band, (e.run).place, (e.run).parent_id, (e.run).depth, (e.run).lane,
-           (e.run).attempt, (e.run).has_after, (e.run).has_merged, (e.run).worker_pid, (e.run).started_at, worker.now(), e.info,
-           e.result
+    insert into worker.scope (id, open_children, total_children, child_mode, on_child_failure, command, queue_id, kind,
+                              band, place, parent_id, depth, lane, attempt, has_after, has_merged, worker_pid,
+                              started_at, stopped_at, info, result)
+    select (e.run).id, n.children, n.children, (e.run).child_mode, coalesce((e.run).on_child_failure, 'wait'),
+           (e.run).command, (e.run).queue_id, (e.run).kind, (e.run).band, (e.run).place, (e.run).parent_id,
+           (e.run).depth, (e.run).lane, (e.run).attempt, (e.run).has_after, (e.run).has_merged, (e.run).worker_pid,
+           (e.run).started_at, worker.now(), e.info, e.result
       from unnest(p_ended) as e
      cross join lateral (select count(*) as children from worker.task as c where c.parent_id = (e.run).id) as n
      where e.fate = 'waiting'

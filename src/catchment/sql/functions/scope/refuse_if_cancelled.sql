@@ -1,5 +1,5 @@
--- refuse_if_cancelled: stop a spawn into a subtree that is being cancelled. The shared lock on each ancestor makes cancel wait
--- for this transaction or this transaction see the mark; counters of the ancestors stay writable meanwhile.
+-- refuse_if_cancelled: stop a spawn into a subtree that is being cancelled. The shared lock on each ancestor makes
+-- cancel wait for this transaction or this transaction see the mark; counters of the ancestors stay writable meanwhile.
 --
 --   locks   scope rows from p_scope_id up to the root, shared, deepest first
 --   raises  CM011

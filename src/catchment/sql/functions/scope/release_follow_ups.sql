@@ -1,5 +1,5 @@
--- release_follow_ups: roots have settled. Their follow-ups start, in the order made and in the root's place; if the root did
--- not complete, they are cancelled and say why.
+-- release_follow_ups: roots have settled. Their follow-ups start, in the order made and in the root's place; if the
+-- root did not complete, they are cancelled and say why.
 --
 --   locks   lane rows by key; then blocked rows of the follow-ups and ready rows
 create or replace function worker.release_follow_ups(p_settled worker.settled[])
@@ -36,7 +36,8 @@ begin
   )
   insert into worker.outcome (id, state, attempt, completed_at, error)
   select g.id, 'cancelled', 0, v_now,
-         jsonb_build_object('kind', 'cancelled', 'message', format('it follows task %s, which is %s', g.root_id, g.state),
+         jsonb_build_object('kind', 'cancelled',
+                            'message', format('it follows task %s, which is %s', g.root_id, g.state),
                             'follows', g.root_id)
     from gone as g;
 

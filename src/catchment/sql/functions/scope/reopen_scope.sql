@@ -1,6 +1,6 @@
--- reopen_scope: the failed and cancelled children of a settled task run again, child scopes included, each in its turn; the task
--- waits for them. A failed join runs alone. Folded children share the fate of their survivor again. Scopes below with nothing
--- left to run have completed before (complete_spent).
+-- reopen_scope: the failed and cancelled children of a settled task run again, child scopes included, each in its turn;
+-- the task waits for them. A failed join runs alone. Folded children share the fate of their survivor again. Scopes
+-- below with nothing left to run have completed before (complete_spent).
 --
 --   failed | cancelled -> waiting
 --   locks   the outcome rows of its children, then its scope row, then what unblock locks
@@ -65,7 +65,8 @@ begin
   returning s.* into v_scope;
   if v_scope.is_joining then
     insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, since)
-    values (v_scope.queue_id, v_scope.kind, 0, v_scope.band, 1, v_scope.place, p_task_id, 1, v_scope.attempt, worker.now());
+    values (v_scope.queue_id, v_scope.kind, 0, v_scope.band, 1, v_scope.place, p_task_id, 1, v_scope.attempt,
+            worker.now());
   end if;
 
   insert into worker.blocked (id, reason, wait_id, queue_id, kind, tier, band, rank, place, phase, attempt)

@@ -1,9 +1,10 @@
--- set_child_mode: the first spawn of a running handler fixes the child mode and the failure policy of its scope. They are noted in
--- offspring, not in the running row, so that a handler that has spawned can still be cancelled or timed out.
+-- set_child_mode: the first spawn of a running handler fixes the child mode and the failure policy of its scope. They
+-- are noted in offspring, not in the running row, so that a handler that has spawned can still be cancelled or timed
+-- out.
 --
 --   returns the mode
---   raises  CM005 when the task is joining, the spawn comes from elsewhere or asks for another mode; CM011 when the task is
---           being cancelled
+--   raises  CM005 when the task is joining, the spawn comes from elsewhere or asks for another mode; CM011 when the
+--           task is being cancelled
 --   reads   worker.offspring
 create or replace function worker.set_child_mode(
   p_run               worker.running,
@@ -29,13 +30,15 @@ begin
       errcode = 'CM005',
       message = format('task %s is processing: only its own handler may spawn its children', p_run.id);
   elsif p_run.cancel_reason is not null then
-    raise exception using errcode = 'CM011', message = format('task %s is being cancelled: %s', p_run.id, p_run.cancel_reason);
+    raise exception using
+      errcode = 'CM011', message = format('task %s is being cancelled: %s', p_run.id, p_run.cancel_reason);
   elsif p_child_mode not in ('concurrent', 'serial') then
     raise exception using
       errcode = 'CM005', message = format('child mode %L is unknown, expected concurrent or serial', p_child_mode);
   elsif p_on_child_failure not in ('wait', 'cancel_siblings') then
     raise exception using
-      errcode = 'CM005', message = format('failure policy %L is unknown, expected wait or cancel_siblings', p_on_child_failure);
+      errcode = 'CM005', message = format('failure policy %L is unknown, expected wait or cancel_siblings',
+                                          p_on_child_failure);
   end if;
 
   select o.* into v_made
@@ -48,8 +51,9 @@ begin
   elsif p_child_mode <> v_made.child_mode or p_on_child_failure <> v_made.on_child_failure then
     raise exception using
       errcode = 'CM005',
-      message = format('the scope of task %s is %s / %s, not %s / %s', p_run.id, v_made.child_mode, v_made.on_child_failure,
-                       coalesce(p_child_mode, v_made.child_mode), coalesce(p_on_child_failure, v_made.on_child_failure)),
+      message = format('the scope of task %s is %s / %s, not %s / %s', p_run.id, v_made.child_mode,
+                       v_made.on_child_failure, coalesce(p_child_mode, v_made.child_mode),
+                       coalesce(p_on_child_failure, v_made.on_child_failure)),
       hint = 'The first spawn of a handler fixes child mode and failure policy.';
   end if;
   return v_made.child_mode;

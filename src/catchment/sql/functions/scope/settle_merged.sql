@@ -23,7 +23,8 @@ begin
     insert into worker.outcome (id, state, attempt, completed_at, error, merged_into)
     select g.id, g.state, 0, worker.now(),
            case when g.state <> 'completed' then
-             jsonb_build_object('kind', 'merged', 'message', format('merged into task %s, which is %s', g.survivor_id, g.state))
+             jsonb_build_object('kind', 'merged', 'message',
+                                format('merged into task %s, which is %s', g.survivor_id, g.state))
            end,
            g.survivor_id
       from gone as g

@@ -13,6 +13,7 @@ create or replace procedure worker.spawn(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform worker.spawn_child(p_command, p_payload, p_parent_id, p_priority, p_child_mode, p_on_child_failure, p_scheduled_at);
+  perform worker.spawn_child(p_command, p_payload, p_parent_id, p_priority, p_child_mode, p_on_child_failure,
+                             p_scheduled_at);
 end;
 $$;

@@ -1,7 +1,7 @@
--- spawn_child: make a child of the current task, or of the given one. Only inserts: the scope's counter is written with the
--- transition of the task that spawns. A running task takes children from its own handler alone, so that none is runnable
--- while that attempt can still fail; an open scope takes more until it closes.
--- Without a p_trace of its own, the child continues the trace of its parent.
+-- spawn_child: make a child of the current task, or of the given one. Only inserts: the scope's counter is written with
+-- the transition of the task that spawns. A running task takes children from its own handler alone, so that none is
+-- runnable while that attempt can still fail; an open scope takes more until it closes. Without a p_trace of its own,
+-- the child continues the trace of its parent.
 --
 --   locks   nothing; into an open scope below others: these others, shared
 --   raises  CM005 when the parent takes no children, CM006 when it would be too deep, CM011 when it is being cancelled
@@ -40,8 +40,8 @@ begin
     v_mode := worker.set_child_mode(v_run, p_child_mode, p_on_child_failure);
     select t.* into v_task from worker.task as t where t.id = v_parent_id;
     return worker.insert_task(p_command, p_payload, p_priority, null, p_scheduled_at, v_parent_id,
-                              coalesce(v_task.root_id, v_task.id), (v_task.depth + 1)::smallint, false, v_mode = 'serial',
-                              p_trace => coalesce(p_trace, v_task.trace));
+                              coalesce(v_task.root_id, v_task.id), (v_task.depth + 1)::smallint, false,
+                              v_mode = 'serial', p_trace => coalesce(p_trace, v_task.trace));
   end if;
 
   select s.* into v_scope from worker.scope as s where s.id = v_parent_id and s.state = 'waiting' and not s.is_joining;
@@ -57,8 +57,9 @@ begin
   elsif p_child_mode <> v_scope.child_mode or p_on_child_failure <> v_scope.on_child_failure then
     raise exception using
       errcode = 'CM005',
-      message = format('the scope of task %s is %s / %s, not %s / %s', v_parent_id, v_scope.child_mode, v_scope.on_child_failure,
-                       coalesce(p_child_mode, v_scope.child_mode), coalesce(p_on_child_failure, v_scope.on_child_failure));
+      message = format('the scope of task %s is %s / %s, not %s / %s', v_parent_id, v_scope.child_mode,
+                       v_scope.on_child_failure, coalesce(p_child_mode, v_scope.child_mode),
+                       coalesce(p_on_child_failure, v_scope.on_child_failure));
   end if;
   -- The scope's own mark is seen again when the child is counted, those above it only here.
   perform worker.refuse_if_cancelled(v_scope.parent_id);

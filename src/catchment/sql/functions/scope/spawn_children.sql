@@ -1,5 +1,5 @@
--- spawn_children: make some of the children and siblings that a worker recorded for its task, if there are too many for one
--- complete_task. Call it before that, in the same transaction; the scope opens with the transition.
+-- spawn_children: make some of the children and siblings that a worker recorded for its task, if there are too many for
+-- one complete_task. Call it before that, in the same transaction; the scope opens with the transition.
 --
 --   locks   see make_offspring
 --   raises  CM001 when the claim is no longer ours

@@ -12,7 +12,8 @@ create or replace function worker.spawn_many(
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(array_agg(worker.spawn_child(p_command, u.payload, p_parent_id, p_priority, p_child_mode, p_on_child_failure)
+  select coalesce(array_agg(worker.spawn_child(p_command, u.payload, p_parent_id, p_priority, p_child_mode,
+                                               p_on_child_failure)
                             order by u.n), '{}')
     from unnest(p_payloads) with ordinality as u (payload, n);
 $$;

@@ -1,5 +1,5 @@
--- take_late: delete the notes of late children that this transaction has not counted yet, and return them as changes to their scopes. A
--- scope that is gone stays in the list, so that it is refused.
+-- take_late: delete the notes of late children that this transaction has not counted yet, and return them as changes to
+-- their scopes. A scope that is gone stays in the list, so that it is refused.
 --
 --   reads   worker.late_child
 --   writes  worker.late_child
@@ -24,7 +24,8 @@ begin
     select g.parent_id, count(*)::integer as n from gone as g group by g.parent_id
   )
   select array_agg(worker.counted_change(
-           l.parent_id, coalesce((select s.depth from worker.scope as s where s.id = l.parent_id), 0), p_spawned => l.n))
+           l.parent_id, coalesce((select s.depth from worker.scope as s where s.id = l.parent_id), 0),
+           p_spawned => l.n))
     into v_late
     from late as l;
   perform set_config('worker.late', '', true);

@@ -1,8 +1,9 @@
--- change_pending: another payload, priority or due time for a task that has never been tried. Put off, it leaves its lane, its
--- serial line or its limit, which go on without it; it enters again when it is due. With a payload that comes under another
--- limit it waits at that one.
+-- change_pending: another payload, priority or due time for a task that has never been tried. Put off, it leaves its
+-- lane, its serial line or its limit, which go on without it; it enters again when it is due. With a payload that comes
+-- under another limit it waits at that one.
 --
---   locks   the scope row of its parent or its lane row if it may leave them; its ready or blocked row; then its gate row if it is free
+--   locks   the scope row of its parent or its lane row if it may leave them; its ready or blocked row; then its gate
+--           row if it is free
 --   raises  CM004 bad payload, CM007 when the task has been tried or has started
 --   plan    walk
 create or replace function worker.change_pending(

@@ -29,10 +29,12 @@ begin
       return v_reason;
     end if;
     if not exists (select from worker.ready as r where r.id = p_task_id and r.attempt = 0 and r.phase = 0)
-       and not exists (select from worker.blocked as b where b.id = p_task_id and b.attempt = 0 and b.reason <> 'merged') then
+       and not exists (select from worker.blocked as b where b.id = p_task_id and b.attempt = 0
+                          and b.reason <> 'merged') then
       raise exception using
         errcode = 'CM007',
-        message = format('task %s has been tried or has started: its payload, priority and due time are fixed', p_task_id),
+        message = format('task %s has been tried or has started: its payload, priority and due time are fixed',
+                         p_task_id),
         hint = 'Cancel it and enqueue another.';
     end if;
   end loop;

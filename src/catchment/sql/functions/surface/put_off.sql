@@ -1,7 +1,8 @@
--- put_off: a task that could start becomes a scheduled one, or waits at another gate; the next of its lane, of its serial scope
--- and of its own gate takes its turn. A start that its rate had allowed is given back.
+-- put_off: a task that could start becomes a scheduled one, or waits at another gate; the next of its lane, of its
+-- serial scope and of its own gate takes its turn. A start that its rate had allowed is given back.
 --
---   locks   its ready or blocked row, then those of the next; its gate row if it is free; the caller holds the scope row or the lane row
+--   locks   its ready or blocked row, then those of the next; its gate row if it is free; the caller holds the scope
+--           row or the lane row
 create or replace function worker.put_off(
   p_task    worker.task,
   p_due_at  timestamptz,
@@ -14,14 +15,16 @@ create or replace function worker.put_off(
 as $$
 begin
   with unready as (
-    delete from worker.ready as r where r.id = p_task.id returning r.id, r.queue_id, r.kind, r.tier, r.band, r.rank, r.place
+    delete from worker.ready as r where r.id = p_task.id
+    returning r.id, r.queue_id, r.kind, r.tier, r.band, r.rank, r.place
   ),
   unblocked as (
-    delete from worker.blocked as b where b.id = p_task.id returning b.id, b.queue_id, b.kind, b.tier, b.band, b.rank, b.place
+    delete from worker.blocked as b where b.id = p_task.id
+    returning b.id, b.queue_id, b.kind, b.tier, b.band, b.rank, b.place
   )
   insert into worker.blocked (id, reason, due_at, queue_id, kind, tier, band, rank, place, lane)
-  select g.id, case when p_due_at is null then 'limit' else 'scheduled' end, p_due_at, g.queue_id, g.kind, g.tier, g.band, g.rank,
-         g.place, case when p_due_at is null then p_gate else p_task.lane end
+  select g.id, case when p_due_at is null then 'limit' else 'scheduled' end, p_due_at, g.queue_id, g.kind, g.tier,
+         g.band, g.rank, g.place, case when p_due_at is null then p_gate else p_task.lane end
     from (select * from unready union all select * from unblocked) as g;
 
   if p_task.parent_id is null then

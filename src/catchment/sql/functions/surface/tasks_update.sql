@@ -1,4 +1,5 @@
--- tasks_update: UPDATE worker.tasks changes what a never-tried task will do, cancels (state cancelled) or retries (pending).
+-- tasks_update: UPDATE worker.tasks changes what a never-tried task will do, cancels (state cancelled) or retries
+-- (pending).
 --
 --   locks   the task's ready or blocked row
 --   raises  CM007 when it changes anything else
@@ -15,8 +16,8 @@ begin
   if v_old <> v_new or (new.state <> old.state and new.state not in ('cancelled', 'pending')) or new.state is null then
     raise exception using
       errcode = 'CM007',
-      message = format('task %s: UPDATE worker.tasks may change payload, priority and scheduled_at, or set state to cancelled or '
-                       'pending', old.id),
+      message = format('task %s: UPDATE worker.tasks may change payload, priority and scheduled_at, or set state to '
+                       'cancelled or pending', old.id),
       hint = 'Workers use worker.complete_task, worker.fail_task and worker.release_task.';
   end if;
   if (new.payload, new.priority, new.scheduled_at) is distinct from (old.payload, old.priority, old.scheduled_at) then

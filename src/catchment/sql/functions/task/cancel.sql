@@ -1,9 +1,10 @@
--- cancel: ask for a task and everything under it to stop. An unstarted task settles at once, when whoever holds its row (a
--- claim, an enqueue that merges into it) is done. For one that runs or waits this only marks it, under its own lock alone; from
--- then on nothing can be spawned into its subtree. Unstarted descendants settle next (sweep_cancelled), running ones are told
--- and settle as they end, the task itself settles last.
+-- cancel: ask for a task and everything under it to stop. An unstarted task settles at once, when whoever holds its row
+-- (a claim, an enqueue that merges into it) is done. For one that runs or waits this only marks it, under its own lock
+-- alone; from then on nothing can be spawned into its subtree. Unstarted descendants settle next (sweep_cancelled),
+-- running ones are told and settle as they end, the task itself settles last.
 --
---   returns cancelled when it has settled, cancelling when it was asked to, or the state of a task that had settled before
+--   returns cancelled when it has settled, cancelling when it was asked to, or the state of a task that had settled
+--           before
 --   locks   the running row, or the scope row; an unstarted task: see settle_unstarted
 --   raises  CM009 when there is no such task, CM007 when it was folded into another
 --   plan    walk
@@ -22,8 +23,8 @@ declare
   v_marked   bigint;
   v_survivor bigint;
 begin
-  -- It may move between two looks, so look until it is found. No round keeps a lock from the one before: those on rows of a
-  -- task that has moved on are given back with their subtransaction.
+  -- It may move between two looks, so look until it is found. No round keeps a lock from the one before: those on rows
+  -- of a task that has moved on are given back with their subtransaction.
   loop
     if not exists (select from worker.task as t where t.id = p_task_id) then
       raise exception using errcode = 'CM009', message = format('there is no task %s', p_task_id);

@@ -22,7 +22,8 @@ begin
       message = format('the payload of %s is a JSON %s, expected an object', p_command, jsonb_typeof(p_payload)),
       hint = 'Wrap it: {"value": …}.';
   elsif pg_column_size(p_payload) > 1000 or pg_column_compression(p_payload) is not null then
-    -- The size as text, which is what a worker gets: compressed, or with long numbers, the jsonb value can be a thousandth of it.
+    -- The size as text, which is what a worker gets: compressed, or with long numbers, the jsonb value can be a
+    -- thousandth of it.
     v_size := octet_length(p_payload::text);
     if v_size > c_limit then
       raise exception using

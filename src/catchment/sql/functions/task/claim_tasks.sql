@@ -1,7 +1,8 @@
--- claim_tasks: what a worker process of Python handlers takes, of all its queues in one call, in the order given; of each
--- queue children and joins first, then the top level.
+-- claim_tasks: what a worker process of Python handlers takes, of all its queues in one call, in the order given; of
+-- each queue children and joins first, then the top level.
 --
---   locks   the meters of its queues by name, if several are limited or something is let in; see let_in, once; then claim
+--   locks   the meters of its queues by name, if several are limited or something is let in; see let_in, once; then
+--           claim
 --   raises  CM001 unknown worker, CM003 unknown queue
 --   session reads worker.position_…, sets worker.position_…
 --   plan    walk_sorted

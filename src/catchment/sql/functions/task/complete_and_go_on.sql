@@ -1,6 +1,6 @@
--- complete_and_go_on: as complete_tasks, and the next task of each lane whose head has just completed goes to the same worker in
--- the same transaction: no other trip, and whatever the handler keeps at hand for the lane is still at hand. Lanes of paused,
--- limited and serial queues and deduplicated tasks are left to an ordinary claim.
+-- complete_and_go_on: as complete_tasks, and the next task of each lane whose head has just completed goes to the same
+-- worker in the same transaction: no other trip, and whatever the handler keeps at hand for the lane is still at hand.
+-- Lanes of paused, limited and serial queues and deduplicated tasks are left to an ordinary claim.
 --
 --   processing -> completed; ready -> processing
 --   locks   see complete_tasks; then ready rows that are free
@@ -38,7 +38,8 @@ begin
                           limit 1
                             for update skip locked) as r
      where exists (select from worker.queue_registry as q
-                    where q.queue_id = t.queue_id and q.mode = 'concurrent' and q.paused_at is null and q.max_running is null
+                    where q.queue_id = t.queue_id and q.mode = 'concurrent' and q.paused_at is null
+                      and q.max_running is null
                       and q.rate is null)
        and exists (select from worker.task as n where n.id = l.head_id and n.dedup_key is null)
      limit p_limit);

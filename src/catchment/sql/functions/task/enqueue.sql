@@ -1,5 +1,6 @@
 -- enqueue: ask for a task. It is independent of whatever runs now and commits with the caller.
--- p_trace is a W3C traceparent: the span that the task continues. The plain case, ready at once and the same work as nothing else, is one statement; insert_task does the rest.
+-- p_trace is a W3C traceparent: the span that the task continues. The plain case, ready at once and the same work as
+-- nothing else, is one statement; insert_task does the rest.
 --
 --   raises  CM002 unknown command, CM004 bad payload, lane or trace
 --   plan    probe
@@ -28,8 +29,8 @@ begin
     with made as (
       insert into worker.task (id, command, queue_id, kind, payload, priority, place, max_attempts, created_at, trace)
       overriding system value
-      select n.id, c.command, q.queue_id, left(c.handler_kind, 1)::"char", p_payload, coalesce(p_priority, c.priority), n.id,
-             c.max_attempts, worker.now(), p_trace
+      select n.id, c.command, q.queue_id, left(c.handler_kind, 1)::"char", p_payload, coalesce(p_priority, c.priority),
+             n.id, c.max_attempts, worker.now(), p_trace
         from (select nextval('worker.task_id_seq') as id) as n
        cross join worker.command_registry as c
         join worker.queue_registry as q on q.queue = c.queue

@@ -27,7 +27,8 @@ begin
   if cardinality(p_lanes) <> cardinality(p_payloads) then
     raise exception using
       errcode = 'CM004',
-      message = format('%s lanes for %s payloads, expected one lane for each', cardinality(p_lanes), cardinality(p_payloads));
+      message = format('%s lanes for %s payloads, expected one lane for each', cardinality(p_lanes),
+                       cardinality(p_payloads));
   end if;
   perform worker.check_time(p_scheduled_at);
   select c.* into v_command from worker.command_registry as c where c.command = p_command;
@@ -40,12 +41,14 @@ begin
   perform worker.raise_bad_line(p_command, l, null) from unnest(p_lanes) as l where l = '' or length(l) > 500;
   perform worker.check_payload(p_command, u.payload)
      from unnest(p_payloads) as u (payload)
-    where jsonb_typeof(u.payload) <> 'object' or pg_column_size(u.payload) > 1000 or pg_column_compression(u.payload) is not null;
+    where jsonb_typeof(u.payload) <> 'object' or pg_column_size(u.payload) > 1000
+       or pg_column_compression(u.payload) is not null;
   select q.queue_id into v_queue_id from worker.queue_registry as q where q.queue = v_command.queue;
   v_kind := left(v_command.handler_kind, 1);
 
   with made as (
-    insert into worker.task (id, command, queue_id, kind, payload, priority, place, lane, max_attempts, created_at, trace)
+    insert into worker.task (id, command, queue_id, kind, payload, priority, place, lane, max_attempts, created_at,
+                             trace)
     overriding system value
     select u.id, p_command, v_queue_id, v_kind, coalesce(u.payload, '{}'),
            coalesce(p_priority, v_command.priority), u.id, u.lane, v_command.max_attempts, v_now, p_trace

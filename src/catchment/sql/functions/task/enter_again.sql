@@ -1,5 +1,5 @@
--- enter_again: make room for a retried task: its halted lane goes on with it, its open parent counts it again, and what was
--- folded into it shares its fate again.
+-- enter_again: make room for a retried task: its halted lane goes on with it, its open parent counts it again, and what
+-- was folded into it shares its fate again.
 --
 --   locks   the parent's scope row; the lane row
 --   raises  CM008 when the parent has settled, or another scope holds the lane
@@ -27,7 +27,8 @@ begin
     if not found then
       raise exception using
         errcode = 'CM008',
-        message = format('task %s is a child of task %s, whose scope takes no single retry', p_task.id, p_task.parent_id),
+        message = format('task %s is a child of task %s, whose scope takes no single retry', p_task.id,
+                         p_task.parent_id),
         hint = format('Retry task %s: it runs its failed children again.', p_task.parent_id);
     end if;
     return;

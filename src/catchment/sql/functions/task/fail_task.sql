@@ -17,7 +17,8 @@ as $$
 declare
   v_state text;
 begin
-  select s.state into v_state from worker.settle(array[p_task_id], array[p_fence], array['failed'], array[p_error]) as s;
+  select s.state into v_state from worker.settle(array[p_task_id], array[p_fence], array['failed'],
+                                                 array[p_error]) as s;
   if not found then
     perform worker.raise_fenced(p_task_id, p_fence);
   end if;

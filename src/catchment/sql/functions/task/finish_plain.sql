@@ -1,5 +1,6 @@
--- finish_plain: plain attempts (only scopes and lanes depend on them) complete: they leave running and get their outcomes, in one
--- statement. One that a cancel or a progress report changed at the same moment is looked for once more.
+-- finish_plain: plain attempts (only scopes and lanes depend on them) complete: they leave running and get their
+-- outcomes, in one statement. One that a cancel or a progress report changed at the same moment is looked for once
+-- more.
 --
 --   processing -> completed
 --   locks   running rows by their place in the table: that is the order in which a list of places is read
@@ -23,7 +24,8 @@ declare
   v_done     bigint[];
   v_children bigint[];
   v_heads    bigint[];
-  v_made     bigint[] := '{}'; -- fences of attempts that have made offspring: in this transaction, or they would have ended
+  -- fences of attempts that have made offspring: in this transaction, or they would have ended
+  v_made     bigint[] := '{}';
 begin
   if pg_current_xact_id_if_assigned() is not null then
     v_made := array(select o.fence from worker.offspring as o where o.xact = pg_current_xact_id_if_assigned());

@@ -1,7 +1,7 @@
--- fold_pending: a claimed task takes in the committed pending tasks of its key, wherever they wait, and those of the same claim;
--- they settle with it. One whose payload does not fit the merge rules, or would make this one larger than a payload may be, is
--- left to run by itself. Twins that stand in a line, a
--- lane or a serial scope, stand behind this task, which holds that line: nobody else moves them.
+-- fold_pending: a claimed task takes in the committed pending tasks of its key, wherever they wait, and those of the
+-- same claim; they settle with it. One whose payload does not fit the merge rules, or would make this one larger than a
+-- payload may be, is left to run by itself. Twins that stand in a line, a lane or a serial scope, stand behind this
+-- task, which holds that line: nobody else moves them.
 --
 --   locks   ready and blocked rows of the twins that are free, and nothing else
 create or replace function worker.fold_pending(
@@ -48,7 +48,8 @@ begin
       select k.id from worker.pending_key as k where k.dedup_key = v_task.dedup_key and k.id = any (p_claimed)
     )
     select t.id, t.payload
-      from (select l.id from loose as l union all select l.id from lined as l union all select k.id from taken as k) as f
+      from (select l.id from loose as l union all select l.id from lined as l union all select k.id
+              from taken as k) as f
       join worker.task as t on t.id = f.id
      order by t.id
   loop

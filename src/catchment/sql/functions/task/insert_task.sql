@@ -1,7 +1,8 @@
 -- insert_task: write one task and put it where it belongs; every way to make a task ends here, or in enqueue_many.
 --
 --   locks   nothing that another transaction waits for; a merge takes the row of its twin only if it is free
---   raises  CM002 unknown command, CM004 bad payload, lane or trace, CM005 when a limited command is given a line to stand in
+--   raises  CM002 unknown command, CM004 bad payload, lane or trace, CM005 when a limited command is given a line to
+--           stand in
 --   writes  worker.late_child
 --   session sets worker.late
 --   plan    walk
@@ -56,10 +57,12 @@ begin
   if v_command.dedup is not null and p_follows_id is null then
     v_key := worker.dedup_key(v_command.dedup, p_command, p_lane, p_parent_id, v_payload);
     if v_command.merge <> '{}' then
-      -- Merged with itself, a payload shows whether its values fit the rules: refuse it here, not the next one to meet it.
+      -- Merged with itself, a payload shows whether its values fit the rules: refuse it here, not the next one to meet
+      -- it.
       perform worker.merge_payload(v_command.merge, v_payload, v_payload);
     end if;
-    -- In a line, a lane or a serial scope, the twin's row stays free: whoever settles the task in front of it moves it on.
+    -- In a line, a lane or a serial scope, the twin's row stays free: whoever settles the task in front of it moves it
+    -- on.
     if p_lane is null and not p_is_serial then
       v_id := worker.merge_into_pending(v_key, v_command.merge, v_payload, v_priority, p_scheduled_at);
       if v_id is not null then
@@ -86,11 +89,11 @@ begin
                 when v_gate is not null       then 'limit'
               end;
 
-  insert into worker.task (id, command, queue_id, kind, payload, priority, parent_id, root_id, depth, follows_id, place, lane,
-                           dedup_key, gate, scheduled_at, max_attempts, created_at, trace)
+  insert into worker.task (id, command, queue_id, kind, payload, priority, parent_id, root_id, depth, follows_id, place,
+                           lane, dedup_key, gate, scheduled_at, max_attempts, created_at, trace)
   overriding system value
-  values (v_id, p_command, v_queue_id, v_kind, v_payload, v_priority, p_parent_id, p_root_id, p_depth, p_follows_id, v_place,
-          p_lane, v_key, v_gate, p_scheduled_at, v_command.max_attempts, v_now, p_trace);
+  values (v_id, p_command, v_queue_id, v_kind, v_payload, v_priority, p_parent_id, p_root_id, p_depth, p_follows_id,
+          v_place, p_lane, v_key, v_gate, p_scheduled_at, v_command.max_attempts, v_now, p_trace);
 
   if v_reason is null then
     insert into worker.ready (queue_id, kind, tier, band, rank, place, id, since)
@@ -105,7 +108,8 @@ begin
     if v_reason = 'limit' then
       insert into worker.gate_arrival (gate, command) values (v_gate, p_command);
     elsif v_reason = 'lane' then
-      insert into worker.arrival (queue_id, lane, first_place, last_place) values (v_queue_id, p_lane, v_place, v_place);
+      insert into worker.arrival (queue_id, lane, first_place, last_place)
+      values (v_queue_id, p_lane, v_place, v_place);
     end if;
   end if;
   if v_key is not null then

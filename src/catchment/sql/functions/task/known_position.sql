@@ -1,5 +1,5 @@
--- known_position: from where a session may pick ready rows: what it remembers, or what another session has published, which may have
--- expired, but not long ago.
+-- known_position: from where a session may pick ready rows: what it remembers, or what another session has published,
+-- which may have expired, but not long ago.
 create or replace function worker.known_position(
   p_name  text,
   p_own   text

@@ -1,8 +1,8 @@
--- let_in: what has become ready without anybody doing anything: due tasks, arrivals to lanes, arrivals to gates and gates that
--- open by time. Called before a claim that has seen some of them; by default it looks for all.
+-- let_in: what has become ready without anybody doing anything: due tasks, arrivals to lanes, arrivals to gates and
+-- gates that open by time. Called before a claim that has seen some of them; by default it looks for all.
 --
--- p_queues are the queues of that claim, all of them if null. The meters of those that are limited come first: so nobody waits
--- for a meter with lanes or gates in hand.
+-- p_queues are the queues of that claim, all of them if null. The meters of those that are limited come first: so
+-- nobody waits for a meter with lanes or gates in hand.
 --
 --   locks   see hold_meters, promote_due, admit_arrivals and admit_to_gates
 create or replace function worker.let_in(
@@ -18,7 +18,8 @@ create or replace function worker.let_in(
 as $$
 begin
   if exists (select from worker.queue_registry as q
-              where (q.max_running is not null or q.rate is not null) and (p_queues is null or q.queue = any (p_queues))) then
+              where (q.max_running is not null or q.rate is not null)
+                and (p_queues is null or q.queue = any (p_queues))) then
     perform worker.hold_meters(p_queues);
   end if;
   if p_is_due then

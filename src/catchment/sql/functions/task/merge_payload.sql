@@ -6,8 +6,8 @@
 --   add          numbers                              associative, commutative
 --   last         the newer value (the default)        associative, idempotent
 --
--- A rule is its name, or {"op": name, "type": …}. A missing key is nothing and gives way; a JSON null stands for "no limit"
--- and absorbs (except under last).
+-- A rule is its name, or {"op": name, "type": …}. A missing key is nothing and gives way; a JSON null stands for "no
+-- limit" and absorbs (except under last).
 create or replace function worker.merge_payload(
   p_rules  jsonb,
   p_old    jsonb,

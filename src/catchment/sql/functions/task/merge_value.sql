@@ -43,7 +43,8 @@ begin
       if v_kinds not in ('{number,number}', '{string,string}') then
         raise data_exception using message = 'expected two numbers or two strings';
       elsif v_type not in ('numeric', 'date', 'timestamptz', 'text') then
-        raise data_exception using message = format('type %s is unknown, expected numeric, date, timestamptz or text', v_type);
+        raise data_exception using
+          message = format('type %s is unknown, expected numeric, date, timestamptz or text', v_type);
       end if;
       if worker.is_before(v_old, v_new, coalesce(v_type, case v_kinds[1] when 'number' then 'numeric' else 'text' end))
          = (v_op = 'min') then

@@ -1,5 +1,5 @@
--- notify: send a notification, unless the server's notification queue is half full: if it were full, the commit would fail. Listeners
--- also poll, so they find the work without it.
+-- notify: send a notification, unless the server's notification queue is half full: if it were full, the commit would
+-- fail. Listeners also poll, so they find the work without it.
 create or replace function worker.notify(
   p_channel  text,
   p_payload  text

@@ -1,5 +1,6 @@
--- pick_before: lock the first free ready rows of the groups in front of a position: earlier tiers, earlier bands, the rank before.
--- Each look has equal leading columns and one bound, so none runs past its group; a row comparison does on some versions.
+-- pick_before: lock the first free ready rows of the groups in front of a position: earlier tiers, earlier bands, the
+-- rank before. Each look has equal leading columns and one bound, so none runs past its group; a row comparison does on
+-- some versions.
 --
 --   locks   ready rows that are free
 create or replace function worker.pick_before(
@@ -38,11 +39,13 @@ begin
        limit p_limit - cardinality(v_rows)
          for update skip locked);
   end if;
-  if cardinality(v_rows) < p_limit and p_from.rank > 0 and (p_max_priority is null or p_from.band <= p_max_priority) then
+  if cardinality(v_rows) < p_limit and p_from.rank > 0
+     and (p_max_priority is null or p_from.band <= p_max_priority) then
     v_rows := v_rows || array(
       select r.ctid
         from worker.ready as r
-       where r.queue_id = p_queue_id and r.kind = p_kind and r.tier = p_from.tier and r.band = p_from.band and r.rank = 0
+       where r.queue_id = p_queue_id and r.kind = p_kind and r.tier = p_from.tier and r.band = p_from.band
+         and r.rank = 0
        order by r.place, r.id
        limit p_limit - cardinality(v_rows)
          for update skip locked);

@@ -1,9 +1,10 @@
--- pick_ready: lock the first free ready rows of a tier, or without one of both, children and joins first. Where that takes long,
--- because the index is full of entries that are dead but still visible to an old snapshot, it picks from the position where it
--- last was, and looks from the start again only as often as keeps such looks to a twentieth of the time: late committers and
--- released tasks may be there. More urgent tasks are looked for in front of the position even then. Sessions tell each other
--- the position through a table. A first slow look, and one that is much slower than the one before, is confirmed by up to three
--- others: the server may have been busy with something else, or the look itself may have marked the dead entries.
+-- pick_ready: lock the first free ready rows of a tier, or without one of both, children and joins first. Where that
+-- takes long, because the index is full of entries that are dead but still visible to an old snapshot, it picks from
+-- the position where it last was, and looks from the start again only as often as keeps such looks to a twentieth of
+-- the time: late committers and released tasks may be there. More urgent tasks are looked for in front of the position
+-- even then. Sessions tell each other the position through a table. A first slow look, and one that is much slower than
+-- the one before, is confirmed by up to three others: the server may have been busy with something else, or the look
+-- itself may have marked the dead entries.
 --
 --   locks   ready rows that are free
 --   session reads worker.position_…, sets worker.position_…
@@ -64,7 +65,8 @@ begin
        limit p_limit
          for update skip locked);
     v_cost := clock_timestamp() - v_start;
-    v_healthy := interval '500 microseconds' + interval '20 microseconds' * cardinality(v_rows); -- usually 5 us for each row
+    -- usually 5 us for each row
+    v_healthy := interval '500 microseconds' + interval '20 microseconds' * cardinality(v_rows);
     while v_tries < 3 and v_cost > v_healthy and coalesce(v_cost > 4 * v_from.cost, true) loop
       v_again := clock_timestamp();
       perform

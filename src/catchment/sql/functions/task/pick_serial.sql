@@ -1,6 +1,6 @@
--- pick_serial: the next top-level task of a serial queue, if its lane is free. The first in order of either handler kind is
--- the next one; if it belongs to the other kind, nothing is taken and a notice says so: it is never overtaken, unless an
--- enqueue is merging into it right now.
+-- pick_serial: the next top-level task of a serial queue, if its lane is free. The first in order of either handler
+-- kind is the next one; if it belongs to the other kind, nothing is taken and a notice says so: it is never overtaken,
+-- unless an enqueue is merging into it right now.
 --
 --   locks   the queue's lane row if it is free (the first time: the queue's own row), then that ready row if it is free
 create or replace function worker.pick_serial(

@@ -1,5 +1,5 @@
--- promote_due: scheduled tasks and retries whose time has come move to ready; a scheduled one with a lane enters it now, a
--- scheduled child of a serial scope joins the line of its siblings.
+-- promote_due: scheduled tasks and retries whose time has come move to ready; a scheduled one with a lane enters it
+-- now, a scheduled child of a serial scope joins the line of its siblings.
 --
 --   locks   serial scope rows that are free, deepest first, then id; blocked rows that are free; then ready
 --   plan    walk
@@ -64,8 +64,10 @@ begin
       join worker.task as t on t.id = g.id
   ),
   loose as (
-    insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, failures, interruptions, since)
-    select d.queue_id, d.kind, d.tier, d.band, d.rank, d.place, d.id, d.phase, d.attempt, d.failures, d.interruptions, v_now
+    insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, failures, interruptions,
+                              since)
+    select d.queue_id, d.kind, d.tier, d.band, d.rank, d.place, d.id, d.phase, d.attempt, d.failures, d.interruptions,
+           v_now
       from dest as d
      where d.reason = 'retry' or (d.lane is null and not d.is_serial and d.gate is null)
   ),

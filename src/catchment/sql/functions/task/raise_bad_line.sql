@@ -1,5 +1,5 @@
--- raise_bad_line: refuse a lane that is empty or too long, or a trace that is too long. Callers check first, so that valid ones cost
--- nothing.
+-- raise_bad_line: refuse a lane that is empty or too long, or a trace that is too long. Callers check first, so that
+-- valid ones cost nothing.
 --
 --   raises  CM004
 create or replace function worker.raise_bad_line(

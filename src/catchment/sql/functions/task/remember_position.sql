@@ -1,5 +1,5 @@
--- remember_position: remember the last of the picked rows, where the next claim of this session starts; publish it for other sessions
--- once a second. If several publish at the same time, any of them wins.
+-- remember_position: remember the last of the picked rows, where the next claim of this session starts; publish it for
+-- other sessions once a second. If several publish at the same time, any of them wins.
 --
 --   session sets worker.position_…
 create or replace function worker.remember_position(
@@ -24,7 +24,8 @@ begin
     insert into worker.claim_position select v_now.*
     on conflict (name) do update
        set (tier, band, rank, place, id, looked_at, cost, published_at)
-         = row(v_now.tier, v_now.band, v_now.rank, v_now.place, v_now.id, v_now.looked_at, v_now.cost, v_now.published_at);
+         = row(v_now.tier, v_now.band, v_now.rank, v_now.place, v_now.id, v_now.looked_at, v_now.cost,
+               v_now.published_at);
   end if;
   perform set_config('worker.position_' || p_name, to_jsonb(v_now)::text, false);
 end;

@@ -1,6 +1,6 @@
 -- requeue: attempts whose task goes on. A retry waits for its backoff, an interrupted task goes first among equals, a
--- released one stands where it stood, or waits as long as it was told, and has used no attempt. Each keeps its place, and its
--- lane stays held.
+-- released one stands where it stood, or waits as long as it was told, and has used no attempt. Each keeps its place,
+-- and its lane stays held.
 --
 --   locks   ready and blocked rows of these tasks, which are new
 create or replace function worker.requeue(p_ended worker.ended[])
@@ -13,16 +13,16 @@ declare
   v_now    timestamptz := worker.now();
   v_queues integer[];
 begin
-  insert into worker.blocked (id, reason, due_at, queue_id, kind, tier, band, rank, place, lane, phase, attempt, failures,
-                              interruptions)
+  insert into worker.blocked (id, reason, due_at, queue_id, kind, tier, band, rank, place, lane, phase, attempt,
+                              failures, interruptions)
   select (e.run).id, 'retry',
          v_now + coalesce(worker.retry_after(e.error),
                           worker.retry_delay((e.run).failures + 1, c.retry_delay, c.retry_factor, c.retry_max_delay,
                                              c.retry_jitter),
                           interval '1 second'),
          (e.run).queue_id, (e.run).kind, (e.run).tier, (e.run).band, 1,
-         (e.run).place, nullif((e.run).lane, ''), (e.run).phase, (e.run).attempt - d.unused, (e.run).failures + 1 - d.unused,
-         (e.run).interruptions
+         (e.run).place, nullif((e.run).lane, ''), (e.run).phase, (e.run).attempt - d.unused,
+         (e.run).failures + 1 - d.unused, (e.run).interruptions
     from unnest(p_ended) as e
    cross join lateral (select case e.fate when 'released' then 1 else 0 end as unused) as d
     left join worker.command_registry as c on c.command = (e.run).command

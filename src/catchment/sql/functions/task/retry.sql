@@ -1,7 +1,8 @@
 -- retry: a task that failed or was cancelled runs again, with its attempts counted on. A parent that failed through its
--- children goes back to waiting, its follow-ups wait for it again, and only those children run again; if none is left to run
--- (it was cancelled while the last ones completed), it completes. A child comes back only while its scope is open. A task that
--- was cancelled before it was due, or before its root completed, waits for that again; one under a limit for its place.
+-- children goes back to waiting, its follow-ups wait for it again, and only those children run again; if none is left
+-- to run (it was cancelled while the last ones completed), it completes. A child comes back only while its scope is
+-- open. A task that was cancelled before it was due, or before its root completed, waits for that again; one under a
+-- limit for its place.
 --
 --   failed | cancelled -> pending | waiting | completed
 --   locks   scope rows deepest first; lane rows by key; then ready rows
@@ -31,7 +32,8 @@ begin
       message = format('task %s is %s, only failed and cancelled tasks can be retried', p_task_id,
                        coalesce((select t.state from worker.tasks as t where t.id = p_task_id), 'unknown')),
       hint = case
-               when v_outcome.merged_into is not null then format('Retry task %s, which it was merged into.', v_outcome.merged_into)
+               when v_outcome.merged_into is not null
+                 then format('Retry task %s, which it was merged into.', v_outcome.merged_into)
                else 'Enqueue a new task to do the work once more.'
              end;
   end if;
@@ -60,18 +62,19 @@ begin
   elsif v_task.gate is not null then
     insert into worker.blocked (id, reason, queue_id, kind, tier, band, rank, place, lane, phase, attempt)
     values (p_task_id, 'limit', v_task.queue_id, v_task.kind, case when v_task.parent_id is null then 1 else 0 end,
-            v_task.priority, 1, v_task.place, v_task.gate, case when v_scope.id is null then 0 else 2 end, v_outcome.attempt);
+            v_task.priority, 1, v_task.place, v_task.gate, case when v_scope.id is null then 0 else 2 end,
+            v_outcome.attempt);
     insert into worker.gate_arrival (gate, command) values (v_task.gate, v_task.command);
   elsif v_task.lane is null
      or exists (select from worker.lane as l where l.queue_id = v_task.queue_id and l.lane = v_task.lane
                                                and l.head_id = p_task_id) then
     insert into worker.ready (queue_id, kind, tier, band, rank, place, id, attempt, since)
-    values (v_task.queue_id, v_task.kind, case when v_task.parent_id is null then 1 else 0 end, v_task.priority, 1, v_task.place,
-            p_task_id, v_outcome.attempt, worker.now());
+    values (v_task.queue_id, v_task.kind, case when v_task.parent_id is null then 1 else 0 end, v_task.priority, 1,
+            v_task.place, p_task_id, v_outcome.attempt, worker.now());
   else
     insert into worker.blocked (id, reason, queue_id, kind, tier, band, rank, place, lane, attempt)
-    values (p_task_id, 'lane', v_task.queue_id, v_task.kind, 1, v_task.priority, 1, nextval('worker.task_id_seq'), v_task.lane,
-            v_outcome.attempt);
+    values (p_task_id, 'lane', v_task.queue_id, v_task.kind, 1, v_task.priority, 1, nextval('worker.task_id_seq'),
+            v_task.lane, v_outcome.attempt);
     insert into worker.arrival (queue_id, lane, first_place, last_place)
     select b.queue_id, b.lane, b.place, b.place from worker.blocked as b where b.id = p_task_id;
   end if;

@@ -1,5 +1,5 @@
--- settle: attempts end. Each is asked to be completed, failed, cancelled, interrupted or released; the rest follows from it:
--- retries, open scopes, parents, lanes, follow-ups, hooks.
+-- settle: attempts end. Each is asked to be completed, failed, cancelled, interrupted or released; the rest follows
+-- from it: retries, open scopes, parents, lanes, follow-ups, hooks.
 --
 --   processing -> completed | failed | cancelled | waiting | pending | interrupted
 --   locks   running rows by place; then scope rows deepest first, then id; then lane rows by key; then ready rows
@@ -28,7 +28,8 @@ begin
   if not p_asked <@ '{completed,failed,cancelled,interrupted,released}' then
     raise exception using
       errcode = 'CM007',
-      message = format('attempts were asked to be %s, expected completed, failed, cancelled, interrupted or released', p_asked);
+      message = format('attempts were asked to be %s, expected completed, failed, cancelled, interrupted or released',
+                       p_asked);
   end if;
 
   v_ended := worker.take_attempts(p_ids, p_fences, p_asked, p_errors, p_infos, p_results);

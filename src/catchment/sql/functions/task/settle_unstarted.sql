@@ -1,7 +1,9 @@
--- settle_unstarted: tasks that have not started settle as cancelled. Those that a claim or a merge holds right now are left.
+-- settle_unstarted: tasks that have not started settle as cancelled. Those that a claim or a merge holds right now are
+-- left.
 --
 --   pending | interrupted -> cancelled
---   locks   scope rows of their parents, deepest first, then id; their lane rows by key; then ready and blocked rows if free
+--   locks   scope rows of their parents, deepest first, then id; their lane rows by key; then ready and blocked rows if
+--           free
 --   plan    walk
 create or replace function worker.settle_unstarted(
   p_ids     bigint[],
@@ -53,13 +55,15 @@ begin
   ),
   written as (
     insert into worker.outcome (id, state, attempt, completed_at, error)
-    select g.id, 'cancelled', g.attempt, v_now, jsonb_build_object('kind', 'cancelled', 'message', p_reason) from gone as g
+    select g.id, 'cancelled', g.attempt, v_now, jsonb_build_object('kind', 'cancelled', 'message', p_reason)
+      from gone as g
   )
   select array_agg(worker.settled_task(
            p_id => t.id, p_state => 'cancelled', p_command => t.command, p_parent_id => t.parent_id, p_depth => t.depth,
-           p_queue_id => t.queue_id, p_lane => case when t.parent_id is null then coalesce(t.lane, '') end, p_place => g.place,
-           p_was_active => g.was_active, p_has_after => c.after_procedure is not null, p_has_merged => t.dedup_key is not null,
-           p_has_follow_up => g.phase = 2 and t.parent_id is null)) -- a retried scope may have follow-ups
+           p_queue_id => t.queue_id, p_lane => case when t.parent_id is null then coalesce(t.lane, '') end,
+           p_place => g.place, p_was_active => g.was_active, p_has_after => c.after_procedure is not null,
+           -- a retried scope may have follow-ups
+           p_has_merged => t.dedup_key is not null, p_has_follow_up => g.phase = 2 and t.parent_id is null))
     into v_settled
     from gone as g
     join worker.task as t on t.id = g.id

@@ -30,7 +30,8 @@ begin
            c.failures, c.max_attempts, r.is_plain, c.has_twins, c.trace, c.before_procedure
       from unnest(v_claimed) with ordinality as c
      cross join lateral (select t.payload from worker.task as t where t.id = c.id limit 1) as t
-     cross join lateral (select r.is_plain from worker.running as r where r.id = c.id limit 1) as r -- of twins in one claim, one runs
+     -- of twins in one claim, one runs
+     cross join lateral (select r.is_plain from worker.running as r where r.id = c.id limit 1) as r
      order by c.ordinality;
 end;
 $$;

@@ -1,5 +1,6 @@
--- start_ready: the picked rows become attempts of this worker, or of this session. Without rows it picks the first free ones of a
--- queue itself, children and joins first: one statement less than pick_ready, for claims that are in good health.
+-- start_ready: the picked rows become attempts of this worker, or of this session. Without rows it picks the first free
+-- ones of a queue itself, children and joins first: one statement less than pick_ready, for claims that are in good
+-- health.
 --
 --   ready -> processing
 --   locks   ready rows that are free; the caller holds the lane row of a serial queue
@@ -31,7 +32,8 @@ begin
                 order by x.tier, x.band, x.rank, x.place, x.id
                 limit p_limit
                   for update skip locked)))
-      returning r.id, r.queue_id, r.kind, r.tier, r.band, r.rank, r.place, r.phase, r.attempt, r.failures, r.interruptions
+      returning r.id, r.queue_id, r.kind, r.tier, r.band, r.rank, r.place, r.phase, r.attempt, r.failures,
+                r.interruptions
     ),
     started as materialized (
       select g.*, nextval('worker.fence') as fence, t.command, t.payload, t.parent_id, t.depth, t.trace,
@@ -48,15 +50,15 @@ begin
         left join worker.command_registry as c on c.command = t.command
     ),
     made as (
-      insert into worker.running (id, fence, worker_id, worker_pid, backend_key, queue_id, tier, band, phase, attempt, failures,
-                                  interruptions, started_at, deadline_at, is_plain, has_lane, has_merged)
-      select s.id, s.fence, p_worker_id, case when s.kind = 's' then pg_backend_pid() end, p_backend_key, s.queue_id, s.tier,
-             s.band, s.phase, s.attempt + 1, s.failures, s.interruptions, v_now, v_now + s.timeout, s.is_plain,
+      insert into worker.running (id, fence, worker_id, worker_pid, backend_key, queue_id, tier, band, phase, attempt,
+                                  failures, interruptions, started_at, deadline_at, is_plain, has_lane, has_merged)
+      select s.id, s.fence, p_worker_id, case when s.kind = 's' then pg_backend_pid() end, p_backend_key, s.queue_id,
+             s.tier, s.band, s.phase, s.attempt + 1, s.failures, s.interruptions, v_now, v_now + s.timeout, s.is_plain,
              s.lane is not null, s.has_merged
         from started as s
     )
-    select s.id, s.fence, s.command, s.payload, s.attempt + 1, s.phase, s.parent_id, s.depth, s.lane, s.queue_id, s.timeout,
-           s.failures, s.max_attempts, s.is_plain, s.has_twins, s.trace, s.before_procedure
+    select s.id, s.fence, s.command, s.payload, s.attempt + 1, s.phase, s.parent_id, s.depth, s.lane, s.queue_id,
+           s.timeout, s.failures, s.max_attempts, s.is_plain, s.has_twins, s.trace, s.before_procedure
       from started as s
      order by s.tier, s.band, s.rank, s.place, s.id;
 end;

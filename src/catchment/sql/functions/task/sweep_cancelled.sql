@@ -1,8 +1,8 @@
--- sweep_cancelled: carry cancel requests out: running descendants are told, waiting ones are marked, unstarted ones settle, and
--- so do waiting joins. A request is done when nothing under it is left to settle or to tell.
+-- sweep_cancelled: carry cancel requests out: running descendants are told, waiting ones are marked, unstarted ones
+-- settle, and so do waiting joins. A request is done when nothing under it is left to settle or to tell.
 --
---   locks   running rows that are free; scope rows deepest first, then id; then see settle_unstarted. Of several requests, those
---           of all trees before any is carried out
+--   locks   running rows that are free; scope rows deepest first, then id; then see settle_unstarted. Of several
+--           requests, those of all trees before any is carried out
 --   returns how many requests are done
 --   plan    walk
 create or replace function worker.sweep_cancelled(p_only bigint default null)

@@ -21,18 +21,19 @@ declare
   v_rows  tid[];
   v_ended worker.ended[];
 begin
-  -- Subqueries and lateral limits fix the order of the joins: a planner that takes running for empty would turn them round and
-  -- read its dead rows once for each input.
+  -- Subqueries and lateral limits fix the order of the joins: a planner that takes running for empty would turn them
+  -- round and read its dead rows once for each input.
   v_rows := array(select (select r.ctid from worker.running as r where r.id = u.id and r.fence = u.fence for update)
                     from (select u.id, u.fence
                             from unnest(p_ids, p_fences) as u (id, fence)
-                           order by (select x.ctid from worker.running as x where x.id = u.id and x.fence = u.fence)) as u);
+                           order by (select x.ctid from worker.running as x where x.id = u.id
+                                        and x.fence = u.fence)) as u);
 
   select array_agg((row(t.id, t.command, t.queue_id, t.kind, r.tier, r.band, t.place, t.parent_id, t.depth,
-                        coalesce(t.lane, case when q.mode = 'serial' and r.tier = 1 then '' end), r.phase, r.attempt, r.failures,
-                        r.interruptions, t.max_attempts, r.worker_pid, r.started_at, r.deadline_at,
-                        n.child_mode, n.on_child_failure, c.after_procedure is not null, r.has_merged, n.fence is not null,
-                        r.cancel_reason, r.expired_at)::worker.run,
+                        coalesce(t.lane, case when q.mode = 'serial' and r.tier = 1 then '' end), r.phase, r.attempt,
+                        r.failures, r.interruptions, t.max_attempts, r.worker_pid, r.started_at, r.deadline_at,
+                        n.child_mode, n.on_child_failure, c.after_procedure is not null, r.has_merged,
+                        n.fence is not null, r.cancel_reason, r.expired_at)::worker.run,
                     a.asked, f.fate,
                     case
                       when f.fate in ('completed', 'waiting') then null
@@ -48,10 +49,12 @@ begin
                       when f.fate = 'cancelled' then
                         coalesce(i.error, '{}') || jsonb_build_object('kind', 'cancelled', 'message',
                                                                       coalesce(r.cancel_reason, 'cancelled'))
-                      -- A Python worker enforces its timeouts itself, and pauses them while a handler waits for a connection.
-                      when r.expired_at is not null and (r.backend_key is not null or coalesce(i.error ->> 'kind', '57014') = '57014') then
-                        coalesce(i.error, '{}') || jsonb_build_object('kind', 'timeout', 'message', format('timed out after %s',
-                                                                      r.deadline_at - r.started_at))
+                      -- A Python worker enforces its timeouts itself, and pauses them while a handler waits for a
+                      -- connection.
+                      when r.expired_at is not null and (r.backend_key is not null
+                                                         or coalesce(i.error ->> 'kind', '57014') = '57014') then
+                        coalesce(i.error, '{}') || jsonb_build_object(
+                          'kind', 'timeout', 'message', format('timed out after %s', r.deadline_at - r.started_at))
                       else coalesce(i.error, jsonb_build_object('kind', a.asked, 'message', a.asked))
                     end,
                     i.info, i.result)::worker.ended)

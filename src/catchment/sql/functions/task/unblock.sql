@@ -19,13 +19,15 @@ begin
     delete from worker.blocked as b where b.id = any (p_ids) returning b.*
   ),
   made as (
-    insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, failures, interruptions, since)
+    insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, failures, interruptions,
+                              since)
     select g.queue_id, g.kind, g.tier, g.band, g.rank, g.place, g.id, g.phase, g.attempt, g.failures, g.interruptions,
            worker.now()
       from gone as g
      where g.phase <> 2
   )
-  select array_agg(distinct g.queue_id) filter (where g.tier = 0), array_agg(distinct g.queue_id) filter (where g.tier = 1),
+  select array_agg(distinct g.queue_id) filter (where g.tier = 0), array_agg(distinct g.queue_id)
+         filter (where g.tier = 1),
          array_agg(g.id) filter (where g.phase = 2)
     into v_children, v_tops, v_scopes
     from gone as g;

@@ -1,12 +1,13 @@
--- check_time: when a task may be due, a queue go on, a schedule fire. Beyond these years programs cannot read the time, and infinity
--- cannot be counted with.
+-- check_time: when a task may be due, a queue go on, a schedule fire. Beyond these years programs cannot read the time,
+-- and infinity cannot be counted with.
 --
 --   returns false, so that it can stand in a condition
 --   raises  CM004, or what is asked for
 create or replace function worker.check_time(
   p_at      timestamptz,
   p_column  text default 'scheduled_at',
-  p_hint    text default 'Leave it out for a task that is due at once; pause the queue to hold tasks back without a date.',
+  p_hint    text default 'Leave it out for a task that is due at once; pause the queue to hold tasks back without a '
+                         'date.',
   p_code    text default 'CM004'
 )
   returns boolean

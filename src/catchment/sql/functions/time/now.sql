@@ -1,5 +1,5 @@
--- now: the engine's clock. A test moves it with: select set_config('worker.now', '2030-01-01', true). Only a user who may run
--- tasks can; for others it is the server's clock, whatever they set.
+-- now: the engine's clock. A test moves it with: select set_config('worker.now', '2030-01-01', true). Only a user who
+-- may run tasks can; for others it is the server's clock, whatever they set.
 --
 --   session reads worker.now
 create or replace function worker.now()

@@ -1,5 +1,5 @@
--- retry_after: the delay before the next attempt that an error asks for: an interval or a number of seconds, at most 100 years; null if
--- it has none, or an invalid one.
+-- retry_after: the delay before the next attempt that an error asks for: an interval or a number of seconds, at most
+-- 100 years; null if it has none, or an invalid one.
 create or replace function worker.retry_after(p_error jsonb)
   returns interval
   language plpgsql

@@ -1,5 +1,5 @@
--- retry_delay: how long a task waits after its n-th failure, with jitter around the exponential curve. The curve ends at a factor
--- of e^20 (about 5e8), so that it cannot leave the range of its type.
+-- retry_delay: how long a task waits after its n-th failure, with jitter around the exponential curve. The curve ends
+-- at a factor of e^20 (about 5e8), so that it cannot leave the range of its type.
 create or replace function worker.retry_delay(
   p_failures   integer,
   p_delay      interval,

@@ -1,5 +1,5 @@
--- age_ready: long-waiting tasks move to an earlier band, so that urgent work cannot starve the rest. A queue whose ready tasks
--- all have one band is left alone.
+-- age_ready: long-waiting tasks move to an earlier band, so that urgent work cannot starve the rest. A queue whose
+-- ready tasks all have one band is left alone.
 --
 --   locks   ready rows that are free
 create or replace function worker.age_ready(

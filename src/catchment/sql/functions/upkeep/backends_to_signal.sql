@@ -1,4 +1,5 @@
--- backends_to_signal: the sessions that upkeep has to end (step hanging) or to cancel (step signal). A failure is noted as a trouble.
+-- backends_to_signal: the sessions that upkeep has to end (step hanging) or to cancel (step signal). A failure is noted
+-- as a trouble.
 --
 --   locks   see lock_signalled
 create or replace function worker.backends_to_signal(

@@ -1,5 +1,6 @@
--- chores: the part of upkeep that reads whole tables and runs rarely: ageing, attempts of workers that are not registered any more,
--- scopes that were left open. A step or an item that fails does not affect the others. One session at a time.
+-- chores: the part of upkeep that reads whole tables and runs rarely: ageing, attempts of workers that are not
+-- registered any more, scopes that were left open. A step or an item that fails does not affect the others. One session
+-- at a time.
 --
 --   locks   the turn of chores; then see do_step
 --   session sets synchronous_commit

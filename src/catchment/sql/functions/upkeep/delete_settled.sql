@@ -1,7 +1,8 @@
--- delete_settled: remove settled trees, oldest first. Returns the number of roots. A tree of which another transaction holds a
--- scope, to spawn into it, is left for the next time.
+-- delete_settled: remove settled trees, oldest first. Returns the number of roots. A tree of which another transaction
+-- holds a scope, to spawn into it, is left for the next time.
 --
---   locks   the outcomes of roots that are free, so that no retry can reach the tree; scopes that are free; then the rows it deletes
+--   locks   the outcomes of roots that are free, so that no retry can reach the tree; scopes that are free; then the
+--           rows it deletes
 create or replace function worker.delete_settled(
   p_completed_before  timestamptz,
   p_failed_before     timestamptz,
@@ -42,7 +43,8 @@ begin
      where s.id in (select i from unnest(v_tree) as i except select i from unnest(v_free) as i));
   if v_kept <> '{}' then
     v_roots := array(select i from unnest(v_roots) as i where i <> all (v_kept));
-    v_tree := array(select t.id from worker.task as t where t.id = any (v_tree) and coalesce(t.root_id, t.id) <> all (v_kept));
+    v_tree := array(select t.id from worker.task as t where t.id = any (v_tree)
+                       and coalesce(t.root_id, t.id) <> all (v_kept));
   end if;
 
   delete from worker.outcome as o where o.id = any (v_tree);

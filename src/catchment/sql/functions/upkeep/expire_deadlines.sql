@@ -1,5 +1,5 @@
--- expire_deadlines: mark running tasks past their timeout. The backend of a SQL handler is then signalled (lock_signalled) and
--- its attempt fails as timed out; a Python worker watches its own deadlines.
+-- expire_deadlines: mark running tasks past their timeout. The backend of a SQL handler is then signalled
+-- (lock_signalled) and its attempt fails as timed out; a Python worker watches its own deadlines.
 --
 --   locks   running rows that are free
 --   plan    indexed

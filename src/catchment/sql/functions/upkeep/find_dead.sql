@@ -1,4 +1,5 @@
--- find_dead: mark_dead_workers as a step of upkeep: if it fails, that is noted as a trouble, and no worker counts as dead.
+-- find_dead: mark_dead_workers as a step of upkeep: if it fails, that is noted as a trouble, and no worker counts as
+-- dead.
 --
 --   locks   see mark_dead_workers
 create or replace function worker.find_dead()

@@ -1,5 +1,5 @@
--- forget_trouble: delete a trouble that works again or no longer exists. Without an item: all troubles of a step that were not noted
--- again since p_since.
+-- forget_trouble: delete a trouble that works again or no longer exists. Without an item: all troubles of a step that
+-- were not noted again since p_since.
 create or replace function worker.forget_trouble(
   p_step   text,
   p_item   text default null,

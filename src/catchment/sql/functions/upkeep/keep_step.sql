@@ -1,5 +1,5 @@
--- keep_step: do a step of upkeep for all that is due; if that fails, item by item. An item that fails is noted and set aside, and the
--- others are done. Waits at most a second for a lock, and 50 ms item by item. Never raises.
+-- keep_step: do a step of upkeep for all that is due; if that fails, item by item. An item that fails is noted and set
+-- aside, and the others are done. Waits at most a second for a lock, and 50 ms item by item. Never raises.
 --
 --   locks   see do_step
 --   returns how many items were done

@@ -1,5 +1,5 @@
--- note_trouble: note an item that upkeep could not do. It is retried after a second, then after twice as long each time, at most five
--- minutes.
+-- note_trouble: note an item that upkeep could not do. It is retried after a second, then after twice as long each
+-- time, at most five minutes.
 create or replace function worker.note_trouble(
   p_step      text,
   p_item      text,
@@ -12,7 +12,8 @@ create or replace function worker.note_trouble(
   set search_path = pg_catalog, pg_temp
 as $$
   insert into worker.trouble as t (step, item, sqlstate, message, first_at, last_at, retry_at)
-  values (p_step, p_item, p_sqlstate, left(p_message, 2000), worker.now(), worker.now(), worker.now() + interval '1 second')
+  values (p_step, p_item, p_sqlstate, left(p_message, 2000), worker.now(), worker.now(),
+          worker.now() + interval '1 second')
   on conflict (step, item) do update
      set sqlstate = excluded.sqlstate,
          message  = excluded.message,

@@ -1,4 +1,5 @@
--- retry_troubles: retry, one by one, the items that upkeep has set aside and that are due. Those that work are forgotten.
+-- retry_troubles: retry, one by one, the items that upkeep has set aside and that are due. Those that work are
+-- forgotten.
 --
 --   locks   see do_step
 --   returns how many work now

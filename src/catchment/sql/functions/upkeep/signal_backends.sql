@@ -1,6 +1,6 @@
--- signal_backends: end these backends (step hanging), or cancel their statements (step signal). One that may not be signalled is noted
--- as a trouble, and the others are signalled. Troubles noted before p_since are forgotten. Runs with the caller's rights, which must
--- allow signalling.
+-- signal_backends: end these backends (step hanging), or cancel their statements (step signal). One that may not be
+-- signalled is noted as a trouble, and the others are signalled. Troubles noted before p_since are forgotten. Runs with
+-- the caller's rights, which must allow signalling.
 create or replace function worker.signal_backends(
   p_step   text,
   p_pids   integer[],

@@ -24,7 +24,8 @@ begin
     when 'cancel'    then array(select c.task_id::text from worker.cancel_request as c order by c.task_id limit c_many)
     when 'deadline'  then array(select r.id::text from worker.running as r
                                  where r.deadline_at <= v_now and r.expired_at is null limit c_many)
-    when 'due'       then array(select b.id::text from worker.blocked as b where b.due_at <= v_now order by b.due_at limit c_many)
+    when 'due'       then array(select b.id::text from worker.blocked as b where b.due_at <= v_now order by b.due_at
+                                 limit c_many)
     when 'lane'      then array(select distinct a.queue_id || '/' || a.lane from worker.arrival as a limit c_many)
     when 'gate'      then array(select a.gate from worker.gate_arrival as a
                                 union

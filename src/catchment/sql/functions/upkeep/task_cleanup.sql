@@ -1,6 +1,6 @@
--- task_cleanup: handler of the command of that name. Deletes settled trees by the age of their root: completed ones after
--- completed_days (7), failed and cancelled ones after failed_days (30), at most batch (10000) roots a run; it asks for another
--- run when there may be more.
+-- task_cleanup: handler of the command of that name. Deletes settled trees by the age of their root: completed ones
+-- after completed_days (7), failed and cancelled ones after failed_days (30), at most batch (10000) roots a run; it
+-- asks for another run when there may be more.
 create or replace procedure worker.task_cleanup(
   p_payload     jsonb,
   inout p_info  jsonb

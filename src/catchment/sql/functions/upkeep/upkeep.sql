@@ -1,9 +1,11 @@
--- upkeep: one round of what must happen without a caller: dead workers, cancelled subtrees, deadlines, due tasks, schedules. One
--- session at a time: a second one does nothing. If nothing is due, nothing is locked. A step or an item that fails is noted in
--- worker.trouble and does not affect the others. Runs with the caller's rights, which must allow signalling the sessions of workers.
+-- upkeep: one round of what must happen without a caller: dead workers, cancelled subtrees, deadlines, due tasks,
+-- schedules. One session at a time: a second one does nothing. If nothing is due, nothing is locked. A step or an item
+-- that fails is noted in worker.trouble and does not affect the others. Runs with the caller's rights, which must allow
+-- signalling the sessions of workers.
 --
 --   locks   the turn of upkeep; then see do_step
---   returns what was done, the schedules that fired, whether after hooks are due, and which tables that claims read have many dead rows
+--   returns what was done, the schedules that fired, whether after hooks are due, and which tables that claims read
+--           have many dead rows
 --   session sets synchronous_commit
 create or replace function worker.upkeep()
   returns jsonb

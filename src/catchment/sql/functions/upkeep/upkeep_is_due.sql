@@ -1,5 +1,5 @@
--- upkeep_is_due: whether a round of upkeep would find anything to do. Reads a few index entries and the locks of the server, and writes
--- nothing: most rounds of most workers end here.
+-- upkeep_is_due: whether a round of upkeep would find anything to do. Reads a few index entries and the locks of the
+-- server, and writes nothing: most rounds of most workers end here.
 --
 --   plan    indexed
 create or replace function worker.upkeep_is_due()
@@ -12,7 +12,8 @@ as $$
       or exists (select from worker.blocked as b where b.due_at <= (select worker.now()))
       or exists (select from worker.arrival)
       or exists (select from worker.gate_arrival)
-      or exists (select from worker.gate as g where g.next_at <= (select worker.now()) or g.refilled_at < (select worker.now()) - interval '1 hour')
+      or exists (select from worker.gate as g where g.next_at <= (select worker.now())
+                     or g.refilled_at < (select worker.now()) - interval '1 hour')
       or exists (select from worker.running as r where r.backend_key is not null)
       or exists (select from worker.running as r where r.deadline_at <= (select worker.now()))
       or exists (select from worker.due_schedules())

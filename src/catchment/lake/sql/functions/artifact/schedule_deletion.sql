@@ -1,5 +1,5 @@
--- schedule_deletion: put files that the catalog does not know on DuckLake's list of files to delete, as the oldest of all; for stores
--- where only DuckLake can remove a file.
+-- schedule_deletion: put files that the catalog does not know on DuckLake's list of files to delete, as the oldest of
+-- all; for stores where only DuckLake can remove a file.
 create or replace function lake.schedule_deletion(
   p_paths  text[]
 )

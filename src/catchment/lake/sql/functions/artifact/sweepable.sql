@@ -1,6 +1,6 @@
--- sweepable: files of refreshes that are over, of one or of all. is_registered: the lake has it now, and it stays. is_final: nobody can
--- write it any more. An attempt that was interrupted may still run for a moment, in a process that was taken for dead; its files
--- are looked for again after p_grace.
+-- sweepable: files of refreshes that are over, of one or of all. is_registered: the lake has it now, and it stays.
+-- is_final: nobody can write it any more. An attempt that was interrupted may still run for a moment, in a process that
+-- was taken for dead; its files are looked for again after p_grace.
 create or replace function lake.sweepable(
   p_refresh_id  bigint,
   p_grace       interval
@@ -13,8 +13,10 @@ create or replace function lake.sweepable(
 as $$
   select a.path, a.kind,
          a.kind = 'data' and (a.path in (select f.path from lake.ducklake_data_file as f)
-                              -- Below the table's directory files are named by the last folder on; names hold the refresh.
-                              or regexp_replace(a.path, '^.*/([^/]+/[^/]+)$', '\1') in (select f.path from lake.ducklake_data_file as f)),
+                              -- Below the table's directory files are named by the last folder on; names hold the
+                              -- refresh.
+                              or regexp_replace(a.path, '^.*/([^/]+/[^/]+)$',
+                                                '\1') in (select f.path from lake.ducklake_data_file as f)),
          not exists (select from worker.running as h where h.id = a.task_id)
          and (a.made_at <= worker.now() - p_grace
               or not exists (select from worker.attempt as n where n.task_id = a.task_id and n.state = 'interrupted'))

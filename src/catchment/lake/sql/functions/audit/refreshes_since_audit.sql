@@ -1,4 +1,5 @@
--- refreshes_since_audit: how many refreshes have written to a table, or may have, since it was last compared with its query.
+-- refreshes_since_audit: how many refreshes have written to a table, or may have, since it was last compared with its
+-- query.
 create or replace function lake.refreshes_since_audit(
   p_dt_id  bigint
 )

@@ -1,6 +1,6 @@
--- begin_refresh: an attempt takes a refresh over. From now on nobody who holds an older fence can publish it. A plan of an earlier
--- attempt is forgotten, except with p_keep_plan: then the frontier it was made from stays that of the refresh, so that what
--- was computed by it is published onto that frontier or not at all.
+-- begin_refresh: an attempt takes a refresh over. From now on nobody who holds an older fence can publish it. A plan of
+-- an earlier attempt is forgotten, except with p_keep_plan: then the frontier it was made from stays that of the
+-- refresh, so that what was computed by it is published onto that frontier or not at all.
 --
 --   SCHEDULED | EXECUTING | PUBLISHING -> EXECUTING, or SKIPPED when the table is as new already; PUBLISHED stays
 --   returns what is to be done, see order_of

@@ -1,4 +1,5 @@
--- count_failure: a refresh has failed. In a scheduled round it counts, and the last of too many in a row suspends the table.
+-- count_failure: a refresh has failed. In a scheduled round it counts, and the last of too many in a row suspends the
+-- table.
 --
 --   locks   the table's row, then those below it
 create or replace function lake.count_failure(

@@ -29,7 +29,8 @@ begin
   if not found then
     perform lake.raise_not_held(p_refresh_id, p_fence);
   end if;
-  v_state := lake.settle_refresh(p_refresh_id, case p_code when 'CANCELLED' then 'CANCELLED' else 'FAILED' end, p_code, p_text);
+  v_state := lake.settle_refresh(p_refresh_id, case p_code when 'CANCELLED' then 'CANCELLED' else 'FAILED' end, p_code,
+                                 p_text);
   perform lake.advance(v_round_id);
   return v_state;
 end;

@@ -1,5 +1,5 @@
--- foreign_write: has somebody else written the content of a dynamic table, after it was last checked and up to a snapshot?
--- Our own commit of that time is the frontier's; upkeep changes no content.
+-- foreign_write: has somebody else written the content of a dynamic table, after it was last checked and up to a
+-- snapshot? Our own commit of that time is the frontier's; upkeep changes no content.
 --
 --   returns FOREIGN_WRITE, or null
 create or replace function lake.foreign_write(

@@ -1,7 +1,7 @@
--- guard: trigger on the catalog's list of commits. A commit of ours carries a note with ids, and moves our own tables in the same
--- transaction: {"catchment": {"refresh": 17, "fence": 123}} publishes, {"create": 5, "generation": 2} puts a definition into force,
--- {"drop": 5} removes a table, {"rename": 5} gives it its new name. A writer that is not the newest is refused, and nothing of its commit happens. Commits
--- without such a note pass.
+-- guard: trigger on the catalog's list of commits. A commit of ours carries a note with ids, and moves our own tables
+-- in the same transaction: {"catchment": {"refresh": 17, "fence": 123}} publishes, {"create": 5, "generation": 2} puts
+-- a definition into force, {"drop": 5} removes a table, {"rename": 5} gives it its new name. A writer that is not the
+-- newest is refused, and nothing of its commit happens. Commits without such a note pass.
 --
 --   raises  CM015, see veto
 --   locks   the refresh row, then the frontier row, then the table's

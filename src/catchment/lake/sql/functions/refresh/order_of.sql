@@ -1,5 +1,5 @@
--- order_of: what a refresh is to do. Sources that are base tables are read at the round's snapshot, dynamic tables at the commit that
--- has their content for it ("new" is null when there is none).
+-- order_of: what a refresh is to do. Sources that are base tables are read at the round's snapshot, dynamic tables at
+-- the commit that has their content for it ("new" is null when there is none).
 create or replace function lake.order_of(
   p_refresh_id  bigint
 )
@@ -24,9 +24,11 @@ as $$
              select jsonb_agg(jsonb_build_object(
                       'table_id', s.table_id, 'dt_id', s.source_dt_id,
                       'schema_name', case when u.id is null then s.schema_name else 'dt' end,
-                      'table_name', case when u.id is null then s.table_name else format('t%sg%s', u.id, u.generation) end,
+                      'table_name', case when u.id is null then s.table_name
+                                         else format('t%sg%s', u.id, u.generation) end,
                       'new', case when u.id is null then o.snapshot else lake.version_at(u.id, o.snapshot) end,
-                      'old', e.snapshot, 'rows_old', e.rows, 'columns_old', e.columns, 'merged_old', e.merged) order by s.table_id)
+                      'old', e.snapshot, 'rows_old', e.rows, 'columns_old', e.columns,
+                      'merged_old', e.merged) order by s.table_id)
                from lake.source as s
                left join lake.dt as u on u.id = s.source_dt_id
                left join lake.read as e on e.dt_id = s.dt_id and e.table_id = s.table_id

@@ -1,5 +1,5 @@
--- publish: a refresh has happened, if it is still the one that may. Called by the guard within the lake's commit, with its snapshot;
--- or without one, when there was nothing to write.
+-- publish: a refresh has happened, if it is still the one that may. Called by the guard within the lake's commit, with
+-- its snapshot; or without one, when there was nothing to write.
 --
 --   PUBLISHING -> PUBLISHED
 --   locks   the refresh row, then the frontier row
@@ -25,7 +25,8 @@ begin
      and r.state = 'PUBLISHING'
   returning r.* into v_refresh;
   if not found then
-    perform lake.veto(format('refresh %s is not being published under fence %s: another attempt has taken it over, or it is over',
+    perform lake.veto(format('refresh %s is not being published under fence %s: another attempt has taken it over, or '
+                             'it is over',
                              p_refresh_id, p_fence));
   end if;
   perform lake.put_frontier(v_refresh);

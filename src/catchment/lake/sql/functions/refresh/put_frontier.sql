@@ -1,5 +1,5 @@
--- put_frontier: the frontier of a table moves to what a refresh has read. Without a commit of the refresh the content is where it was
--- before, or, for a table that was never filled, where the refresh found it empty.
+-- put_frontier: the frontier of a table moves to what a refresh has read. Without a commit of the refresh the content
+-- is where it was before, or, for a table that was never filled, where the refresh found it empty.
 --
 --   locks   the frontier row
 --   raises  CM015 when the frontier is not the one that the refresh started from, or is already as new
@@ -39,10 +39,11 @@ begin
   delete from lake.read as r where r.dt_id = p_refresh.dt_id;
   insert into lake.read (dt_id, table_id, snapshot, rows, columns, merged)
   select p_refresh.dt_id, n.table_id, n.snapshot, n.rows, n.columns, coalesce(n.merged, 0)
-    from jsonb_to_recordset(p_refresh.to_reads) as n (table_id bigint, snapshot bigint, rows bigint, columns jsonb, merged bigint);
+    from jsonb_to_recordset(p_refresh.to_reads) as n (table_id bigint, snapshot bigint, rows bigint, columns jsonb,
+                                                      merged bigint);
 
-  -- A row of its own even where the commit is the same as before: between the two snapshots the content may have been another.
-  -- The same snapshot once more is the turn of a table that depends on the time.
+  -- A row of its own even where the commit is the same as before: between the two snapshots the content may have been
+  -- another. The same snapshot once more is the turn of a table that depends on the time.
   insert into lake.version as v (dt_id, data_from, data_to, commit_snapshot)
   values (p_refresh.dt_id, v_round.snapshot, v_round.snapshot, v_commit)
       on conflict (dt_id, data_from) do update

@@ -1,6 +1,6 @@
--- repeat_refresh: what the subtasks of a refresh have read is no longer true. It is done from the beginning, by a new task in the
--- lane of its table; the deadline stays. Whoever holds it completes its own task in the same transaction. How often that happened
--- is in the figures ("repeats").
+-- repeat_refresh: what the subtasks of a refresh have read is no longer true. It is done from the beginning, by a new
+-- task in the lane of its table; the deadline stays. Whoever holds it completes its own task in the same transaction.
+-- How often that happened is in the figures ("repeats").
 --
 --   EXECUTING -> EXECUTING, without a plan and with another task
 --   returns false, and nothing happens, when it was repeated p_most times before
@@ -34,7 +34,8 @@ begin
     return false;
   end if;
   update lake.refresh as r
-     set task_id    = worker.enqueue('lake_refresh', jsonb_build_object('refresh_id', r.id), p_lane => 'table-' || r.dt_id),
+     set task_id    = worker.enqueue('lake_refresh', jsonb_build_object('refresh_id', r.id),
+                                     p_lane => 'table-' || r.dt_id),
          plan       = null,
          planned_at = null,
          keys       = null,

@@ -1,5 +1,6 @@
--- veto: refuse a commit to the lake. DuckLake passes on nothing but the text, in which callers look for catchment veto; a direct
--- caller gets the code. No text may hold a word on which DuckLake tries a commit again: conflict, unique, primary key, concurrent.
+-- veto: refuse a commit to the lake. DuckLake passes on nothing but the text, in which callers look for catchment veto;
+-- a direct caller gets the code. No text may hold a word on which DuckLake tries a commit again: conflict, unique,
+-- primary key, concurrent.
 create or replace function lake.veto(
   p_text  text
 )

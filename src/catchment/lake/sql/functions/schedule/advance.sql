@@ -1,9 +1,10 @@
--- advance: let a round go on as far as it can, and all others that nobody else is at; without an id all that are free. What has
--- nothing to do is settled here, what has becomes a task. May be called at any time and any number of times.
+-- advance: let a round go on as far as it can, and all others that nobody else is at; without an id all that are free.
+-- What has nothing to do is settled here, what has becomes a task. May be called at any time and any number of times.
 --
 --   SCHEDULED -> SUCCEEDED (no_data) | SKIPPED | UPSTREAM_FAILED, or it gets a task
 --   EXECUTING | PUBLISHING | PUBLISHED whose task has settled -> see settle_ended
---   locks   the row of the round, then those of other open rounds, then refreshes; all but the first only if they are free
+--   locks   the row of the round, then those of other open rounds, then refreshes; all but the first only if they are
+--           free
 create or replace function lake.advance(
   p_round_id  bigint default null
 )

@@ -1,5 +1,5 @@
--- due: tables whose turn it is. Turns are the multiples of a table's period, counted from the same moment for all; a turn in which the
--- table was tried, or got its data in another way, is over. Missed turns are not made up for.
+-- due: tables whose turn it is. Turns are the multiples of a table's period, counted from the same moment for all; a
+-- turn in which the table was tried, or got its data in another way, is over. Missed turns are not made up for.
 create or replace function lake.due(
   p_now  timestamptz
 )
@@ -17,5 +17,6 @@ as $$
      and d.scheduler
      and e.lag is not null
      and coalesce(floor(extract(epoch from p_now)::double precision / p.seconds)
-                  > floor(extract(epoch from greatest(f.data_at, d.last_attempt_at))::double precision / p.seconds), true)
+                  > floor(extract(epoch from greatest(f.data_at, d.last_attempt_at))::double precision / p.seconds),
+                  true)
 $$;

@@ -1,10 +1,12 @@
--- fates: of these rounds, the refreshes that can move now, and what becomes of each: START, NO_DATA, SKIPPED or UPSTREAM_FAILED. One
--- can move when nothing above it in its round is open, and no earlier refresh of its table is: so the refreshes of a table run one
--- after another in the order of their snapshots, and who reads it finds the version of its own round.
+-- fates: of these rounds, the refreshes that can move now, and what becomes of each: START, NO_DATA, SKIPPED or
+-- UPSTREAM_FAILED. One can move when nothing above it in its round is open, and no earlier refresh of its table is: so
+-- the refreshes of a table run one after another in the order of their snapshots, and who reads it finds the version of
+-- its own round.
 --
--- NO_DATA: the table has content, nothing it reads has changed between what it was computed from and the round's snapshot, and nobody
--- else has written it. Most refreshes are of this kind, so it is one statement without calls, which goes table by table from one
--- index to the next; with other plans, which estimates without statistics bring about, it is quadratic.
+-- NO_DATA: the table has content, nothing it reads has changed between what it was computed from and the round's
+-- snapshot, and nobody else has written it. Most refreshes are of this kind, so it is one statement without calls,
+-- which goes table by table from one index to the next; with other plans, which estimates without statistics bring
+-- about, it is quadratic.
 --
 --   plan    walk
 create or replace function lake.fates(
@@ -32,7 +34,8 @@ as $$
     join lake.round as o on o.id = r.round_id
     join lake.dt as d on d.id = r.dt_id
     join lake.frontier as f on f.dt_id = r.dt_id
-   -- Of the tables that are read: those that failed in this round; is one open in it, or without content for it, or with another than before?
+   -- Of the tables that are read: those that failed in this round; is one open in it, or without content for it, or
+   -- with another than before?
    cross join lateral (
      select string_agg(format('%s.%s', a.schema_name, a.name), ', ' order by a.id)
               filter (where u.state in ('FAILED', 'UPSTREAM_FAILED', 'CANCELLED')) as failed,

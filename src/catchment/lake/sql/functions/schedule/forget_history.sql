@@ -1,6 +1,7 @@
--- forget_history: delete what nobody will ask for again: refreshes after the time that the lake keeps them, those that had nothing to do
--- after a day, rounds without refreshes, versions and changes older than every reader. Of those that had nothing to do the times stay in
--- lake.idle as long as other refreshes do: how old the data were is computed from all.
+-- forget_history: delete what nobody will ask for again: refreshes after the time that the lake keeps them, those that
+-- had nothing to do after a day, rounds without refreshes, versions and changes older than every reader. Of those that
+-- had nothing to do the times stay in lake.idle as long as other refreshes do: how old the data were is computed from
+-- all.
 create or replace function lake.forget_history()
   returns void
   language plpgsql
@@ -20,7 +21,8 @@ begin
     returning r.dt_id, r.round_id, r.state, coalesce(r.published_at, r.finished_at) as seen_at
   )
   insert into lake.idle (dt_id, until, seen_at, data_at)
-  select g.dt_id, max(g.seen_at), array_agg(g.seen_at order by g.seen_at, o.data_at), array_agg(o.data_at order by g.seen_at, o.data_at)
+  select g.dt_id, max(g.seen_at), array_agg(g.seen_at order by g.seen_at, o.data_at),
+         array_agg(o.data_at order by g.seen_at, o.data_at)
     from gone as g
     join lake.round as o on o.id = g.round_id
    where g.state = 'SUCCEEDED'
@@ -40,6 +42,7 @@ begin
   delete from lake.change as c
    where c.snapshot_id < lake.pinned_snapshot()
      and (c.kind <> 'upkeep'
-          or exists (select from lake.change as n where n.table_id = c.table_id and n.kind = 'upkeep' and n.snapshot_id > c.snapshot_id));
+          or exists (select from lake.change as n where n.table_id = c.table_id and n.kind = 'upkeep'
+                        and n.snapshot_id > c.snapshot_id));
 end;
 $$;

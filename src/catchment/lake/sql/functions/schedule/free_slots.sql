@@ -1,5 +1,5 @@
--- free_slots: how many tasks of refreshes could run at this moment, the one that asks included. Counted are workers that serve the lake
--- alone: nobody knows what another one would do with a slot.
+-- free_slots: how many tasks of refreshes could run at this moment, the one that asks included. Counted are workers
+-- that serve the lake alone: nobody knows what another one would do with a slot.
 create or replace function lake.free_slots()
   returns integer
   language sql

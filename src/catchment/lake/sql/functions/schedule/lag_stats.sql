@@ -1,12 +1,14 @@
--- lag_stats: how old the data of a table were between a time and now. After a refresh became visible the table lags by its age, and
--- ever more until the next one does. Before the first there is nothing to lag.
+-- lag_stats: how old the data of a table were between a time and now. After a refresh became visible the table lags by
+-- its age, and ever more until the next one does. Before the first there is nothing to lag.
 --
---   returns mean and largest lag, the share of the time within its lag (null without one), the time looked at, and the refreshes in it
+--   returns mean and largest lag, the share of the time within its lag (null without one), the time looked at, and the
+--           refreshes in it
 create or replace function lake.lag_stats(
   p_dt_id  bigint,
   p_since  timestamptz
 )
-  returns table (mean_lag interval, max_lag interval, within_target double precision, looked_at interval, refreshes bigint)
+  returns table (mean_lag interval, max_lag interval, within_target double precision, looked_at interval,
+                 refreshes bigint)
   language sql
   volatile
   security definer
@@ -37,9 +39,11 @@ as $$
      cross join now as n
      where coalesce(v.to_at, n.at) > greatest(v.from_at, p_since)
   )
-  select make_interval(secs => sum((p.oldest - p.youngest) * (p.oldest + p.youngest) / 2) / nullif(sum(p.oldest - p.youngest), 0)),
+  select make_interval(secs => sum((p.oldest - p.youngest) * (p.oldest + p.youngest) / 2)
+                               / nullif(sum(p.oldest - p.youngest), 0)),
          make_interval(secs => max(p.oldest)),
-         sum(greatest(0, least(p.oldest, (select t.seconds from target as t)) - p.youngest)) / nullif(sum(p.oldest - p.youngest), 0)
+         sum(greatest(0, least(p.oldest, (select t.seconds from target as t)) - p.youngest))
+         / nullif(sum(p.oldest - p.youngest), 0)
            * case when (select t.seconds from target as t) is not null then 1 end,
          make_interval(secs => coalesce(sum(p.oldest - p.youngest), 0)),
          (select count(*) from visible as v where v.from_at >= p_since)

@@ -1,5 +1,5 @@
--- open_round: refresh these tables, and all dynamic tables they read, as of one snapshot. Only in the turn of rounds, so that rounds are
--- opened in the order of their snapshots, which is the order in which the refreshes of a table run.
+-- open_round: refresh these tables, and all dynamic tables they read, as of one snapshot. Only in the turn of rounds,
+-- so that rounds are opened in the order of their snapshots, which is the order in which the refreshes of a table run.
 --
 --   locks   for a scheduled round the rows of its tables, those that are free
 create or replace function lake.open_round(

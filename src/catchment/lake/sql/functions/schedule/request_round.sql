@@ -19,7 +19,8 @@ begin
   if not exists (select from lake.dt as d where d.id = any (p_tables) and d.state in ('active', 'suspended')) then
     raise exception using
       errcode = 'CM014',
-      message = format('none of the tables %s can be refreshed: they are being created or dropped, or do not exist', p_tables),
+      message = format('none of the tables %s can be refreshed: they are being created or dropped, or do not exist',
+                       p_tables),
       hint = 'Look at: catchment table list.';
   end if;
   perform t.name from worker.turn as t where t.name = 'lake.round' for update;

@@ -1,5 +1,5 @@
--- request_upkeep: ask now and then for what keeps the lake in order: files of refreshes that are over, tables in too many files or with
--- too many deleted rows; and delete old history.
+-- request_upkeep: ask now and then for what keeps the lake in order: files of refreshes that are over, tables in too
+-- many files or with too many deleted rows; and delete old history.
 --
 --   locks   the lake's row, when something is done
 create or replace function lake.request_upkeep()

@@ -1,5 +1,6 @@
--- scan_changes: note which tables the new snapshots of the lake have touched. Snapshots commit in the order of their ids, so none
--- is missed. A name in the catalog's text can look like an entry of ours: that can only make a table seem changed.
+-- scan_changes: note which tables the new snapshots of the lake have touched. Snapshots commit in the order of their
+-- ids, so none is missed. A name in the catalog's text can look like an entry of ours: that can only make a table seem
+-- changed.
 --
 --   returns the newest snapshot
 --   locks   the lake's row, if there is something new
@@ -33,7 +34,8 @@ begin
     from lake.ducklake_table as t
    where t.begin_snapshot > v_scanned
      and t.begin_snapshot <= v_head
-     and exists (select from lake.ducklake_table as p where p.table_id = t.table_id and p.begin_snapshot < t.begin_snapshot)
+     and exists (select from lake.ducklake_table as p where p.table_id = t.table_id
+                    and p.begin_snapshot < t.begin_snapshot)
    union
   -- Of snapshots that expired before they were looked at nobody knows what they did: any source may have changed.
   select s.table_id, v_head, k.kind

@@ -1,5 +1,5 @@
--- set_components: which dynamic tables are connected by reading each other, directly or through others. A component has the smallest
--- id in it. Not within a commit to the lake, which would be held up by who else writes these rows.
+-- set_components: which dynamic tables are connected by reading each other, directly or through others. A component has
+-- the smallest id in it. Not within a commit to the lake, which would be held up by who else writes these rows.
 --
 --   locks   rows of tables whose component changes
 create or replace function lake.set_components()

@@ -1,6 +1,6 @@
--- watch_refreshes: stop refreshes that are past their deadline, and those in buckets in which a bucket runs but none has started or
--- ended for so long that it hangs (no_progress_seconds of the plan). Buckets that nobody has time for do not hang. Their tasks are
--- cancelled, and settle them as they end.
+-- watch_refreshes: stop refreshes that are past their deadline, and those in buckets in which a bucket runs but none
+-- has started or ended for so long that it hangs (no_progress_seconds of the plan). Buckets that nobody has time for do
+-- not hang. Their tasks are cancelled, and settle them as they end.
 --
 --   locks   refresh rows, those that are free; see worker.cancel
 create or replace function lake.watch_refreshes()
@@ -29,7 +29,8 @@ begin
        and (r.deadline_at <= v_now
             or b.running > 0
            and greatest(b.newest, r.planned_at)
-               < v_now - make_interval(secs => coalesce((r.plan ->> 'no_progress_seconds')::double precision, c_no_progress)))
+               < v_now - make_interval(secs => coalesce((r.plan ->> 'no_progress_seconds')::double precision,
+                                                        c_no_progress)))
      order by r.id
        for update of r skip locked
   loop

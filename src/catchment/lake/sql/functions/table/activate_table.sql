@@ -1,5 +1,6 @@
--- activate_table: the definition kept by create_table comes into force. Called by the guard within the commit that creates the table
--- in the lake, so both happen or neither. Of a replaced table nothing is left but its id, its history and its suspension.
+-- activate_table: the definition kept by create_table comes into force. Called by the guard within the commit that
+-- creates the table in the lake, so both happen or neither. Of a replaced table nothing is left but its id, its history
+-- and its suspension.
 --
 --   creating | active | suspended | dropping -> active; a suspended one stays so
 --   locks   the table's row, then its frontier
@@ -18,7 +19,8 @@ declare
 begin
   select d.next into v_next from lake.dt as d where d.id = p_dt_id for update;
   if v_next is null or (v_next ->> 'generation')::integer <> p_generation then
-    perform lake.veto(format('table %s has no definition of generation %s that waits to come into force', p_dt_id, p_generation));
+    perform lake.veto(format('table %s has no definition of generation %s that waits to come into force', p_dt_id,
+                             p_generation));
   end if;
   v_physical := lake.find_physical(p_dt_id, p_generation);
   if v_physical is null then
@@ -48,7 +50,8 @@ begin
          updated_at      = worker.now()
    where d.id = p_dt_id;
   update lake.frontier as f
-     set epoch = f.epoch + 1, data_snapshot = null, data_at = null, commit_snapshot = null, checked_snapshot = null, rows = null
+     set epoch = f.epoch + 1, data_snapshot = null, data_at = null, commit_snapshot = null, checked_snapshot = null,
+         rows = null
    where f.dt_id = p_dt_id;
   delete from lake.read as r where r.dt_id = p_dt_id;
   delete from lake.version as v where v.dt_id = p_dt_id;

@@ -1,5 +1,5 @@
--- drop_table: a dynamic table is about to be dropped from the lake. It is not refreshed any more; the commit that drops it removes
--- the row. If that commit never comes, drop it again.
+-- drop_table: a dynamic table is about to be dropped from the lake. It is not refreshed any more; the commit that drops
+-- it removes the row. If that commit never comes, drop it again.
 --
 --   any -> dropping
 --   locks   the table's row
@@ -23,7 +23,8 @@ begin
   if v_readers is not null then
     raise exception using
       errcode = 'CM014',
-      message = format('dynamic table %s is read by %s', (select format('%s.%s', d.schema_name, d.name) from lake.dt as d where d.id = p_dt_id),
+      message = format('dynamic table %s is read by %s',
+                       (select format('%s.%s', d.schema_name, d.name) from lake.dt as d where d.id = p_dt_id),
                        v_readers),
       hint = 'Drop those first, or all of them with --cascade.';
   end if;

@@ -1,4 +1,5 @@
--- put_name: the name kept by rename_table comes into force. Called by the guard within the commit that renames the view.
+-- put_name: the name kept by rename_table comes into force. Called by the guard within the commit that renames the
+-- view.
 --
 --   locks   the table's row
 --   raises  CM015 when there is no such name

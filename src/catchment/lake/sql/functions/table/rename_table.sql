@@ -1,4 +1,5 @@
--- rename_table: keep the new name of a dynamic table until the commit that renames its view puts it into force. Only under the commit lock.
+-- rename_table: keep the new name of a dynamic table until the commit that renames its view puts it into force. Only
+-- under the commit lock.
 --
 --   locks   the table's row
 --   raises  CM014 when the name is taken, or others read the table: their definitions say the old name
@@ -24,7 +25,8 @@ begin
     raise exception using
       errcode = 'CM014',
       message = format('dynamic table %s is read under its name by %s',
-                       (select format('%s.%s', d.schema_name, d.name) from lake.dt as d where d.id = p_dt_id), v_readers),
+                       (select format('%s.%s', d.schema_name, d.name) from lake.dt as d where d.id = p_dt_id),
+                       v_readers),
       hint = 'Create a table of the new name, CREATE OR REPLACE those to read it, and drop this one.';
   end if;
   if exists (select from lake.dt as d

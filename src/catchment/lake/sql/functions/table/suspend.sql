@@ -1,4 +1,5 @@
--- suspend: a dynamic table is not refreshed by the schedule any more, nor are those that read it. p_by: user or failures.
+-- suspend: a dynamic table is not refreshed by the schedule any more, nor are those that read it. p_by: user or
+-- failures.
 --
 --   active -> suspended, and all active ones below it, by upstream
 --   returns the ids that were suspended
@@ -23,7 +24,8 @@ begin
     select d.id from lake.dt as d join below as b on b.id = d.id where d.state = 'active' order by d.id for update of d
   ), changed as (
     update lake.dt as d
-       set state = 'suspended', suspended_by = case d.id when p_dt_id then p_by else 'upstream' end, updated_at = worker.now()
+       set state = 'suspended', suspended_by = case d.id when p_dt_id then p_by else 'upstream' end,
+           updated_at = worker.now()
       from held as h
      where d.id = h.id
     returning d.id
