@@ -8,12 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.channels import Touched, all_functions, expected_header, scratch_tables, session_sequences, touched
+from tests.fixtures.channels import (
+    Touched,
+    all_functions,
+    expected_header,
+    scratch_tables,
+    session_sequences,
+    temporary_tables,
+    touched,
+    unqualified,
+)
 from tests.fixtures.sql_files import SOURCE, Function
 
 PAGE = Path(__file__).parents[2] / "docs" / "session-state.md"
-PART = {"worker": "Engine", "lake": "Lake"}
+PART = {"worker": "Engine", "lake": "Lake", "register": "Register"}
 PYTHON = re.compile(r"(?:set_config|current_setting)\('((?:worker|lake|register)\.\w+)'")
+
+# A line of a drawing: the function, what it reads, an arrow and what it fills.
+STEP = re.compile(r"^(\w+) +(.*)$", re.MULTILINE)
 
 schemas = pytest.mark.parametrize("schema", [*PART])
 Table = dict[str, list[set[str]]]
@@ -77,6 +89,35 @@ def test_the_page_names_who_sets_and_reads_each_sequence(schema: str) -> None:
     used = {name for f in of(schema) for name in touched(f).asks | touched(f).sets} & session_sequences()
     expected = {n: [names(schema, lambda t: t.sets, n), names(schema, lambda t: t.asks, n)] for n in used}
     assert {name: cells[1:] for name, cells in table(schema, "sequence").items()} == expected
+
+
+def test_drawings_show_what_each_step_reads_and_fills() -> None:
+    drawings = re.findall(r"^```text\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert drawings
+    for drawing in drawings:
+        drawn = {name: [set(part.split()) for part in rest.split("→")] for name, rest in STEP.findall(drawing)}
+        tables = {name for parts in drawn.values() for part in parts for name in part}
+        expected: Table = {}
+        for function in of("register"):
+            both = [{n.removeprefix("pg_temp.") for n in way} & tables for way in _reads_and_fills(function)]
+            if any(both):
+                expected[function.name] = both
+        assert {name: [*parts, set[str]()][:2] for name, parts in drawn.items()} == expected
+
+
+def _reads_and_fills(function: Function) -> tuple[set[str], set[str]]:
+    found = touched(function)
+    return found.reads, found.fills
+
+
+def test_temporary_tables_are_empty_after_a_commit_and_named_with_their_schema() -> None:
+    for function in all_functions():
+        for made in re.findall(r"create temporary table [^;]*;", function.body):
+            assert re.search(r"on commit (delete rows|drop)", made), function.path
+        found = touched(function)
+        named = {name for name in temporary_tables() if re.search(rf"\b{name}\b", function.body)}
+        assert {f"pg_temp.{name}" for name in named} <= found.reads | found.writes, f"{function.path}: in which way?"
+        assert not unqualified(function), function.path
 
 
 def test_every_scratch_table_is_touched_by_a_function() -> None:

@@ -2,6 +2,8 @@
 -- that counts nothing goes. Rows are found through the key: the work grows with the change and not with the report.
 --
 --   raises  RG009 when more units would be lost than there are
+--   reads   pg_temp.moment_merged, pg_temp.unit_facet_sum
+--   writes  pg_temp.moment_merge, pg_temp.unit_facet_sum
 --   plan    no_jit, indexed, probed
 create or replace function register.amend_unit_facet(
   p_round_id      bigint,
@@ -18,7 +20,7 @@ declare
   v_inserted  integer;
 begin
   if exists (
-    select from unit_facet_sum as s
+    select from pg_temp.unit_facet_sum as s
       left join register.statistical_unit_facet_row as p using (facet_key)
      where p.count + s.count < 0
         or p.facet_key is null and (s.count < 0 or s.count = 0 and s.added is distinct from s.removed)
@@ -28,19 +30,19 @@ begin
       message = 'statistical_unit_facet would lose more units than it has: it does not agree with the units it was made from',
       hint = 'Run: catchment register derive --full';
   end if;
-  delete from moment_merge;
-  insert into moment_merge (facet_key, period_key, old, added, removed)
+  delete from pg_temp.moment_merge;
+  insert into pg_temp.moment_merge (facet_key, period_key, old, added, removed)
   select s.facet_key, 0, p.moments, s.added, s.removed
-    from unit_facet_sum as s
+    from pg_temp.unit_facet_sum as s
     left join register.statistical_unit_facet_row as p using (facet_key)
    where s.added is distinct from s.removed;
   perform register.merge_moments(p_is_part => p_is_one_flush);
   perform register.look_up_unit_facet_extremes(p_round_id);
   perform register.close_moments();
-  delete from unit_facet_sum as s where s.is_lookup;
+  delete from pg_temp.unit_facet_sum as s where s.is_lookup;
 
   delete from register.statistical_unit_facet_row as p
-   using unit_facet_sum as s
+   using pg_temp.unit_facet_sum as s
    where s.facet_key = p.facet_key
      and p.count + s.count = 0;
   get diagnostics v_deleted = row_count;
@@ -48,8 +50,8 @@ begin
      set count        = p.count + s.count,
          moments      = case when m.facet_key is null then p.moments else m.moments end,
          value_counts = register.merge_counts(p.value_counts, s.added_counts, s.removed_counts)
-    from unit_facet_sum as s
-    left join moment_merged as m using (facet_key)
+    from pg_temp.unit_facet_sum as s
+    left join pg_temp.moment_merged as m using (facet_key)
    where s.facet_key = p.facet_key
      and (s.count <> 0 or m.facet_key is not null or s.added_counts is distinct from s.removed_counts);
   get diagnostics v_updated = row_count;
@@ -60,8 +62,8 @@ begin
   select s.facet_key, s.valid_from, s.valid_until, s.unit_type, s.physical_region_path, s.primary_activity_category_path,
          s.sector_path, s.legal_form_id, s.physical_country_id, s.status_id, s.count, m.moments,
          register.merge_counts(null, s.added_counts, s.removed_counts)
-    from unit_facet_sum as s
-    left join moment_merged as m using (facet_key)
+    from pg_temp.unit_facet_sum as s
+    left join pg_temp.moment_merged as m using (facet_key)
    where s.count > 0
      and not exists (select from register.statistical_unit_facet_row as p where p.facet_key = s.facet_key);
   get diagnostics v_inserted = row_count;

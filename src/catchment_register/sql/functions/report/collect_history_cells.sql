@@ -3,6 +3,8 @@
 -- so that the next one of them that goes need not be looked up. Other extremes are left uncounted. Units with values that are no
 -- numbers stay on their own.
 --
+--   reads   pg_temp.known_min
+--   writes  pg_temp.known_min
 --   plan    no_jit, unsorted, memory_128
 create or replace function register.collect_history_cells(
   p_round_id       bigint,
@@ -19,8 +21,8 @@ as $$
 declare
   v_count integer;
 begin
-  delete from known_min;
-  insert into known_min (unit_type, stat_definition_id, value)
+  delete from pg_temp.known_min;
+  insert into pg_temp.known_min (unit_type, stat_definition_id, value)
   select h.unit_type, m.stat_definition_id, mode() within group (order by m.min)
     from register.statistical_history_row as h
    cross join lateral unnest(h.moments) as m
@@ -28,7 +30,7 @@ begin
    group by h.unit_type, m.stat_definition_id;
   -- Before anything is published, the smallest value that was reported is the best guess: most units have one of their own.
   if not found and p_source = 'all' then
-    insert into known_min (unit_type, stat_definition_id, value)
+    insert into pg_temp.known_min (unit_type, stat_definition_id, value)
     select t.unit_type, s.stat_definition_id, s.value
       from (select v.establishment_id is null as is_legal, v.stat_definition_id,
                    least(min(v.value_int)::numeric, min(v.value_float)::numeric) as value
@@ -80,7 +82,7 @@ begin
          select case when p_source = 'changes' or not u.is_only or u.value_counts is not null then u.unit_id end as unit_id
        ) as g
         left join lateral unnest(case when g.unit_id is null then u.moments end) with ordinality as m on true
-        left join known_min as k on k.unit_type = u.unit_type and k.stat_definition_id = m.stat_definition_id
+        left join pg_temp.known_min as k on k.unit_type = u.unit_type and k.stat_definition_id = m.stat_definition_id
        group by u.flush_id, u.sign, u.unit_type, g.unit_id, u.valid_from, u.valid_until, u.next_from, u.birth_key, u.death_key,
                 u.used_for_counting, m.stat_definition_id
     ) as c

@@ -3,6 +3,8 @@
 -- and rare. Of the history by facet the units of the facets that a child has staged are read through an index; its cells are gone
 -- when it commits, so that no other child sees them.
 --
+--   reads   pg_temp.moment_piece, pg_temp.open_extreme
+--   writes  pg_temp.moment_part, pg_temp.open_extreme, pg_temp.wanted_facet
 --   plan    no_jit, unlooped, hash_again, memory_128
 create or replace function register.look_up_history_extremes(
   p_round_id   bigint,
@@ -17,9 +19,9 @@ as $$
 declare
   v_periods register.period[];
 begin
-  delete from open_extreme;
-  insert into open_extreme (facet_key, period_key)
-  select distinct p.facet_key, p.period_key from moment_piece as p where p.min is null or p.max is null;
+  delete from pg_temp.open_extreme;
+  insert into pg_temp.open_extreme (facet_key, period_key)
+  select distinct p.facet_key, p.period_key from pg_temp.moment_piece as p where p.min is null or p.max is null;
   if not found then
     return;
   end if;
@@ -27,13 +29,13 @@ begin
                                           || case when o.period_key % 100 > 0
                                                   then to_char(o.period_key % 100, '"-"FM00') else '' end))
     into v_periods
-    from open_extreme as o;
-  delete from wanted_facet;
-  insert into wanted_facet (unit_type, physical_region_path, primary_activity_category_path, legal_form_id, physical_country_id,
+    from pg_temp.open_extreme as o;
+  delete from pg_temp.wanted_facet;
+  insert into pg_temp.wanted_facet (unit_type, physical_region_path, primary_activity_category_path, legal_form_id, physical_country_id,
                             status_id, unit_size_id)
   select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path, f.legal_form_id, f.physical_country_id,
          f.status_id, f.unit_size_id
-    from (select distinct o.facet_key from open_extreme as o) as o
+    from (select distinct o.facet_key from pg_temp.open_extreme as o) as o
     join register.statistical_history_staging as f on f.facet_key = o.facet_key
    where f.round_id = p_round_id
      and (p_batch_seq is null or f.batch_seq = p_batch_seq);
@@ -46,12 +48,12 @@ begin
    where c.round_id = p_round_id
      and c.partition_seq < 0
      and c.unit_id is null
-     and c.facet_key not in (select o.facet_key from open_extreme as o);
-  delete from moment_part;
-  insert into moment_part (facet_key, period_key, sign, moments)
+     and c.facet_key not in (select o.facet_key from pg_temp.open_extreme as o);
+  delete from pg_temp.moment_part;
+  insert into pg_temp.moment_part (facet_key, period_key, sign, moments)
   select f.facet_key, f.period_key, f.sign, f.moments
     from register.history_facts(p_round_id, p_report, true, v_periods) as f
-    join open_extreme as o using (facet_key, period_key)
+    join pg_temp.open_extreme as o using (facet_key, period_key)
    where f.moments is not null;
   perform register.sum_moments();
   perform register.fill_extremes();

@@ -3,6 +3,8 @@
 -- (null): an extreme is looked up once. Only the end of the stage changes what is published. Published rows are found through the
 -- key: the work grows with the change and not with the report.
 --
+--   reads   pg_temp.moment_merged
+--   writes  pg_temp.moment_merge
 --   plan    no_jit, indexed, probed
 create or replace function register.merge_history(
   p_round_id   bigint,
@@ -19,9 +21,9 @@ declare
                          from register.report_scope(p_round_id, p_report) as s);
 begin
   perform register.open_report_scratch();
-  delete from moment_merge;
+  delete from pg_temp.moment_merge;
   execute format($sql$
-    insert into moment_merge (facet_key, period_key, old, added, removed)
+    insert into pg_temp.moment_merge (facet_key, period_key, old, added, removed)
     select s.facet_key, s.year * 100 + coalesce(s.month, 0), p.moments, s.moments, s.removed
       from register.statistical_history_staging as s
       left join register.%I_row as p
@@ -36,7 +38,7 @@ begin
   perform register.close_moments();
   update register.statistical_history_staging as s
      set is_merged = true, merged = m.moments
-    from moment_merged as m
+    from pg_temp.moment_merged as m
    where s.round_id = p_round_id
      and (p_batch_seq is null or s.batch_seq = p_batch_seq)
      and m.facet_key = s.facet_key

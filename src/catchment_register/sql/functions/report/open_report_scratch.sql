@@ -1,5 +1,9 @@
 -- open_report_scratch: temporary tables of this session for steps of the reports, made once and emptied at each commit. Private, so
 -- that children side by side share nothing.
+--
+--   writes  pg_temp.count_sum, pg_temp.known_min, pg_temp.moment_merge, pg_temp.moment_merged, pg_temp.moment_part,
+--           pg_temp.moment_piece, pg_temp.moment_sum, pg_temp.open_extreme, pg_temp.unit_facet_sum,
+--           pg_temp.wanted_facet, pg_temp.wanted_unit
 create or replace function register.open_report_scratch()
   returns void
   language plpgsql

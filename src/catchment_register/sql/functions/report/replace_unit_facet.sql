@@ -2,6 +2,7 @@
 -- are equal are left alone, rows that nothing supports go. Joined by hashing whatever the planner believes: it may believe a
 -- table empty that is being filled.
 --
+--   reads   pg_temp.unit_facet_sum
 --   plan    no_jit, hashed, memory_128
 create or replace function register.replace_unit_facet()
   returns jsonb
@@ -15,11 +16,11 @@ declare
   v_inserted  integer;
 begin
   delete from register.statistical_unit_facet_row as p
-   where not exists (select from unit_facet_sum as s where s.facet_key = p.facet_key);
+   where not exists (select from pg_temp.unit_facet_sum as s where s.facet_key = p.facet_key);
   get diagnostics v_deleted = row_count;
   update register.statistical_unit_facet_row as p
      set count = s.count, moments = s.added, value_counts = s.added_counts
-    from unit_facet_sum as s
+    from pg_temp.unit_facet_sum as s
    where s.facet_key = p.facet_key
      and (p.count, p.moments, p.value_counts) is distinct from (s.count, s.added, s.added_counts);
   get diagnostics v_updated = row_count;
@@ -28,7 +29,7 @@ begin
                                                    physical_country_id, status_id, count, moments, value_counts)
   select s.facet_key, s.valid_from, s.valid_until, s.unit_type, s.physical_region_path, s.primary_activity_category_path,
          s.sector_path, s.legal_form_id, s.physical_country_id, s.status_id, s.count, s.added, s.added_counts
-    from unit_facet_sum as s
+    from pg_temp.unit_facet_sum as s
   on conflict do nothing;
   get diagnostics v_inserted = row_count;
   return jsonb_build_object('inserted', v_inserted, 'updated', v_updated, 'deleted', v_deleted);

@@ -2,6 +2,8 @@
 -- changes, a row holds differences. Groups are few and large: their values are summed variable by variable.
 --
 --   raises  RG010 when the cells were lost in a crash
+--   reads   pg_temp.count_sum, pg_temp.moment_sum
+--   writes  pg_temp.moment_part
 --   plan    no_jit, unmerged, memory_128
 create or replace function register.stage_history(p_payload jsonb)
   returns integer
@@ -20,8 +22,8 @@ begin
   perform register.open_report_scratch();
   select s.is_rebuild into strict v_is_rebuild from register.report_scope(v_round_id, 'history') as s;
 
-  delete from moment_part;
-  insert into moment_part (facet_key, period_key, sign, moments, value_counts)
+  delete from pg_temp.moment_part;
+  insert into pg_temp.moment_part (facet_key, period_key, sign, moments, value_counts)
   select f.facet_key, f.period_key, f.sign, f.moments, f.value_counts
     from register.history_facts(v_round_id, 'history', false, v_periods) as f
    where f.moments is not null
@@ -34,8 +36,8 @@ begin
   select v_round_id, v_batch_seq, c.resolution, c.year, c.month, c.facet_key, c.unit_type, c.unit_count, c.measures, m.added,
          n.added, m.removed, n.removed
     from register.history_sums(v_round_id, 'history', v_periods) as c
-    left join moment_sum as m using (facet_key, period_key)
-    left join count_sum as n using (facet_key, period_key)
+    left join pg_temp.moment_sum as m using (facet_key, period_key)
+    left join pg_temp.count_sum as n using (facet_key, period_key)
    -- A difference of nothing need not be published.
    where v_is_rebuild
       or c.unit_count <> 0

@@ -2,6 +2,7 @@
 -- values that are added and removed. From the cells of the round, those of flushes after p_after; or, with p_is_lookup, from cells
 -- that were collected to look up extremes.
 --
+--   writes  pg_temp.unit_facet_sum
 --   plan    no_jit, unsorted, memory_256
 create or replace function register.sum_unit_facets(
   p_round_id   bigint,
@@ -14,8 +15,8 @@ create or replace function register.sum_unit_facets(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  delete from unit_facet_sum as s where s.is_lookup = p_is_lookup;
-  insert into unit_facet_sum (is_lookup, facet_key, valid_from, valid_until, unit_type, physical_region_path,
+  delete from pg_temp.unit_facet_sum as s where s.is_lookup = p_is_lookup;
+  insert into pg_temp.unit_facet_sum (is_lookup, facet_key, valid_from, valid_until, unit_type, physical_region_path,
                               primary_activity_category_path, sector_path, legal_form_id, physical_country_id, status_id, count,
                               added, removed, added_counts, removed_counts)
   select p_is_lookup,

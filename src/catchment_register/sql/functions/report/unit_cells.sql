@@ -4,6 +4,8 @@
 -- A birth is known by its month: periods end with months, so that comparing months is exact. One from before the year in which
 -- the row begins is none in any period of the row and delays nothing: it is left out, so that more rows look the same.
 -- Inlined, therefore without settings of its own. Its parts have the same types: else each row is copied once more.
+--
+--   reads   pg_temp.wanted_facet, pg_temp.wanted_unit
 create or replace function register.unit_cells(
   p_source      text,
   p_from_flush  bigint,
@@ -37,14 +39,14 @@ as $$
              r.physical_postcode, r.physical_postplace, r.moments, r.value_counts
         from register.statistical_unit_row as r
        where (p_source = 'all' and p_slots @> r.hash_slot::integer)
-          or (p_source = 'types' and r.unit_type = any (array(select w.unit_type from wanted_facet as w)))
+          or (p_source = 'types' and r.unit_type = any (array(select w.unit_type from pg_temp.wanted_facet as w)))
       union all
       select 0::bigint, 1::smallint, r.unit_type, r.unit_id, r.valid_from, r.valid_until, r.next_from,
              r.is_only, r.birth_date, r.death_date, r.used_for_counting, r.primary_activity_category_id,
              r.secondary_activity_category_id, r.sector_id, r.legal_form_id, r.physical_region_id, r.physical_country_id,
              r.unit_size_id, r.status_id, r.name, r.physical_address_part1, r.physical_address_part2, r.physical_address_part3,
              r.physical_postcode, r.physical_postplace, r.moments, r.value_counts
-        from wanted_unit as w
+        from pg_temp.wanted_unit as w
         join register.statistical_unit_row as r on r.unit_type = w.unit_type and r.unit_id = w.unit_id
        where p_source = 'wanted'
       union all

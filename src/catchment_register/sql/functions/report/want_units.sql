@@ -2,6 +2,8 @@
 -- names a region of each version and an activity of each standard that has it; a missing one is a facet too. An index finds the
 -- rows by region, activity and type; the other dimensions leave few of them, and all that is done with a unit costs more.
 --
+--   reads   pg_temp.wanted_facet
+--   writes  pg_temp.wanted_unit
 --   plan    no_jit, loop_again
 create or replace function register.want_units()
   returns void
@@ -10,10 +12,10 @@ create or replace function register.want_units()
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  delete from wanted_unit;
-  insert into wanted_unit (unit_type, unit_id)
+  delete from pg_temp.wanted_unit;
+  insert into pg_temp.wanted_unit (unit_type, unit_id)
   select r.unit_type, r.unit_id
-    from wanted_facet as w
+    from pg_temp.wanted_facet as w
     join register.region as g on g.path = w.physical_region_path
     join register.activity_category as a on a.path = w.primary_activity_category_path
     join register.statistical_unit_row as r
@@ -24,7 +26,7 @@ begin
      and (w.is_any_size or r.unit_size_id is not distinct from w.unit_size_id)
   union
   select r.unit_type, r.unit_id
-    from wanted_facet as w
+    from pg_temp.wanted_facet as w
     join register.activity_category as a on a.path = w.primary_activity_category_path
     join register.statistical_unit_row as r
       on r.physical_region_id is null and r.primary_activity_category_id = a.id and r.unit_type = w.unit_type
@@ -35,7 +37,7 @@ begin
    where w.physical_region_path is null
   union
   select r.unit_type, r.unit_id
-    from wanted_facet as w
+    from pg_temp.wanted_facet as w
     join register.region as g on g.path = w.physical_region_path
     join register.statistical_unit_row as r
       on r.physical_region_id = g.id and r.primary_activity_category_id is null and r.unit_type = w.unit_type
@@ -46,7 +48,7 @@ begin
    where w.primary_activity_category_path is null
   union
   select r.unit_type, r.unit_id
-    from wanted_facet as w
+    from pg_temp.wanted_facet as w
     join register.statistical_unit_row as r
       on r.physical_region_id is null and r.primary_activity_category_id is null and r.unit_type = w.unit_type
      and r.legal_form_id is not distinct from w.legal_form_id
