@@ -11,20 +11,27 @@ from pathlib import Path
 from typing import Any
 
 import catchment
+import catchment.commands
+import catchment.schema
 
 PAGE = Path(__file__).parent / "reference" / "python.md"
 
 INTRO = """\
-Everything in `catchment` that is public: `import catchment`, then the names below. What the engine does with a task is
-in [structured concurrency](../concepts/structured-concurrency.md), the SQL side in the [SQL reference](sql.md). This
-page is written by `docs/generate_reference.py` from the docstrings: change those."""
+Everything in `catchment` that is public: `import catchment`, then the names below. Those for applications with a schema
+or commands are in `catchment.schema` and `catchment.commands`. What the engine does with a task is in [structured
+concurrency](../concepts/structured-concurrency.md), the SQL side in the [SQL reference](sql.md). This page is written
+by `docs/generate_reference.py` from the docstrings: change those."""
 
 GROUPS = {
     "Define and ask": ["App", "Command", "Retry", "Limit", "SyncClient", "TaskId", "TaskInfo", "TaskState"],
     "In a handler": ["Context", "Child", "RetryLater", "GiveUp"],
     "Connect and install": ["connect", "migrate"],
+    "catchment.schema": catchment.schema.__all__,
+    "catchment.commands": [n for n in catchment.commands.__all__ if inspect.isroutine(getattr(catchment.commands, n))],
     "Errors": [],
 }
+# Groups that are a module of this name, and begin with what it says.
+MODULES = {"catchment.schema": catchment.schema, "catchment.commands": catchment.commands}
 ERRORS_INTRO = "Those with a code come from the engine, see [errors](errors.md)."
 
 MORE = {
@@ -33,13 +40,15 @@ MORE = {
     "transaction](../how-to/write-in-one-transaction.md).",
     "Retry": "More is in [retry and give up](../how-to/retry-and-give-up.md).",
     "Limit": "More is in [limit work](../how-to/limit-work.md).",
+    "Schema": "A whole application is in [ship your own schema](../how-to/ship-your-own-schema.md).",
     "Context": "More ways to test a handler are in [test your tasks](../how-to/test-your-tasks.md).",
 }
 
 # How a member is written: on the object that users have of this class.
-OWNERS = {"App": "app.", "SyncClient": "app.sync.", "Context": "ctx.", "Command": "command."}
+OWNERS = {"App": "app.", "SyncClient": "app.sync.", "Context": "ctx.", "Command": "command.", "Schema": "schema."}
 DECORATORS = {("App", "command"), ("App", "middleware"), ("Command", "join")}
-MADE_BY_USERS = {"App", "Retry", "Limit", "RetryLater", "GiveUp", "connect", "migrate"}
+MADE_BY_USERS = {"App", "Retry", "Limit", "RetryLater", "GiveUp", "Schema", "connect", "migrate"}
+MADE_BY_USERS |= {"lazy_app", "print_json", "print_rows"}
 # For whoever runs a handler, not for who writes one.
 INTERNAL = {
     ("Context", "mark_cancelled"),
@@ -52,6 +61,13 @@ INTERNAL = {
     ("Command", "path"),
     ("Limit", "keys"),
     ("TaskState", "is_settled"),
+    # For a schema that is installed in other steps.
+    ("Schema", "apply_migrations"),
+    ("Schema", "misfit"),
+    ("Schema", "newer"),
+    ("Schema", "newest"),
+    ("Schema", "recreate_routines"),
+    ("Schema", "version_query"),
 }
 
 
@@ -67,6 +83,8 @@ def render() -> str:
         parts.append(f"## {title}")
         if title == "Errors":
             parts.append(ERRORS_INTRO)
+        if title in MODULES:
+            parts.append(_markdown(MODULES[title].__doc__, language="text"))
         for name in names:
             parts.extend(_section(name))
     return "\n\n".join(parts) + "\n"
@@ -83,7 +101,7 @@ def _errors() -> list[str]:
 
 
 def _section(name: str) -> Iterator[str]:
-    kind = getattr(catchment, name)
+    kind = next(getattr(place, name) for place in (catchment, *MODULES.values()) if name in place.__all__)
     yield f"### {name}"
     if name in MADE_BY_USERS:
         yield f"`{name}{_parameters(kind)}`"
@@ -135,19 +153,20 @@ def _parameters(fn: Callable[..., Any], drop: int = 0) -> str:
     if bare and bare[0].name in ("self", "cls"):
         bare = bare[1:]
     text = str(inspect.Signature(bare[drop:])).replace("datetime.timedelta", "timedelta").replace("'", '"')
+    text = text.replace("<factory>", "{}").replace('<class "catchment.errors.SchemaMismatch">', "SchemaMismatch")
     return text.replace(", /", "").replace("(/, ", "(")
 
 
-def _markdown(doc: str | None, *, within: str = "") -> str:
-    """A docstring as Markdown: code in single backticks, public names as links, ``::`` as a block of Python."""
+def _markdown(doc: str | None, *, within: str = "", language: str = "python") -> str:
+    """A docstring as Markdown: code in single backticks, public names as links, what follows ``::`` as a block."""
     text = inspect.cleandoc(doc or "")
     text, _, example = text.partition("::\n\n")
     text = re.sub(r"``([^`]+)``", lambda found: _code(found[1], within), text)
-    return f"{text}:\n\n```python\n{inspect.cleandoc(example)}\n```" if example else text
+    return f"{text}:\n\n```{language}\n{inspect.cleandoc(example)}\n```" if example else text
 
 
 def _code(text: str, within: str) -> str:
-    is_name = text in catchment.__all__ and text != within
+    is_name = text != within and any(text in names for names in (catchment.__all__, *GROUPS.values()))
     return f"[{text}](#{text.lower()})" if is_name else f"`{text}`"
 
 

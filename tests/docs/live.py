@@ -1,8 +1,9 @@
 """Runs a page as a reader would: its files in a folder, its commands in one shell, its Python in one session.
 
-A Python block that begins with ``# name.py`` is that file. Other Python runs here, with ``await`` at the top level as
-in ``python -m asyncio``; ``# prints: text`` below it is what it prints, ``# raises: Kind text`` how it ends. A ``text``
-block is what the shell block before it prints, except for durations. SQL runs on a connection that commits.
+A block that begins with ``# name.py``, ``-- folder/name.sql`` or ``# pyproject.toml`` is that file. Other Python runs
+here, with ``await`` at the top level as in ``python -m asyncio``; ``# prints: text`` below it is what it prints,
+``# raises: Kind text`` how it ends. A ``text`` block is what the shell block before it prints, except for durations.
+SQL runs on a connection that commits.
 
 ``catchment`` is run by a forked process, unless a test chooses the installed program.
 """
@@ -19,6 +20,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -97,7 +99,10 @@ class LivePage:
         self.shell = Shell(folder, {"CATCHMENT_DSN": dsn}, stack)
 
     def run(self, block: Block) -> None:
-        if block.language == "sql":
+        name = re.match(r"(?:#|--) ([\w/]+\.(?:py|sql|toml))\n", block.text)
+        if name is not None:
+            self._write(name[1], block.text)
+        elif block.language == "sql":
             for step in cut(block):
                 check_sql(self._conn, step, is_rolled_back=False)
         elif block.language == "sh":
@@ -106,15 +111,25 @@ class LivePage:
             said, expected = _without_durations(self._printed), _without_durations(block.text)
             assert said == expected, f"it printed:\n{self._printed}"
         elif block.language == "python":
-            self._run_python(block)
+            for step in cut(block):
+                self._check_python(step)
 
-    def _run_python(self, block: Block) -> None:
-        name = re.match(r"# (\w+\.py)\n", block.text)
-        if name is not None:
-            (self._folder / name[1]).write_text(block.text, encoding="utf-8")
-            return
-        for step in cut(block):
-            self._check_python(step)
+    def _write(self, name: str, text: str) -> None:
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        if name == "pyproject.toml":
+            self._install(tomllib.loads(text)["project"])
+
+    def _install(self, project: dict[str, Any]) -> None:
+        """As pip would do for this folder: Python finds its modules, and its entry points."""
+        info = self._folder / f"{project['name']}-{project['version']}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
+        with (info / "entry_points.txt").open("w") as file:
+            for group, entries in project["entry-points"].items():
+                file.writelines([f"[{group}]\n", *(f"{name} = {value}\n" for name, value in entries.items())])
+        self.shell.run(f"export PYTHONPATH={shlex.quote(str(self._folder))}:$PYTHONPATH")
 
     def _check_python(self, step: Step) -> None:
         code = compile(step.code, "page", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)

@@ -21,7 +21,7 @@ SETTINGS = {name.upper() for name in WorkerSettings.model_fields} | {"CATCHMENT_
 
 @pytest.mark.parametrize("page", [*LIVE_PAGES], ids=lambda page: page.stem)
 def test_a_page_does_what_it_says(page: Path, live_page: LivePage) -> None:
-    if page.stem == "tutorial":
+    if page.stem in ("tutorial", "ship-your-own-schema"):
         live_page.shell.start_as_installed()
     for block in read_blocks(page.read_text(encoding="utf-8")):
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import runpy
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import catchment
+import catchment.commands
+import catchment.schema
 from catchment.task.options import CommandOptions
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -26,7 +29,10 @@ def test_the_page_is_what_the_docstrings_say() -> None:
 
 def test_every_public_name_has_a_section_and_the_other_way_round() -> None:
     sections = re.findall(r"^### (\w+)$", PAGE, re.MULTILINE)
-    assert sorted(sections) == sorted(name for name in catchment.__all__ if name != "__version__")
+    names = {*catchment.__all__, *catchment.schema.__all__} - {"__version__"}
+    shared = {name: getattr(catchment.commands, name) for name in catchment.commands.__all__}
+    assert sorted(sections) == sorted(names | {name for name, value in shared.items() if inspect.isroutine(value)})
+    assert [name for name in shared if f"`{name}`" not in PAGE and name not in sections] == []
 
 
 @pytest.mark.parametrize("name", ["App", "SyncClient", "Context", "Child", "TaskInfo"])

@@ -2,6 +2,10 @@
 
 The entry point of such a package in the group ``catchment.commands`` names a ``typer.Typer``, whose module is imported
 whenever the commands are listed. ``lazy_app`` makes one that imports nothing else.
+
+``Dsn`` and ``Json`` annotate the parameters that ``--dsn`` and ``--json`` fill. ``console`` and ``errors`` are Rich
+consoles on standard output and standard error. A ``CatchmentError`` that a command raises is shown with its hint, and
+the exit code is 1.
 """
 
 from typing import TYPE_CHECKING

@@ -1,12 +1,12 @@
 """A schema for an application that runs on Catchment: installed, upgraded and checked as the engine's own is.
 
-The package that ``Schema`` names has the SQL, each part in a folder, and each optional but the migrations::
+The package that a ``Schema`` names has the SQL. All parts but the migrations are optional::
 
     migrations/0001_name.sql   tables: each is applied once, in the order of the numbers
     functions/ profiles.sql views/ triggers/ grants.sql grants/
                                run again by each upgrade that changes one of them, as the owner of the schema
     commands/                  run after them as catchment_owner: queues, commands and schedules of the application
-    queries/name.sql           reads and writes of the application's Python, by ``Schema.query``
+    queries/name.sql           statements of the application's Python, which schema.query(name) reads
 """
 
 from catchment.schema.install import Schema, Upgrade

@@ -12,6 +12,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import LiteralString, cast
 
+from catchment.errors import DefinitionRefused
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -35,8 +37,14 @@ def _walk(path: Traversable) -> list[Traversable]:
 
 @cache
 def migrations(package: str) -> tuple[Migration, ...]:
-    """All migrations, in order."""
+    """All migrations, in order. ``DefinitionRefused`` if there are none, or if one has no number."""
     files = _walk(resources.files(package) / "migrations")
+    names = [f.name for f in files if not f.name[:4].isdecimal()] if files else ["nothing"]
+    if names:
+        raise DefinitionRefused(
+            f"{package} has {names[0]} in its folder migrations, expected files with numbers",
+            hint="Such as migrations/0001_stock.sql.",
+        )
     return tuple(Migration(int(f.name[:4]), f.name.removesuffix(".sql"), _read(f)) for f in files)
 
 

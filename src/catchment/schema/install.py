@@ -103,12 +103,17 @@ class Upgrade:
 class Schema:
     """A schema of an application: its ``name``, and the ``package`` that has its SQL.
 
-    ``owner`` is the role that owns it. ``roles`` are the roles that the application needs, each with those it is a
-    member of; the missing ones are created without login. ``release`` is the version of the application, and
-    ``compatible_from`` the oldest migration it had when its code could still work with the functions of this version:
-    with an older one, ``check_version`` raises. ``title`` is how messages call the application, ``command`` what people
-    run to install it. ``errors`` has the class of each SQLSTATE that its functions raise, ``mismatch`` the class that
-    is raised if schema and code do not fit. ``version_table`` is where the version is kept.
+    - ``owner``: the role that owns it.
+    - ``roles``: the roles that the application needs, each with the roles it is a member of. Those that are missing are
+      created, without login.
+    - ``release``: the version of the application, such as ``1.2.0``.
+    - ``title``: what messages call the application, such as ``the shop``.
+    - ``command``: what people run to install it. Hints name it.
+    - ``compatible_from``: the oldest migration that code must know to work with the schema. Raise it to the number of a
+      migration that older code cannot work with.
+    - ``errors``: the class of each SQLSTATE that the functions raise.
+    - ``mismatch``: the class that is raised if schema and code do not fit.
+    - ``version_table``: the table that the version is kept in.
     """
 
     name: str

@@ -1,0 +1,57 @@
+"""The SQL files of a package: which are found, in which order, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from catchment.errors import DefinitionRefused
+from catchment.schema import files
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+    """An empty package with a name that no other test has: what is read is kept."""
+    folder = tmp_path / f"sql_of_{abs(hash(request.node.nodeid))}"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return folder
+
+
+def write(folder: Path, *names: str) -> None:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+
+
+def test_each_part_is_read_in_the_order_of_names_and_parts_that_are_missing_are_empty(package: Path) -> None:
+    write(package, "migrations/0002_b.sql", "migrations/0001_a.sql", "functions/z.sql", "functions/a/y.sql")
+    write(package, "grants.sql", "profiles.sql", "functions/notes.txt", "commands/registry.sql", "queries/one.sql")
+    assert [(m.number, m.name) for m in files.migrations(package.name)] == [(1, "0001_a"), (2, "0002_b")]
+    assert files.routines(package.name) == ("functions/a/y.sql", "functions/z.sql", "profiles.sql", "grants.sql")
+    assert files.commands(package.name) == ("commands/registry.sql",)
+    assert files.query(package.name, "one") == "queries/one.sql"
+
+
+def test_commands_are_part_of_the_fingerprint_and_queries_are_not(package: Path) -> None:
+    write(package, "functions/a.sql", "commands/registry.sql")
+    before = files.fingerprint(package.name)
+    for cached in (files.routines, files.commands, files.fingerprint):
+        cached.cache_clear()
+    write(package, "queries/one.sql")
+    assert files.fingerprint(package.name) == before
+    for cached in (files.routines, files.commands, files.fingerprint):
+        cached.cache_clear()
+    (package / "commands" / "registry.sql").write_text("other")
+    assert files.fingerprint(package.name) != before
+
+
+@pytest.mark.parametrize("name", [None, "stock.sql"])
+def test_a_schema_without_numbered_migrations_is_refused(package: Path, name: str | None) -> None:
+    if name is not None:
+        write(package, f"migrations/{name}")
+    with pytest.raises(DefinitionRefused, match=f"has {name or 'nothing'} in its folder migrations"):
+        files.migrations(package.name)
