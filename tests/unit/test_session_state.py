@@ -84,6 +84,12 @@ def test_the_page_names_who_sets_and_reads_each_setting(schema: str) -> None:
     assert table(schema, "setting") == expected
 
 
+def test_the_reference_explains_every_setting_of_the_engine() -> None:
+    reference = (PAGE.parent / "reference" / "settings.md").read_text(encoding="utf-8")
+    explained = set(re.findall(r"^\| `(worker\.[^`]+)` \|", reference, re.MULTILINE))
+    assert explained == {name for name in table("worker", "setting") if name.startswith("worker.")}
+
+
 @schemas
 def test_the_page_names_who_sets_and_reads_each_sequence(schema: str) -> None:
     used = {name for f in of(schema) for name in touched(f).asks | touched(f).sets} & session_sequences()

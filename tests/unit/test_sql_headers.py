@@ -35,6 +35,14 @@ def test_planner_settings_come_from_profiles_alone(schema: str) -> None:
 
 
 @schemas
+def test_every_file_fixes_the_search_path_of_its_function(schema: str) -> None:
+    """But for SQL functions that are inlined or parsed when they are made, and procedures that commit."""
+    loose = [f for f in functions(schema) if "\n  set search_path = pg_catalog, pg_temp\n" not in f.signature]
+    assert [f.name for f in loose if "security definer" in f.signature] == []
+    assert [f.name for f in loose if "language sql\n" not in f.signature and " procedure " not in f.signature] == []
+
+
+@schemas
 def test_profiles_differ_and_none_is_idle(schema: str) -> None:
     found = profiles(schema)
     assert len({frozenset(p.settings.items()) for p in found}) == len({p.name for p in found}) == len(found) > 0
