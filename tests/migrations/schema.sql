@@ -1061,6 +1061,7 @@ REVOKE ALL ON FUNCTION worker.note_offspring(p_fence bigint, p_child_mode text, 
 REVOKE ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.notify(p_channel text, p_payload text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.notify(p_channel text, p_payload text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.now() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.now() TO catchment_read;
 GRANT ALL ON FUNCTION worker.now() TO catchment_worker;

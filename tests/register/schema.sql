@@ -2483,7 +2483,6 @@ REVOKE ALL ON FUNCTION register.needs_round() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.note_differences(p_round_id bigint, p_flush_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.note_orphans(p_round register.round) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.note_published(p_round_id bigint, p_report text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.notify(p_channel text, p_payload text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.notify_import(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.notify_progress() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.notify_status() FROM PUBLIC;

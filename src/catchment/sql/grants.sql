@@ -32,7 +32,7 @@ grant execute on procedure worker.enqueue_analyze_tables(regclass[]) to catchmen
 
 grant update (payload, priority, scheduled_at, state) on worker.tasks to catchment_worker;
 grant execute on function
-  worker.current_task_id(), worker.current_parent_id(),
+  worker.current_task_id(), worker.current_parent_id(), worker.notify(text, text),
   worker.spawn_child(text, jsonb, bigint, integer, text, text, timestamptz, text),
   worker.spawn_many(text, jsonb[], bigint, integer, text, text),
   worker.follow_up(text, jsonb, integer, text, timestamptz, text),

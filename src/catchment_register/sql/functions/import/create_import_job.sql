@@ -88,7 +88,7 @@ begin
          p_valid_from, case when p_valid_from is not null then coalesce(p_valid_until, 'infinity') end, p_review, p_note,
          clock_timestamp() + v_definition.retention
     from register.settings as s;
-  perform register.notify('import_job', jsonb_build_object('verb', 'INSERT', 'id', v_id)::text);
+  perform worker.notify('import_job', jsonb_build_object('verb', 'INSERT', 'id', v_id)::text);
   return v_id;
 end;
 $$;

@@ -30,6 +30,6 @@ begin
               where j.state in ('upload_completed', 'preparing_data', 'analysing_data', 'approved', 'processing_data')
               order by j.id) as j;
   end if;
-  perform register.notify('import_job', jsonb_build_object('verb', 'DELETE', 'id', p_job_id)::text);
+  perform worker.notify('import_job', jsonb_build_object('verb', 'DELETE', 'id', p_job_id)::text);
 end;
 $$;

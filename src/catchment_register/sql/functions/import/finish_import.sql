@@ -18,6 +18,6 @@ begin
             from register.import_batch as b
            where b.job_id = p_job_id) as b
    where j.id = p_job_id;
-  perform register.notify('import_job', jsonb_build_object('verb', 'UPDATE', 'id', p_job_id)::text);
+  perform worker.notify('import_job', jsonb_build_object('verb', 'UPDATE', 'id', p_job_id)::text);
 end;
 $$;

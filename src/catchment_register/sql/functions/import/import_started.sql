@@ -17,7 +17,7 @@ begin
                                        when 'processing_data'    then 'processing'
                           end
      where j.id = (payload ->> 'job_id')::integer;
-    perform register.notify('worker_status', '{"type": "is_importing", "status": true}');
+    perform worker.notify('worker_status', '{"type": "is_importing", "status": true}');
     perform register.notify_import((payload ->> 'job_id')::integer);
   end if;
 end;

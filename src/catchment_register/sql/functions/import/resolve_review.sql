@@ -34,7 +34,7 @@ begin
      from (select j.id from register.import_job as j
             where j.state in ('upload_completed', 'preparing_data', 'analysing_data', 'approved', 'processing_data')
             order by j.id = p_job_id desc, j.id) as j;
-  perform register.notify('import_job', jsonb_build_object('verb', 'UPDATE', 'id', p_job_id)::text);
+  perform worker.notify('import_job', jsonb_build_object('verb', 'UPDATE', 'id', p_job_id)::text);
   perform register.notify_import(p_job_id);
   return v_state;
 end;

@@ -35,6 +35,6 @@ begin
   delete from register.round as r
    where r.id in (select o.id from register.round as o order by o.id limit 100)
      and r.ended_at < clock_timestamp() - c_kept;
-  perform register.notify('register_round', jsonb_build_object('round_id', p_round_id, 'state', 'done')::text);
+  perform worker.notify('register_round', jsonb_build_object('round_id', p_round_id, 'state', 'done')::text);
 end;
 $$;

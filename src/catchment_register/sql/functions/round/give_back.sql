@@ -31,6 +31,6 @@ begin
     values (v_round.establishment_ids, v_round.legal_unit_ids, v_round.enterprise_ids, v_round.power_group_ids);
   end if;
   perform register.clear_staging(p_round_id);
-  perform register.notify('register_round', jsonb_build_object('round_id', p_round_id, 'state', 'broken')::text);
+  perform worker.notify('register_round', jsonb_build_object('round_id', p_round_id, 'state', 'broken')::text);
 end;
 $$;

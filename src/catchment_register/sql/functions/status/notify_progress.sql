@@ -18,7 +18,7 @@ begin
   if not found then
     return;
   end if;
-  perform register.notify('worker_status', jsonb_build_object('type', 'pipeline_progress', 'phases', jsonb_agg(to_jsonb(p)))::text)
+  perform worker.notify('worker_status', jsonb_build_object('type', 'pipeline_progress', 'phases', jsonb_agg(to_jsonb(p)))::text)
     from register.pipeline_progress() as p;
 end;
 $$;

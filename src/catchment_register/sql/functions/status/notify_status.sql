@@ -5,7 +5,7 @@ create or replace function register.notify_status()
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
-  select register.notify('worker_status', jsonb_build_object('type', s.type, 'status', s.status)::text)
+  select worker.notify('worker_status', jsonb_build_object('type', s.type, 'status', s.status)::text)
     from (values ('is_importing', register.is_importing()),
                  ('is_deriving_statistical_units', register.is_deriving_statistical_units()),
                  ('is_deriving_reports', register.is_deriving_reports())) as s (type, status);
