@@ -13,22 +13,9 @@ create or replace function lake.rename_table(
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_readers text;
 begin
-  perform d.id from lake.dt as d where d.id = p_dt_id for update;
-  select string_agg(format('%s.%s', d.schema_name, d.name), ', ' order by d.id) into v_readers
-    from lake.source as s
-    join lake.dt as d on d.id = s.dt_id
-   where s.source_dt_id = p_dt_id;
-  if v_readers is not null then
-    raise exception using
-      errcode = 'CM014',
-      message = format('dynamic table %s is read under its name by %s',
-                       (select format('%s.%s', d.schema_name, d.name) from lake.dt as d where d.id = p_dt_id),
-                       v_readers),
-      hint = 'Create a table of the new name, CREATE OR REPLACE those to read it, and drop this one.';
-  end if;
+  perform lake.refuse_if_read(p_dt_id, 'dynamic table %s is read under its name by %s',
+                              'Create a table of the new name, CREATE OR REPLACE those to read it, and drop this one.');
   if exists (select from lake.dt as d
               where d.id <> p_dt_id
                 and lower(d.schema_name) = lower(p_schema)
