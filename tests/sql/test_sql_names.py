@@ -94,3 +94,10 @@ def test_names_in_comments_are_words_of_the_code() -> None:
     found = named(r"(?<![\w.])([a-z]+(?:_[a-z0-9]+)+)\b")
     assert len(found) > 200
     assert [(path, name) for path, name in found if name not in words()] == []
+
+
+@pytest.mark.parametrize(
+    ("row", "constructor"), [("worker.settled", "settled_task"), ("worker.scope_change", "counted_change")]
+)
+def test_rows_of_many_columns_are_built_by_the_names_of_these(row: str, constructor: str) -> None:
+    assert [f.name for f in all_functions() if re.search(rf"\)::{row}\b", f.body)] == [constructor]
