@@ -1,5 +1,5 @@
--- The register's queues, commands and schedules. Run as catchment_owner after the routines, and again with every upgrade: what an
--- operator tunes (concurrency, priorities, timeouts, retries, times of schedules) is left as it is.
+-- The register's queues, commands and schedules. Run as catchment_owner after the routines, and again with every
+-- upgrade: what an operator tunes (concurrency, priorities, timeouts, retries, times of schedules) is left as it is.
 do $$
 declare
   v_wrong text;
@@ -9,14 +9,15 @@ begin
    where q.queue in ('analytics', 'import')
      and q.mode <> 'serial';
   if v_wrong is null then
-    select format('command %s exists with the handler %s', c.command, coalesce(c.handler_procedure, 'in Python')) into v_wrong
+    select format('command %s exists with the handler %s', c.command,
+                  coalesce(c.handler_procedure, 'in Python')) into v_wrong
       from worker.command_registry as c
      where c.command in ('collect_changes', 'derive_statistical_unit', 'statistical_unit_refresh_batch',
                          'derive_statistical_unit_continue', 'statistical_unit_flush_staging', 'derive_reports',
-                         'derive_statistical_history', 'derive_statistical_history_period', 'derive_statistical_unit_facet',
-                         'derive_statistical_unit_facet_partition', 'statistical_unit_facet_reduce',
-                         'derive_statistical_history_facet', 'derive_statistical_history_facet_period', 'import_job_process',
-                         'import_job_cleanup')
+                         'derive_statistical_history', 'derive_statistical_history_period',
+                         'derive_statistical_unit_facet', 'derive_statistical_unit_facet_partition',
+                         'statistical_unit_facet_reduce', 'derive_statistical_history_facet',
+                         'derive_statistical_history_facet_period', 'import_job_process', 'import_job_cleanup')
        and (c.handler_procedure like 'register.%') is not true;
   end if;
   if v_wrong is not null then
@@ -35,8 +36,8 @@ on conflict (queue) do update
    set age_step = excluded.age_step
  where q.age_step <> excluded.age_step;
 
-insert into worker.command_registry as c (command, queue, handler_procedure, before_procedure, after_procedure, join_procedure,
-                                          dedup, merge, description)
+insert into worker.command_registry as c (command, queue, handler_procedure, before_procedure, after_procedure,
+                                          join_procedure, dedup, merge, description)
 select w.command, w.queue, 'register.' || w.command,
        'register.' || w.hooks || '_started', 'register.' || w.hooks || '_settled', 'register.' || w.joins,
        w.dedup::text[], coalesce(w.merge::jsonb, '{}'), w.description
@@ -88,10 +89,11 @@ on conflict (command) do update
        dedup             = excluded.dedup,
        merge             = excluded.merge,
        description       = excluded.description
- where (c.queue, c.handler_procedure, c.before_procedure, c.after_procedure, c.join_procedure, c.dedup, c.merge, c.description)
+ where (c.queue, c.handler_procedure, c.before_procedure, c.after_procedure, c.join_procedure, c.dedup, c.merge,
+        c.description)
        is distinct from
-       (excluded.queue, excluded.handler_procedure, excluded.before_procedure, excluded.after_procedure, excluded.join_procedure,
-        excluded.dedup, excluded.merge, excluded.description);
+       (excluded.queue, excluded.handler_procedure, excluded.before_procedure, excluded.after_procedure,
+        excluded.join_procedure, excluded.dedup, excluded.merge, excluded.description);
 
 insert into worker.schedule (name, command, cron)
 values ('register_day', 'collect_changes', '5 0 * * *'),

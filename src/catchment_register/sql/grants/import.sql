@@ -1,9 +1,10 @@
--- Import and edit. An editor brings files and edits; a reader sees how far they are. temporal_merge and its like take SQL text:
--- they are for the owner alone.
+-- Import and edit. An editor brings files and edits; a reader sees how far they are. temporal_merge and its like take
+-- SQL text: they are for the owner alone.
 grant insert on register.import_upload to register_edit;
 grant execute on function
-  register.create_import_job(text, text, date, date, boolean, jsonb, jsonb, text, text), register.finish_upload(integer),
-  register.resolve_review(integer, boolean, text), register.retry_import_job(integer), register.delete_import_job(integer)
+  register.create_import_job(text, text, date, date, boolean, jsonb, jsonb, text, text),
+  register.finish_upload(integer), register.resolve_review(integer, boolean, text), register.retry_import_job(integer),
+  register.delete_import_job(integer)
   to register_edit;
 grant execute on function register.is_importing(), register.import_progress(), register.is_served(text)
    to register_read, catchment_worker;
@@ -11,6 +12,7 @@ grant execute on function
   register.edit_unit(text, integer, jsonb, date, date, text), register.end_unit(text, integer, date),
   register.delete_unit(text, integer), register.connect_legal_unit(integer, integer, date, date, text),
   register.set_primary(text, integer, date, date, text),
-  register.relate(integer, integer, text, numeric, date, date, text), register.unrelate(integer, integer, text, date, date)
+  register.relate(integer, integer, text, numeric, date, date, text),
+  register.unrelate(integer, integer, text, date, date)
   to register_edit;
 grant execute on function register.find_unit(text) to register_read;

@@ -1,6 +1,6 @@
 -- Why: what is known about a unit besides its slices. Locks: nothing, the tables are new.
--- A detail belongs to a legal unit or to an establishment and has no number of its own: its owner and its kind tell it. Details
--- with validity do not overlap, and lie within the slices of their owner.
+-- A detail belongs to a legal unit or to an establishment and has no number of its own: its owner and its kind tell it.
+-- Details with validity do not overlap, and lie within the slices of their owner.
 
 create table register.activity (
   legal_unit_id     integer,
@@ -22,7 +22,8 @@ create table register.activity (
 );
 comment on table register.activity is 'What a unit does: one category of each type at a time.';
 -- The key. Details of a unit: derivation, overlaps, periods the owner must cover.
-create unique index activity_key on register.activity (legal_unit_id, establishment_id, type, valid_from) nulls not distinct;
+create unique index activity_key
+  on register.activity (legal_unit_id, establishment_id, type, valid_from) nulls not distinct;
 
 create table register.location (
   legal_unit_id     integer,
@@ -47,7 +48,8 @@ create table register.location (
   constraint location_has_one_owner         check ((legal_unit_id is null) <> (establishment_id is null)),
   constraint location_valid                 check (valid_from < valid_until),
   constraint location_type_is_known         check (type in ('physical', 'postal')),
-  constraint location_coordinates_physical  check (type = 'physical' or num_nonnulls(latitude, longitude, altitude) = 0),
+  constraint location_coordinates_physical
+    check (type = 'physical' or num_nonnulls(latitude, longitude, altitude) = 0),
   constraint location_latitude_range        check (latitude between -90 and 90),
   constraint location_longitude_range       check (longitude between -180 and 180),
   constraint location_in_years_1_to_9999 check (
@@ -56,7 +58,8 @@ create table register.location (
 );
 comment on table register.location is 'Where a unit is and where it gets its mail: one of each type at a time.';
 -- The key. Details of a unit: derivation, overlaps, periods the owner must cover.
-create unique index location_key on register.location (legal_unit_id, establishment_id, type, valid_from) nulls not distinct;
+create unique index location_key
+  on register.location (legal_unit_id, establishment_id, type, valid_from) nulls not distinct;
 
 create table register.contact (
   legal_unit_id     integer,
@@ -107,7 +110,8 @@ create table register.stat_for_unit (
     valid_from between '0001-01-01' and '9999-12-30' and (valid_until <= '9999-12-30' or valid_until = 'infinity')
     and edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
-comment on table register.stat_for_unit is 'Values of statistical variables, each in the column of its variable''s type.';
+comment on table register.stat_for_unit is
+  'Values of statistical variables, each in the column of its variable''s type.';
 -- The key. Details of a unit: derivation, overlaps, periods the owner must cover.
 create unique index stat_for_unit_key
   on register.stat_for_unit (legal_unit_id, establishment_id, stat_definition_id, valid_from) nulls not distinct;
@@ -146,7 +150,8 @@ create table register.person_for_unit (
 comment on table register.person_for_unit is 'Who has which part in a unit. Only its dates matter to what is derived.';
 -- The key. Details of a unit: derivation, overlaps, periods the owner must cover.
 create unique index person_for_unit_key
-  on register.person_for_unit (legal_unit_id, establishment_id, person_id, person_role_id, valid_from) nulls not distinct;
+  on register.person_for_unit (legal_unit_id, establishment_id, person_id, person_role_id,
+                               valid_from) nulls not distinct;
 -- A person that is deleted.
 create index person_for_unit_person on register.person_for_unit (person_id);
 
@@ -165,10 +170,12 @@ create table register.external_ident (
   constraint external_ident_has_a_length  check (length(ident) between 1 and 50),
   constraint external_ident_has_one_owner
     check (num_nonnulls(legal_unit_id, establishment_id, enterprise_id, power_group_id, person_id) = 1),
-  constraint external_ident_in_years_1_to_9999 check (edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
+  constraint external_ident_in_years_1_to_9999
+    check (edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.external_ident is
-  'Identifiers that others gave: unique within their type, and at most one of a type for a unit. A hierarchical one is its path.';
+  'Identifiers that others gave: unique within their type, and at most one of a type for a unit. A hierarchical one is '
+  'its path.';
 -- One of a type for a unit; identifiers of a unit.
 create unique index external_ident_owner
   on register.external_ident (legal_unit_id, establishment_id, enterprise_id, power_group_id, person_id, type_id)
@@ -183,8 +190,10 @@ create table register.tag_for_unit (
   edit_at           timestamptz not null default clock_timestamp(),
   edit_by           text not null default session_user,
   edit_comment      text,
-  constraint tag_for_unit_has_one_owner check (num_nonnulls(legal_unit_id, establishment_id, enterprise_id, power_group_id) = 1),
-  constraint tag_for_unit_in_years_1_to_9999 check (edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
+  constraint tag_for_unit_has_one_owner
+    check (num_nonnulls(legal_unit_id, establishment_id, enterprise_id, power_group_id) = 1),
+  constraint tag_for_unit_in_years_1_to_9999
+    check (edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.tag_for_unit is 'Tags of units.';
 -- The key; tags of a unit.
@@ -200,8 +209,10 @@ create table register.unit_notes (
   edit_at           timestamptz not null default clock_timestamp(),
   edit_by           text not null default session_user,
   edit_comment      text,
-  constraint unit_notes_has_one_owner check (num_nonnulls(legal_unit_id, establishment_id, enterprise_id, power_group_id) = 1),
-  constraint unit_notes_in_years_1_to_9999 check (edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
+  constraint unit_notes_has_one_owner
+    check (num_nonnulls(legal_unit_id, establishment_id, enterprise_id, power_group_id) = 1),
+  constraint unit_notes_in_years_1_to_9999
+    check (edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );
 comment on table register.unit_notes is 'What people wrote about a unit. Not derived from.';
 -- One note for a unit.

@@ -49,13 +49,13 @@ create table register.import_upload (
   percentage                        text,
   edit_comment                      text,
   primary key (job_id, row_no)
--- Here and below: jobs look at the few columns that the planner asks about, when they have changed. The server would look at all of
--- them, again and again while a file comes in: one or two per cent of the work.
+-- Here and below: jobs look at the few columns that the planner asks about, when they have changed. The server would
+-- look at all of them, again and again while a file comes in: one or two per cent of the work.
 ) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.import_upload is
-  'Rows of the file as text, in our columns. problem: what was wrong when the row was read, by input column (* for the row). '
-  'ident, owner_ident, other_ident: identifiers of the unit, of its legal unit or influencing unit, of the influenced unit, in '
-  'the order of the job''s ident_types; stat: in the order of its stat_definitions.';
+  'Rows of the file as text, in our columns. problem: what was wrong when the row was read, by input column (* for the '
+  'row). ident, owner_ident, other_ident: identifiers of the unit, of its legal unit or influencing unit, of the '
+  'influenced unit, in the order of the job''s ident_types; stat: in the order of its stat_definitions.';
 
 create table register.import_link (
   job_id           integer not null,
@@ -139,8 +139,8 @@ create table register.import_data (
   constraint import_data_error_is_told      check (has_error = (errors is not null))
 ) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.import_data is
-  'Rows as understood: codes as ids, dates and numbers as such. stat_value: by the id of the variable. errors and warnings: by the '
-  'column of the file that has to be mended. A row with errors is not imported.';
+  'Rows as understood: codes as ids, dates and numbers as such. stat_value: by the id of the variable. errors and '
+  'warnings: by the column of the file that has to be mended. A row with errors is not imported.';
 -- Reports of rows, in the order of the file.
 create index import_data_errors on register.import_data (job_id, row_no) where has_error or warnings is not null;
 

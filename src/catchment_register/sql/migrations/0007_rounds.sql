@@ -13,9 +13,9 @@ create table register.base_change_log (
   logged_at                    timestamptz not null default clock_timestamp()
 );
 comment on table register.base_change_log is
-  'One row for each statement that changed base data and each image of its rows, old and new: which units it touched, and in '
-  'valid_ranges for what time, which is for people who look into it: derivation does not read it. A row belongs to the round that '
-  'took it, and goes when that round has published everything; a broken round gives its rows back. '
+  'One row for each statement that changed base data and each image of its rows, old and new: which units it touched, '
+  'and in valid_ranges for what time, which is for people who look into it: derivation does not read it. A row belongs '
+  'to the round that took it, and goes when that round has published everything; a broken round gives its rows back. '
   'rebuilds_reports: units are grouped by something that changed its place, so differences of units do not tell.';
 -- Rows that no round has taken; rows of a round.
 create index base_change_log_round on register.base_change_log (round_id, id);
@@ -51,8 +51,8 @@ create table register.round (
   constraint round_open_has_no_end check ((state = 'open') = (ended_at is null))
 );
 comment on table register.round is
-  'A passage through derivation, from the collected changes to the last report. *_ids: what changed; effective_*: what is derived '
-  'anew (null: everything). rebuild: the reports are made from all units instead of from differences.';
+  'A passage through derivation, from the collected changes to the last report. *_ids: what changed; effective_*: what '
+  'is derived anew (null: everything). rebuild: the reports are made from all units instead of from differences.';
 -- Rounds never interleave: the table itself refuses a second open one.
 create unique index round_one_open on register.round (state) where state = 'open';
 
@@ -69,26 +69,29 @@ create table register.round_batch (
   constraint round_batch_stage_is_known check (stage in ('units', 'history', 'facet', 'history_facet'))
 );
 comment on table register.round_batch is
-  'What each batch of units has staged. Staging tables are emptied by a crash of the server; this table is not, so that the loss '
-  'is seen. *_ids: units that the batch derived, also those that came to have no row.';
+  'What each batch of units has staged. Staging tables are emptied by a crash of the server; this table is not, so '
+  'that the loss is seen. *_ids: units that the batch derived, also those that came to have no row.';
 
 create unlogged table register.capture_pause (
   xact  xid8 primary key default pg_current_xact_id()
 );
 comment on table register.capture_pause is
-  'Transactions that have paused capture, because their changes are noted in another way. Each deletes its row before it commits.';
+  'Transactions that have paused capture, because their changes are noted in another way. Each deletes its row before '
+  'it commits.';
 
 create unlogged table register.collect_request (
   xact  xid8 primary key default pg_current_xact_id()
 );
 comment on table register.collect_request is
-  'Transactions that have asked for their changes to be collected, so that each asks once. The next collection empties it.';
+  'Transactions that have asked for their changes to be collected, so that each asks once. The next collection empties '
+  'it.';
 
 create table register.progress_notice (
   is_one       boolean primary key default true check (is_one),
   notified_at  timestamptz not null
 );
-comment on table register.progress_notice is 'When listeners were last notified of the progress of derivation: at most twice a second.';
+comment on table register.progress_notice is
+  'When listeners were last notified of the progress of derivation: at most twice a second.';
 insert into register.progress_notice (notified_at) values ('-infinity');
 
 create table register.pipeline_step_weight (
@@ -99,7 +102,8 @@ create table register.pipeline_step_weight (
   constraint pipeline_step_weight_phase_is_known check (phase in ('units', 'reports')),
   constraint pipeline_step_weight_is_positive    check (weight > 0)
 );
-comment on table register.pipeline_step_weight is 'Share of a step in the time of its phase: what makes a percentage honest.';
+comment on table register.pipeline_step_weight is
+  'Share of a step in the time of its phase: what makes a percentage honest.';
 insert into register.pipeline_step_weight (step, phase, seq, weight)
 values ('collect_changes', 'units', 1, 1),
        ('derive_statistical_unit', 'units', 2, 66),

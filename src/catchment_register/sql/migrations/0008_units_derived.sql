@@ -12,11 +12,12 @@ create type register.moment as (
   max_count           bigint
 );
 comment on type register.moment is
-  'What is known of the values of a variable: number, sum, sum of squares, extremes and how many rows hold them. Exact numbers: '
-  'the order in which values come together changes no digit. min_count, max_count: null is one row, 0 is not counted.';
+  'What is known of the values of a variable: number, sum, sum of squares, extremes and how many rows hold them. Exact '
+  'numbers: the order in which values come together changes no digit. min_count, max_count: null is one row, 0 is not '
+  'counted.';
 
--- What reports read of a row comes first: to read a row stops at the last column that is asked for. Lists and texts that they
--- do not read come last.
+-- What reports read of a row comes first: to read a row stops at the last column that is asked for. Lists and texts
+-- that they do not read come last.
 create table register.statistical_unit_row (
   hash_slot                       smallint not null,
   is_only                         boolean not null,
@@ -78,15 +79,16 @@ create table register.statistical_unit_row (
   last_edit_by                    text,
   last_edit_comment               text,
   primary key (unit_type, unit_id, valid_from),
-  constraint statistical_unit_row_type_is_known check (unit_type in ('establishment', 'legal_unit', 'enterprise', 'power_group')),
+  constraint statistical_unit_row_type_is_known
+    check (unit_type in ('establishment', 'legal_unit', 'enterprise', 'power_group')),
   constraint statistical_unit_row_valid         check (valid_from < valid_until and valid_until <= next_from),
   constraint statistical_unit_row_has_a_slot    check (hash_slot between 0 and 16383)
 );
 comment on table register.statistical_unit_row is
-  'Units of all four kinds, one row for each stretch of time in which nothing about them changes. next_from: start of the unit''s '
-  'next row, or infinity; is_only: it has no other row. primary_*_id: the unit that describes an enterprise, the root of a power '
-  'group. stat_values: own values by the id of their variable; moments, value_counts ({"<variable>": '
-  '{"<value>": number}}): of the unit and all it includes. hash_slot: share of the facets '
+  'Units of all four kinds, one row for each stretch of time in which nothing about them changes. next_from: start of '
+  'the unit''s next row, or infinity; is_only: it has no other row. primary_*_id: the unit that describes an '
+  'enterprise, the root of a power group. stat_values: own values by the id of their variable; moments, value_counts '
+  '({"<variable>": {"<value>": number}}): of the unit and all it includes. hash_slot: share of the facets '
   'that the row is counted in.';
 
 create unlogged table register.statistical_unit_staging (
@@ -95,7 +97,8 @@ create unlogged table register.statistical_unit_staging (
   like register.statistical_unit_row
 );
 comment on table register.statistical_unit_staging is
-  'Rows that batches have derived and the flush has not yet published. Lost in a crash of the server: round_batch tells.';
+  'Rows that batches have derived and the flush has not yet published. Lost in a crash of the server: round_batch '
+  'tells.';
 
 create table register.statistical_unit_change (
   flush_id  bigint not null,
@@ -104,8 +107,8 @@ create table register.statistical_unit_change (
   constraint statistical_unit_change_sign_is_known check (sign in (-1, 1))
 );
 comment on table register.statistical_unit_change is
-  'All rows of every unit that a flush changed: as they were, with sign -1, and as they became, with +1. Reports add them up. Rows '
-  'go when every report has them.';
+  'All rows of every unit that a flush changed: as they were, with sign -1, and as they became, with +1. Reports add '
+  'them up. Rows go when every report has them.';
 -- Changes that a report has not yet applied.
 create index statistical_unit_change_flush on register.statistical_unit_change (flush_id);
 
@@ -124,7 +127,8 @@ create table register.used_code (
   code_id    integer not null,
   row_count  bigint not null,
   primary key (kind, code_id),
-  constraint used_code_kind_is_known check (kind in ('activity', 'region', 'sector', 'legal_form', 'country', 'data_source')),
+  constraint used_code_kind_is_known
+    check (kind in ('activity', 'region', 'sector', 'legal_form', 'country', 'data_source')),
   constraint used_code_is_used       check (row_count > 0)
 );
 comment on table register.used_code is 'How many rows of statistical units name a code.';

@@ -1,4 +1,5 @@
--- Employees as the four derived tables have them: of a unit, its enterprise, its region, the country this month and this year.
+-- Employees as the four derived tables have them: of a unit, its enterprise, its region, the country this month and
+-- this year.
 select f.what, f.employees::bigint as employees
   from (
     select 1 as n, 'the establishment' as what, (u.stats_summary -> 'employees' ->> 'sum')::numeric as employees

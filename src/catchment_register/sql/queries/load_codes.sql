@@ -1,4 +1,5 @@
--- Rows of a code list: new ones are added, known ones are corrected and enabled. Names in braces are filled in by codes.load.
+-- Rows of a code list: new ones are added, known ones are corrected and enabled. Names in braces are filled in by
+-- codes.load.
 with written as (
   insert into {table} as t ({columns})
   select {columns}

@@ -1,7 +1,8 @@
 -- Births and deaths by year, and how many of those born in a year are there today.
 with born as (
   select extract(year from u.birth_date)::integer as year, count(distinct u.unit_id) as born,
-         count(distinct u.unit_id) filter (where u.valid_from <= t.today and u.valid_until > t.today and u.birth_date <= t.today
+         count(distinct u.unit_id) filter (where u.valid_from <= t.today and u.valid_until > t.today
+                                           and u.birth_date <= t.today
                                              and coalesce(u.death_date > t.today, true)) as alive
     from register.statistical_unit as u
    cross join (select register.today() as today) as t

@@ -1,8 +1,9 @@
--- Units that an identifier names exactly, those it describes, then those whose names have all words, the last of them perhaps not
--- to its end; without a text, all that the filters let through. The newest row of each unit, or the one of a day.
+-- Units that an identifier names exactly, those it describes, then those whose names have all words, the last of them
+-- perhaps not to its end; without a text, all that the filters let through. The newest row of each unit, or the one of
+-- a day.
 --
--- Only names of establishments and legal units are indexed. Most enterprises and groups are called as one of their units is, so
--- they are found by way of these; those with a name of their own are few.
+-- Only names of establishments and legal units are indexed. Most enterprises and groups are called as one of their
+-- units is, so they are found by way of these; those with a name of their own are few.
 with named as materialized (
   select r.unit_type, r.unit_id, r.related_enterprise_ids
     from register.statistical_unit_row as r
@@ -13,7 +14,8 @@ with named as materialized (
    limit 10000
 ),
 holder as materialized (
-  select case when e.legal_unit_id is not null then 'legal_unit' when e.establishment_id is not null then 'establishment'
+  select case when e.legal_unit_id is not null then 'legal_unit'
+              when e.establishment_id is not null then 'establishment'
               when e.enterprise_id is not null then 'enterprise' else 'power_group' end as unit_type,
          coalesce(e.legal_unit_id, e.establishment_id, e.enterprise_id, e.power_group_id) as unit_id
     from register.external_ident as e
@@ -68,7 +70,8 @@ unit as materialized (
 fitting as not materialized (
   select r.unit_type, r.unit_id, r.valid_from, r.name
     from register.statistical_unit_row as r
-   where case when %(at)s::date is null then r.next_from = 'infinity' else r.valid_from <= %(at)s and r.valid_until > %(at)s end
+   where case when %(at)s::date is null then r.next_from = 'infinity' else r.valid_from <= %(at)s
+              and r.valid_until > %(at)s end
      and (%(unit_type)s::text is null or r.unit_type = %(unit_type)s)
      and (%(region)s::text is null
           or r.physical_region_id = any (array(select g.id from register.region as g
@@ -90,7 +93,8 @@ picked as materialized (
    limit %(limit)s
 )
 select n.unit_type, n.unit_id,
-       coalesce(n.external_idents ->> (select t.code from register.external_ident_type as t order by t.priority limit 1),
+       coalesce(n.external_idents ->> (select t.code from register.external_ident_type as t order by t.priority
+                                        limit 1),
                 case when n.unit_type = 'power_group'
                      then (select g.ident from register.power_group as g where g.id = n.unit_id) end) as ident,
        n.name, n.physical_region_path as region, n.primary_activity_category_code as activity, n.sector_code as sector,

@@ -1,5 +1,6 @@
--- code_key: what people may write for a code of a list, and its id: the code or the path, of the configured standard and version.
--- Where two paths have the same digits, the broader one has them. An activity is sought by its digits if it has any.
+-- code_key: what people may write for a code of a list, and its id: the code or the path, of the configured standard
+-- and version. Where two paths have the same digits, the broader one has them. An activity is sought by its digits if
+-- it has any.
 create or replace view register.code_key as
 select 'sector' as kind, s.key, s.id
   from (select distinct on (k.key) k.key, s.id

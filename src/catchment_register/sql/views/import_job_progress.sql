@@ -1,17 +1,19 @@
 -- import_job_progress: each job with what is done of it. Batches tell what is analysed and processed while a job runs.
 create or replace view register.import_job_progress as
-select j.id, j.slug, j.snapshot ->> 'definition' as definition, j.snapshot ->> 'strategy' as strategy, j.state, j.current_step,
-       j.state = 'waiting_for_review' as needs_review, j.total_rows, b.analysed_rows, b.error_rows, b.warning_rows,
-       b.imported_rows,
+select j.id, j.slug, j.snapshot ->> 'definition' as definition, j.snapshot ->> 'strategy' as strategy, j.state,
+       j.current_step, j.state = 'waiting_for_review' as needs_review, j.total_rows, b.analysed_rows, b.error_rows,
+       b.warning_rows, b.imported_rows,
        round(case when j.total_rows > 0 then 100.0 * b.analysed_rows / j.total_rows
                   when j.state in ('finished', 'rejected') then 100 else 0 end, 1) as analysis_percent,
        round(case when j.state = 'finished' then 100
                   when j.total_rows > b.error_rows then 100.0 * b.imported_rows / (j.total_rows - b.error_rows)
                   else 0 end, 1) as import_percent,
-       round(b.analysed_rows / nullif(extract(epoch from coalesce(j.analysis_stop_at, clock_timestamp()) - j.analysis_start_at),
+       round(b.analysed_rows / nullif(extract(epoch from coalesce(j.analysis_stop_at, clock_timestamp())
+                                              - j.analysis_start_at),
                                       0))::integer as analysis_rows_per_second,
        round(b.imported_rows / nullif(extract(epoch from coalesce(j.processing_stop_at, clock_timestamp())
-                                                          - j.processing_start_at), 0))::integer as import_rows_per_second,
+                                                          - j.processing_start_at),
+                                                          0))::integer as import_rows_per_second,
        j.error, j.valid_from, j.valid_until, j.review, j.note, j.created_at, j.created_by, j.uploaded_at, j.finished_at,
        j.expires_at
   from register.import_job as j

@@ -1,4 +1,5 @@
--- import_row: the rows of jobs as they were understood, with the state of their batch, and how the file names their unit.
+-- import_row: the rows of jobs as they were understood, with the state of their batch, and how the file names their
+-- unit.
 create or replace view register.import_row as
 select l.job_id, l.row_no, l.batch_seq,
        case when d.has_error then 'error'

@@ -1,5 +1,5 @@
--- statistical_unit: the published units as people read them. Codes, paths, names, identifiers and tags are looked up, so that they
--- are never older than their lists.
+-- statistical_unit: the published units as people read them. Codes, paths, names, identifiers and tags are looked up,
+-- so that they are never older than their lists.
 create or replace view register.statistical_unit as
 select r.unit_type, r.unit_id, r.valid_from,
        case when r.valid_until = 'infinity' then r.valid_until else r.valid_until - 1 end as valid_to, r.valid_until,
@@ -32,16 +32,17 @@ select r.unit_type, r.unit_id, r.valid_from,
          end,
          '{}') as external_idents,
        r.name, r.birth_date, r.death_date, register.name_words(r.name) as search,
-       r.primary_activity_category_id, pa.path as primary_activity_category_path, pa.code as primary_activity_category_code,
-       r.secondary_activity_category_id, sa.path as secondary_activity_category_path, sa.code as secondary_activity_category_code,
+       r.primary_activity_category_id, pa.path as primary_activity_category_path,
+       pa.code as primary_activity_category_code, r.secondary_activity_category_id,
+       sa.path as secondary_activity_category_path, sa.code as secondary_activity_category_code,
        nullif(array_remove(array[pa.path, sa.path], null), '{}') as activity_category_paths,
        r.sector_id, sc.path as sector_path, sc.code as sector_code, sc.name as sector_name,
        r.data_source_ids,
        (select array_agg(d.code order by d.id) from register.data_source as d where d.id = any (r.data_source_ids))
          as data_source_codes,
        r.legal_form_id, lf.code as legal_form_code, lf.name as legal_form_name,
-       r.physical_address_part1, r.physical_address_part2, r.physical_address_part3, r.physical_postcode, r.physical_postplace,
-       r.physical_region_id, pr.path as physical_region_path, pr.code as physical_region_code,
+       r.physical_address_part1, r.physical_address_part2, r.physical_address_part3, r.physical_postcode,
+       r.physical_postplace, r.physical_region_id, pr.path as physical_region_path, pr.code as physical_region_code,
        r.physical_country_id, pc.iso_2 as physical_country_iso_2,
        r.physical_latitude, r.physical_longitude, r.physical_altitude,
        r.physical_country_id = (select s.country_id from register.settings as s) as domestic,
@@ -67,7 +68,8 @@ select r.unit_type, r.unit_id, r.valid_from,
               join register.tag as g on g.id = t.tag_id where t.legal_unit_id = r.unit_id)
          when 'establishment' then
            (select array_agg(g.path order by g.path) from register.tag_for_unit as t
-              join register.tag as g on g.id = t.tag_id where t.legal_unit_id is null and t.establishment_id = r.unit_id)
+              join register.tag as g
+                on g.id = t.tag_id where t.legal_unit_id is null and t.establishment_id = r.unit_id)
          when 'enterprise' then
            (select array_agg(g.path order by g.path) from register.tag_for_unit as t
               join register.tag as g on g.id = t.tag_id
@@ -91,5 +93,5 @@ select r.unit_type, r.unit_id, r.valid_from,
   left join register.unit_size as us on us.id = r.unit_size_id
   left join register.status as st on st.id = r.status_id;
 comment on view register.statistical_unit is
-  'Establishments, legal units, enterprises and power groups, one row for each stretch of time in which nothing about them '
-  'changes.';
+  'Establishments, legal units, enterprises and power groups, one row for each stretch of time in which nothing about '
+  'them changes.';

@@ -1,4 +1,5 @@
--- capture_named: identifiers or tags changed, so their owners did, of whatever kind. They have no dates. A person is no unit.
+-- capture_named: identifiers or tags changed, so their owners did, of whatever kind. They have no dates. A person is no
+-- unit.
 --
 --   session reads register.capture
 create or replace function register.capture_named()

@@ -13,7 +13,8 @@ begin
     return null;
   end if;
   perform register.log_change(
-    p_establishment_ids => (select range_agg(int4range(o.establishment_id, o.establishment_id, '[]') order by o.establishment_id)
+    p_establishment_ids => (select range_agg(int4range(o.establishment_id, o.establishment_id, '[]')
+                                             order by o.establishment_id)
                               from (select distinct c.establishment_id from changed as c) as o
                              where o.establishment_id is not null),
     p_legal_unit_ids    => (select range_agg(int4range(o.legal_unit_id, o.legal_unit_id, '[]') order by o.legal_unit_id)

@@ -1,5 +1,5 @@
--- capture_path: regions, activity categories or sectors got another path, so the units that name them did. Rows of units hold ids
--- and stay the same, but reports group them by path: those are rebuilt.
+-- capture_path: regions, activity categories or sectors got another path, so the units that name them did. Rows of
+-- units hold ids and stay the same, but reports group them by path: those are rebuilt.
 create or replace function register.capture_path()
   returns trigger
   language plpgsql
@@ -26,7 +26,8 @@ begin
     union all
     select null, e.id from register.establishment as e where tg_table_name = 'sector' and e.sector_id = any (v_ids)
   )
-  select range_agg(int4range(o.establishment_id, o.establishment_id, '[]')) filter (where o.establishment_id is not null),
+  select range_agg(int4range(o.establishment_id, o.establishment_id, '[]'))
+         filter (where o.establishment_id is not null),
          range_agg(int4range(o.legal_unit_id, o.legal_unit_id, '[]')) filter (where o.legal_unit_id is not null)
     into v_establishments, v_legal_units
     from owner as o;

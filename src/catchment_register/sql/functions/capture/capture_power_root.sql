@@ -1,5 +1,5 @@
--- capture_power_root: the root of a group changed, so the group did. Its units are noted as those of changed relationships are: its
--- roots are to be chosen anew.
+-- capture_power_root: the root of a group changed, so the group did. Its units are noted as those of changed
+-- relationships are: its roots are to be chosen anew.
 create or replace function register.capture_power_root()
   returns trigger
   language plpgsql
@@ -8,11 +8,13 @@ create or replace function register.capture_power_root()
 as $$
 begin
   perform register.log_change(
-    p_power_group_ids             => (select range_agg(int4range(c.power_group_id, c.power_group_id, '[]')) from changed as c),
+    p_power_group_ids             => (select range_agg(int4range(c.power_group_id, c.power_group_id, '[]'))
+                                        from changed as c),
     p_relationship_legal_unit_ids => (select range_agg(int4range(e.id, e.id, '[]'))
                                         from register.legal_relationship as r
                                        cross join lateral (values (r.influencing_id), (r.influenced_id)) as e (id)
-                                       where r.derived_power_group_id = any (array(select c.power_group_id from changed as c))),
+                                       where r.derived_power_group_id = any (array(select c.power_group_id
+                                                                                     from changed as c))),
     p_valid_ranges                => (select range_agg(daterange(c.valid_from, c.valid_until)) from changed as c));
   return null;
 end;

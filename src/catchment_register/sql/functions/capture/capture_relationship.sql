@@ -1,4 +1,5 @@
--- capture_relationship: relationships changed. Both ends are noted, for their groups are to be found anew, and the groups they had.
+-- capture_relationship: relationships changed. Both ends are noted, for their groups are to be found anew, and the
+-- groups they had.
 create or replace function register.capture_relationship()
   returns trigger
   language plpgsql
@@ -7,7 +8,8 @@ create or replace function register.capture_relationship()
 as $$
 begin
   perform register.log_change(
-    p_power_group_ids             => (select range_agg(int4range(c.derived_power_group_id, c.derived_power_group_id, '[]'))
+    p_power_group_ids             => (select range_agg(int4range(c.derived_power_group_id, c.derived_power_group_id,
+                                                                 '[]'))
                                         from changed as c where c.derived_power_group_id is not null),
     p_relationship_legal_unit_ids => (select range_agg(int4range(e.id, e.id, '[]'))
                                         from changed as c

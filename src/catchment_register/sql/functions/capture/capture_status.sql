@@ -8,7 +8,8 @@ as $$
 declare
   v_ids integer[];
 begin
-  v_ids := array(select c.id from changed as c join was as w on w.id = c.id where c.used_for_counting <> w.used_for_counting);
+  v_ids := array(select c.id from changed as c join was as w on w.id = c.id
+                  where c.used_for_counting <> w.used_for_counting);
   if v_ids = '{}' then
     return null;
   end if;

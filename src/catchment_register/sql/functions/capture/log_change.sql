@@ -18,7 +18,8 @@ create or replace function register.log_change(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if num_nonnulls(p_establishment_ids, p_legal_unit_ids, p_enterprise_ids, p_power_group_ids, p_relationship_legal_unit_ids) = 0
+  if num_nonnulls(p_establishment_ids, p_legal_unit_ids, p_enterprise_ids, p_power_group_ids,
+                  p_relationship_legal_unit_ids) = 0
      or current_setting('register.capture', true) = 'off' and register.is_capture_paused() then
     return;
   end if;

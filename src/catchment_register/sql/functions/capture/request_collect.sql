@@ -1,5 +1,5 @@
--- request_collect: a transaction that logged changes asks for them to be collected, once, as it commits. Asked for at the first
--- change, a merge would keep the pending task locked, and so uncollected, until a long transaction ends.
+-- request_collect: a transaction that logged changes asks for them to be collected, once, as it commits. Asked for at
+-- the first change, a merge would keep the pending task locked, and so uncollected, until a long transaction ends.
 --
 --   reads   register.collect_request
 --   writes  register.collect_request

@@ -9,7 +9,8 @@ create or replace function register.check_units()
   set search_path = pg_catalog, pg_temp
 as $$
   select 'rows of a unit do not overlap', format('%s %s from %s', r.unit_type, r.unit_id, r.valid_from)
-    from (select u.*, lead(u.valid_from) over w as following, count(*) over (partition by u.unit_type, u.unit_id) as rows
+    from (select u.*, lead(u.valid_from) over w as following,
+                 count(*) over (partition by u.unit_type, u.unit_id) as rows
             from register.statistical_unit_row as u
           window w as (partition by u.unit_type, u.unit_id order by u.valid_from)) as r
    where r.following < r.valid_until
@@ -34,18 +35,20 @@ as $$
           select 'enterprise', e.id from register.enterprise as e
            where exists (select from register.legal_unit as l where l.enterprise_id = e.id)
               or exists (select from register.establishment as s where s.enterprise_id = e.id)) as b
-   where not exists (select from register.statistical_unit_row as r where r.unit_type = b.unit_type and r.unit_id = b.id)
+   where not exists (select from register.statistical_unit_row as r where r.unit_type = b.unit_type
+                        and r.unit_id = b.id)
      and not exists (select from register.base_change_log)
      and not exists (select from register.round as o where o.state = 'open')
   union all
   select 'a row is in the slot of its facet', format('%s %s from %s', r.unit_type, r.unit_id, r.valid_from)
     from register.statistical_unit_row as r
-   where r.hash_slot <> register.facet_slot(r.unit_type, r.primary_activity_category_id, r.secondary_activity_category_id,
-                                            r.sector_id, r.legal_form_id, r.physical_region_id, r.physical_country_id,
-                                            r.unit_size_id, r.status_id)
+   where r.hash_slot <> register.facet_slot(r.unit_type, r.primary_activity_category_id,
+                                            r.secondary_activity_category_id, r.sector_id, r.legal_form_id,
+                                            r.physical_region_id, r.physical_country_id, r.unit_size_id, r.status_id)
   union all
-  select 'codes in use are counted', format('%s %s: %s, should be %s', coalesce(u.kind, n.kind), coalesce(u.code_id, n.code_id),
-                                            coalesce(u.row_count, 0), coalesce(n.row_count, 0))
+  select 'codes in use are counted', format('%s %s: %s, should be %s', coalesce(u.kind, n.kind),
+                                            coalesce(u.code_id, n.code_id), coalesce(u.row_count, 0),
+                                            coalesce(n.row_count, 0))
     from register.used_code as u
     full join (
       select c.kind, c.code_id, count(*) as row_count

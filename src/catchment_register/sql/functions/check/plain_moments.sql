@@ -1,4 +1,5 @@
--- plain_moments: moments without how many rows hold the extremes: that is known of some and not of others, as they came about.
+-- plain_moments: moments without how many rows hold the extremes: that is known of some and not of others, as they came
+-- about.
 create or replace function register.plain_moments(p_moments register.moment[])
   returns register.moment[]
   language sql

@@ -1,7 +1,7 @@
--- closed_groups: fill p_group with enterprises and their labels. Enterprises that share a legal unit or an establishment, at the
--- same time or not, have the same label: whatever is made from units of one label needs no unit of another. Units that ever
--- belonged to two enterprises are few; they are found first, and labels spread along them alone.
--- p_enterprise_ids: where to begin. null: everywhere; then only those that share something are listed.
+-- closed_groups: fill p_group with enterprises and their labels. Enterprises that share a legal unit or an
+-- establishment, at the same time or not, have the same label: whatever is made from units of one label needs no unit
+-- of another. Units that ever belonged to two enterprises are few; they are found first, and labels spread along them
+-- alone. p_enterprise_ids: where to begin. null: everywhere; then only those that share something are listed.
 --
 --   reads   pg_temp.p_bridge, pg_temp.p_group
 --   writes  pg_temp.p_bridge, pg_temp.p_group

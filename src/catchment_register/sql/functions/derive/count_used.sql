@@ -1,4 +1,5 @@
--- count_used: bring the counts of used codes up to date by the differences of a flush. A code that no row names any more goes.
+-- count_used: bring the counts of used codes up to date by the differences of a flush. A code that no row names any
+-- more goes.
 --
 --   plan    no_jit
 create or replace function register.count_used(

@@ -1,5 +1,5 @@
--- derive_statistical_unit: find what to derive, hand it to batches, and line up what follows them: planner statistics, the flush,
--- the reports. Asked for by hand it begins a round, of all units or with scope some of those it names.
+-- derive_statistical_unit: find what to derive, hand it to batches, and line up what follows them: planner statistics,
+-- the flush, the reports. Asked for by hand it begins a round, of all units or with scope some of those it names.
 --
 --   raises  RG009 when its round is not open
 --   plan    no_jit

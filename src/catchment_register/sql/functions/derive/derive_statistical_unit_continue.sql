@@ -1,5 +1,6 @@
--- derive_statistical_unit_continue: bring planner statistics up to date between the batches and the flush, once a round: batches
--- would wait for each other. Staging always; base tables when a twentieth of them has changed, so that a small round stays small.
+-- derive_statistical_unit_continue: bring planner statistics up to date between the batches and the flush, once a
+-- round: batches would wait for each other. Staging always; base tables when a twentieth of them has changed, so that a
+-- small round stays small.
 --
 --   plan    no_jit
 create or replace procedure register.derive_statistical_unit_continue(
@@ -32,6 +33,7 @@ begin
   end loop;
   -- What the flush joins by; lists and statistics would take most of the time.
   analyze register.statistical_unit_staging (round_id, batch_seq, unit_type, unit_id, valid_from);
-  info := jsonb_build_object('round_id', v_round.id, 'analyzed', to_jsonb(v_tables || 'statistical_unit_staging'::text));
+  info := jsonb_build_object('round_id', v_round.id,
+                             'analyzed', to_jsonb(v_tables || 'statistical_unit_staging'::text));
 end;
 $$;

@@ -1,5 +1,5 @@
--- follow_bridges: fill p_group with the given enterprises and all that they are connected with, and p_bridge with what connects
--- them. Costs index probes of the units of these enterprises, and ends at once where nothing is shared.
+-- follow_bridges: fill p_group with the given enterprises and all that they are connected with, and p_bridge with what
+-- connects them. Costs index probes of the units of these enterprises, and ends at once where nothing is shared.
 --
 --   reads   pg_temp.p_group
 --   writes  pg_temp.p_bridge, pg_temp.p_group

@@ -11,6 +11,7 @@ create or replace function register.legal_units_of(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return array(select distinct u.id from register.legal_unit as u where u.enterprise_id = any (p_enterprise_ids) order by u.id);
+  return array(select distinct u.id from register.legal_unit as u where u.enterprise_id = any (p_enterprise_ids)
+                order by u.id);
 end;
 $$;

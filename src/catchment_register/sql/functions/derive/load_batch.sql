@@ -1,6 +1,6 @@
--- load_batch: copy into scratch all slices of the given legal units and of their establishments, of the establishments that belong
--- to the given enterprises directly, and the details of all these. Ids as arrays in order: each table is reached by its index,
--- whatever the planner knows of it.
+-- load_batch: copy into scratch all slices of the given legal units and of their establishments, of the establishments
+-- that belong to the given enterprises directly, and the details of all these. Ids as arrays in order: each table is
+-- reached by its index, whatever the planner knows of it.
 --
 --   writes  pg_temp.b_activity, pg_temp.b_contact, pg_temp.b_location, pg_temp.b_person, pg_temp.b_slice,
 --           pg_temp.b_stat
@@ -22,9 +22,9 @@ declare
      order by 1);
 begin
   insert into pg_temp.b_slice
-  select 'legal_unit', u.id, u.valid_from, u.valid_until, null, u.enterprise_id, u.primary_for_enterprise, u.name, u.birth_date,
-         u.death_date, u.sector_id, u.status_id, u.legal_form_id, u.unit_size_id, u.data_source_id, u.edit_at, u.edit_by,
-         u.edit_comment
+  select 'legal_unit', u.id, u.valid_from, u.valid_until, null, u.enterprise_id, u.primary_for_enterprise, u.name,
+         u.birth_date, u.death_date, u.sector_id, u.status_id, u.legal_form_id, u.unit_size_id, u.data_source_id,
+         u.edit_at, u.edit_by, u.edit_comment
     from register.legal_unit as u
    where u.id = any (p_legal_unit_ids)
   union all
@@ -35,20 +35,20 @@ begin
    where e.id = any (v_establishments);
 
   insert into pg_temp.b_activity
-  select 'legal_unit', a.legal_unit_id, a.valid_from, a.valid_until, a.type, a.category_id, a.data_source_id, a.edit_at, a.edit_by,
-         a.edit_comment
+  select 'legal_unit', a.legal_unit_id, a.valid_from, a.valid_until, a.type, a.category_id, a.data_source_id, a.edit_at,
+         a.edit_by, a.edit_comment
     from register.activity as a
    where a.legal_unit_id = any (p_legal_unit_ids)
   union all
-  select 'establishment', a.establishment_id, a.valid_from, a.valid_until, a.type, a.category_id, a.data_source_id, a.edit_at,
-         a.edit_by, a.edit_comment
+  select 'establishment', a.establishment_id, a.valid_from, a.valid_until, a.type, a.category_id, a.data_source_id,
+         a.edit_at, a.edit_by, a.edit_comment
     from register.activity as a
    where a.legal_unit_id is null and a.establishment_id = any (v_establishments);
 
   insert into pg_temp.b_location
-  select 'legal_unit', l.legal_unit_id, l.valid_from, l.valid_until, l.type, l.address_part1, l.address_part2, l.address_part3,
-         l.postcode, l.postplace, l.region_id, l.country_id, l.latitude, l.longitude, l.altitude, l.data_source_id, l.edit_at,
-         l.edit_by, l.edit_comment
+  select 'legal_unit', l.legal_unit_id, l.valid_from, l.valid_until, l.type, l.address_part1, l.address_part2,
+         l.address_part3, l.postcode, l.postplace, l.region_id, l.country_id, l.latitude, l.longitude, l.altitude,
+         l.data_source_id, l.edit_at, l.edit_by, l.edit_comment
     from register.location as l
    where l.legal_unit_id = any (p_legal_unit_ids)
   union all
@@ -59,20 +59,20 @@ begin
    where l.legal_unit_id is null and l.establishment_id = any (v_establishments);
 
   insert into pg_temp.b_contact
-  select 'legal_unit', c.legal_unit_id, c.valid_from, c.valid_until, c.web_address, c.email_address, c.phone_number, c.landline,
-         c.mobile_number, c.fax_number, c.edit_at, c.edit_by, c.edit_comment
+  select 'legal_unit', c.legal_unit_id, c.valid_from, c.valid_until, c.web_address, c.email_address, c.phone_number,
+         c.landline, c.mobile_number, c.fax_number, c.edit_at, c.edit_by, c.edit_comment
     from register.contact as c
    where c.legal_unit_id = any (p_legal_unit_ids)
   union all
-  select 'establishment', c.establishment_id, c.valid_from, c.valid_until, c.web_address, c.email_address, c.phone_number,
-         c.landline, c.mobile_number, c.fax_number, c.edit_at, c.edit_by, c.edit_comment
+  select 'establishment', c.establishment_id, c.valid_from, c.valid_until, c.web_address, c.email_address,
+         c.phone_number, c.landline, c.mobile_number, c.fax_number, c.edit_at, c.edit_by, c.edit_comment
     from register.contact as c
    where c.legal_unit_id is null and c.establishment_id = any (v_establishments);
 
   insert into pg_temp.b_stat
   select case when v.legal_unit_id is null then 'establishment' else 'legal_unit' end,
-         coalesce(v.legal_unit_id, v.establishment_id), v.valid_from, v.valid_until, v.stat_definition_id, coalesce(v.value_int::numeric, v.value_float::numeric),
-         coalesce(v.value_string, v.value_bool::text),
+         coalesce(v.legal_unit_id, v.establishment_id), v.valid_from, v.valid_until, v.stat_definition_id,
+         coalesce(v.value_int::numeric, v.value_float::numeric), coalesce(v.value_string, v.value_bool::text),
          coalesce(to_jsonb(v.value_int), to_jsonb(v.value_float), to_jsonb(v.value_string), to_jsonb(v.value_bool)),
          v.data_source_id, v.edit_at, v.edit_by, v.edit_comment
     from (select s.* from register.stat_for_unit as s where s.legal_unit_id = any (p_legal_unit_ids)

@@ -1,4 +1,5 @@
--- merge_parts: the statistics of enterprises or power groups that count: those of their direct parts that count, together.
+-- merge_parts: the statistics of enterprises or power groups that count: those of their direct parts that count,
+-- together.
 --
 --   reads   pg_temp.b_moment, pg_temp.b_part, pg_temp.b_row
 --   writes  pg_temp.b_moment

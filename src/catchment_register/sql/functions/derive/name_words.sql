@@ -1,4 +1,5 @@
--- name_words: the words of a name for searching, in lower case. Parallel safe, so that its index is built by several processes.
+-- name_words: the words of a name for searching, in lower case. Parallel safe, so that its index is built by several
+-- processes.
 create or replace function register.name_words(
   p_name  text
 )

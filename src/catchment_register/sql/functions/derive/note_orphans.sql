@@ -17,8 +17,8 @@ declare
   v_groups         integer[] := register.id_array(p_round.effective_power_group_ids);
   v_there          integer[] := array(select g.id from register.power_group as g where g.id = any (v_groups));
 begin
-  insert into register.round_batch (round_id, stage, batch_seq, staged_rows, establishment_ids, legal_unit_ids, enterprise_ids,
-                                    power_group_ids)
+  insert into register.round_batch (round_id, stage, batch_seq, staged_rows, establishment_ids, legal_unit_ids,
+                                    enterprise_ids, power_group_ids)
   values (p_round.id, 'units', 0, 0,
           p_round.effective_establishment_ids - register.id_ranges(array(
             select e.id from register.establishment as e where e.id = any (v_establishments))),

@@ -1,5 +1,6 @@
--- own_rows: what establishments and legal units say of themselves, for each of their segments. A detail that is valid in a segment
--- is so for all of it. The last edit is the latest of the unit and its details, in this order where they are the same.
+-- own_rows: what establishments and legal units say of themselves, for each of their segments. A detail that is valid
+-- in a segment is so for all of it. The last edit is the latest of the unit and its details, in this order where they
+-- are the same.
 --
 --   reads   pg_temp.b_activity, pg_temp.b_contact, pg_temp.b_location, pg_temp.b_segment, pg_temp.b_slice,
 --           pg_temp.b_stat
@@ -20,25 +21,29 @@ begin
          case when e.first_source = e.last_source then array[e.first_source]
               when e.first_source < e.last_source then
            array(select distinct d.id
-                   from unnest(array[u.data_source_id, pa.data_source_id, sa.data_source_id, ph.data_source_id, po.data_source_id]
+                   from unnest(array[u.data_source_id, pa.data_source_id, sa.data_source_id, ph.data_source_id,
+                                     po.data_source_id]
                                || v.data_source_ids) as d (id)
                   where d.id is not null
                   order by d.id)
          end,
-         ph.address_part1, ph.address_part2, ph.address_part3, ph.postcode, ph.postplace, ph.region_id, ph.country_id, ph.latitude,
-         ph.longitude, ph.altitude, po.address_part1, po.address_part2, po.address_part3, po.postcode, po.postplace, po.region_id,
-         po.country_id, c.web_address, c.email_address, c.phone_number, c.landline, c.mobile_number, c.fax_number,
-         e.at,
+         ph.address_part1, ph.address_part2, ph.address_part3, ph.postcode, ph.postplace, ph.region_id, ph.country_id,
+         ph.latitude, ph.longitude, ph.altitude, po.address_part1, po.address_part2, po.address_part3, po.postcode,
+         po.postplace, po.region_id, po.country_id, c.web_address, c.email_address, c.phone_number, c.landline,
+         c.mobile_number, c.fax_number, e.at,
          case e.at when u.edit_at then u.edit_by when pa.edit_at then pa.edit_by when sa.edit_at then sa.edit_by
                    when ph.edit_at then ph.edit_by when po.edit_at then po.edit_by when c.edit_at then c.edit_by
                    else v.edit_by end,
-         case e.at when u.edit_at then u.edit_comment when pa.edit_at then pa.edit_comment when sa.edit_at then sa.edit_comment
-                   when ph.edit_at then ph.edit_comment when po.edit_at then po.edit_comment when c.edit_at then c.edit_comment
+         case e.at when u.edit_at then u.edit_comment when pa.edit_at then pa.edit_comment
+              when sa.edit_at then sa.edit_comment
+                   when ph.edit_at then ph.edit_comment when po.edit_at then po.edit_comment
+                   when c.edit_at then c.edit_comment
                    else v.edit_comment end,
          v.stat_values
     from pg_temp.b_segment as s
     join pg_temp.b_slice as u
-      on u.unit_type = s.unit_type and u.unit_id = s.unit_id and u.valid_from <= s.valid_from and s.valid_until <= u.valid_until
+      on u.unit_type = s.unit_type and u.unit_id = s.unit_id and u.valid_from <= s.valid_from
+     and s.valid_until <= u.valid_until
     join register.status as t on t.id = u.status_id
     left join pg_temp.b_activity as pa
       on pa.unit_type = s.unit_type and pa.unit_id = s.unit_id and pa.type = 'primary'
@@ -68,9 +73,11 @@ begin
     ) as v on v.unit_type = s.unit_type and v.unit_id = s.unit_id and v.valid_from = s.valid_from
    cross join lateral (
       select greatest(u.edit_at, pa.edit_at, sa.edit_at, ph.edit_at, po.edit_at, c.edit_at, v.edit_at) as at,
-             least(u.data_source_id, pa.data_source_id, sa.data_source_id, ph.data_source_id, po.data_source_id, v.first_source)
+             least(u.data_source_id, pa.data_source_id, sa.data_source_id, ph.data_source_id, po.data_source_id,
+                   v.first_source)
                as first_source,
-             greatest(u.data_source_id, pa.data_source_id, sa.data_source_id, ph.data_source_id, po.data_source_id, v.last_source)
+             greatest(u.data_source_id, pa.data_source_id, sa.data_source_id, ph.data_source_id, po.data_source_id,
+                      v.last_source)
                as last_source
     ) as e;
 end;

@@ -1,5 +1,5 @@
--- parts_of_parts: add the establishments of its legal units to the parts of each enterprise or power group; with p_counting, of
--- those legal units that count.
+-- parts_of_parts: add the establishments of its legal units to the parts of each enterprise or power group; with
+-- p_counting, of those legal units that count.
 --
 --   reads   pg_temp.b_part
 --   writes  pg_temp.b_part

@@ -1,6 +1,7 @@
--- plan_batches: cut what a round has to derive into batches that share no unit: whole groups of connected enterprises, largest
--- first, about settings.batch_enterprises in each; in a round over all, then the enterprises that share nothing; then power groups,
--- in at most 64. Notes units that have gone from the base tables as batch 0, so that what is published of them goes too.
+-- plan_batches: cut what a round has to derive into batches that share no unit: whole groups of connected enterprises,
+-- largest first, about settings.batch_enterprises in each; in a round over all, then the enterprises that share
+-- nothing; then power groups, in at most 64. Notes units that have gone from the base tables as batch 0, so that what
+-- is published of them goes too.
 --
 --   reads   pg_temp.p_group
 --   plan    no_jit
@@ -36,7 +37,8 @@ begin
   ),
   packed as (
     -- A label has one number, so no two batches share a unit.
-    select s.label, 1 + div(sum(s.size) over (order by s.size desc, s.label) - s.size, v_size)::integer as seq from sized as s
+    select s.label, 1 + div(sum(s.size) over (order by s.size desc, s.label) - s.size, v_size)::integer as seq
+      from sized as s
   ),
   numbered as (
     select p.label, dense_rank() over (order by p.seq)::integer as seq from packed as p
@@ -64,8 +66,8 @@ begin
   return query
   select v_count + p.seq, '{}'::int4multirange, range_agg(int4range(p.id, p.id, '[]'))
     from (select u.id,
-                 1 + ((row_number() over (order by u.id) - 1) / greatest(1, ceil(cardinality(v_groups) / 64.0)::integer))::integer
-                   as seq
+                 1 + ((row_number() over (order by u.id) - 1)
+                      / greatest(1, ceil(cardinality(v_groups) / 64.0)::integer))::integer as seq
             from unnest(v_groups) as u (id)) as p
    group by p.seq
    order by p.seq;

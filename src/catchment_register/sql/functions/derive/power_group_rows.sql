@@ -1,6 +1,7 @@
--- power_group_rows: the segments of power groups, cut where a relationship begins or ends; the legal units that are related in
--- each, with the latest of their rows in it; and the statistics of those that count. The root describes a group, except for names
--- of its own: the one written down for the time, else the one that nobody influences. A group always counts.
+-- power_group_rows: the segments of power groups, cut where a relationship begins or ends; the legal units that are
+-- related in each, with the latest of their rows in it; and the statistics of those that count. The root describes a
+-- group, except for names of its own: the one written down for the time, else the one that nobody influences. A group
+-- always counts.
 --
 --   reads   pg_temp.b_own, pg_temp.b_part, pg_temp.b_relation, pg_temp.b_segment
 --   writes  pg_temp.b_part, pg_temp.b_row, pg_temp.b_segment
@@ -24,8 +25,8 @@ begin
 
   insert into pg_temp.b_part
   select distinct on (s.unit_id, s.valid_from, u.unit_id)
-         'power_group', s.unit_id, s.valid_from, 'legal_unit', u.unit_id, u.valid_from, u.used_for_counting, true, false,
-         u.enterprise_id
+         'power_group', s.unit_id, s.valid_from, 'legal_unit', u.unit_id, u.valid_from, u.used_for_counting, true,
+         false, u.enterprise_id
     from pg_temp.b_segment as s
     join pg_temp.b_relation as r on r.power_group_id = s.unit_id
                                 and r.valid_from <= s.valid_from and s.valid_until <= r.valid_until
@@ -54,8 +55,8 @@ begin
   )
   select distinct on (s.unit_id, s.valid_from)
          'power_group', s.unit_id, s.valid_from, s.valid_until, u.unit_type, u.unit_id, u.valid_from,
-         coalesce(nullif(g.short_name, ''), nullif(g.name, '')), true, coalesce(w.root_id, t.root_id), null, g.edit_at, g.edit_by,
-         g.edit_comment
+         coalesce(nullif(g.short_name, ''), nullif(g.name, '')), true, coalesce(w.root_id, t.root_id), null, g.edit_at,
+         g.edit_by, g.edit_comment
     from pg_temp.b_segment as s
     join (select distinct p.unit_id, p.valid_from from pg_temp.b_part as p where p.unit_type = 'power_group') as h
       on h.unit_id = s.unit_id and h.valid_from = s.valid_from

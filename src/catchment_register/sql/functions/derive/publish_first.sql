@@ -1,4 +1,5 @@
--- publish_first: publish into an empty table. Many rows go in without its key and indexes, which are made when all are in.
+-- publish_first: publish into an empty table. Many rows go in without its key and indexes, which are made when all are
+-- in.
 --
 --   locks   the published units if there are many, from readers too, until commit
 --   returns the number of rows
@@ -27,11 +28,12 @@ begin
     alter table register.statistical_unit_row add primary key (unit_type, unit_id, valid_from);
   end if;
   perform register.create_unit_indexes();
-  -- The reports come next, and read all of it. Of lists and statistics nobody asks, and to look at them takes most of the time.
+  -- The reports come next, and read all of it. Of lists and statistics nobody asks, and to look at them takes most of
+  -- the time.
   analyze register.statistical_unit_row (
     unit_type, unit_id, valid_from, valid_until, next_from, is_only, used_for_counting, primary_activity_category_id,
-    secondary_activity_category_id, sector_id, legal_form_id, physical_region_id, physical_country_id, unit_size_id, status_id,
-    hash_slot);
+    secondary_activity_category_id, sector_id, legal_form_id, physical_region_id, physical_country_id, unit_size_id,
+    status_id, hash_slot);
   return v_rows;
 end;
 $$;

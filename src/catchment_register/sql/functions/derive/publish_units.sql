@@ -1,6 +1,6 @@
--- publish_units: bring the published units in line with what a round has staged. Units of the round without a staged row go; rows
--- that are the same are not touched. The differences are written down for the reports, unless so much changed that these are
--- better made anew.
+-- publish_units: bring the published units in line with what a round has staged. Units of the round without a staged
+-- row go; rows that are the same are not touched. The differences are written down for the reports, unless so much
+-- changed that these are better made anew.
 --
 --   raises  RG010 when staged rows were lost in a crash of the server
 --   plan    no_jit, memory_256
@@ -52,7 +52,7 @@ begin
   update register.round as r
      set flushed_at = clock_timestamp(), flush_id = v_flush_id, rebuild = r.rebuild or v_rebuild
    where r.id = p_round_id;
-  return jsonb_build_object('round_id', p_round_id, 'staged', v_staged, 'units_changed', v_changed, 'deleted', v_deleted,
-                            'inserted', coalesce(v_inserted, 0), 'rebuild', v_rebuild);
+  return jsonb_build_object('round_id', p_round_id, 'staged', v_staged, 'units_changed', v_changed,
+                            'deleted', v_deleted, 'inserted', coalesce(v_inserted, 0), 'rebuild', v_rebuild);
 end;
 $$;

@@ -11,8 +11,8 @@ begin
   delete from register.used_code;
   insert into register.used_code (kind, code_id, row_count)
   with counted as (
-    select r.primary_activity_category_id as a1, x.a2, r.physical_region_id as r1, x.r2, r.sector_id as s, r.legal_form_id as f,
-           r.physical_country_id as c1, x.c2, r.data_source_ids as d, count(*) as n
+    select r.primary_activity_category_id as a1, x.a2, r.physical_region_id as r1, x.r2, r.sector_id as s,
+           r.legal_form_id as f, r.physical_country_id as c1, x.c2, r.data_source_ids as d, count(*) as n
       from register.statistical_unit_row as r
      cross join lateral (
        select nullif(r.secondary_activity_category_id, r.primary_activity_category_id) as a2,
@@ -24,8 +24,8 @@ begin
   select u.kind, u.code_id, sum(c.n)
     from counted as c
    cross join lateral (
-     values ('activity', c.a1), ('activity', c.a2), ('region', c.r1), ('region', c.r2), ('sector', c.s), ('legal_form', c.f),
-            ('country', c.c1), ('country', c.c2)
+     values ('activity', c.a1), ('activity', c.a2), ('region', c.r1), ('region', c.r2), ('sector', c.s),
+            ('legal_form', c.f), ('country', c.c1), ('country', c.c2)
      union all
      select 'data_source', d.id from unnest(c.d) as d (id)) as u (kind, code_id)
    where u.code_id is not null

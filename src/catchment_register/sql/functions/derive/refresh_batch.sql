@@ -1,5 +1,5 @@
--- refresh_batch: derive the units of one batch and stage them: connected enterprises with all that belongs to them, or power
--- groups. The legal units of power groups are derived along, but staged by the batch of their enterprise.
+-- refresh_batch: derive the units of one batch and stage them: connected enterprises with all that belongs to them, or
+-- power groups. The legal units of power groups are derived along, but staged by the batch of their enterprise.
 --
 --   returns the number of staged rows
 --   raises  RG009 when the round is not open
@@ -44,8 +44,8 @@ begin
   end if;
   v_rows := register.stage_batch(v_round, p_batch_seq, not v_is_groups);
 
-  insert into register.round_batch (round_id, stage, batch_seq, staged_rows, establishment_ids, legal_unit_ids, enterprise_ids,
-                                    power_group_ids)
+  insert into register.round_batch (round_id, stage, batch_seq, staged_rows, establishment_ids, legal_unit_ids,
+                                    enterprise_ids, power_group_ids)
   select p_round_id, 'units', p_batch_seq, v_rows,
          case when not v_is_groups then s.establishment_ids * v_round.effective_establishment_ids end,
          case when not v_is_groups then s.legal_unit_ids * v_round.effective_legal_unit_ids end,
@@ -53,7 +53,8 @@ begin
          p_power_group_ids * v_round.effective_power_group_ids
     from (select range_agg(int4range(b.unit_id, b.unit_id, '[]')) filter (where b.unit_type = 'establishment')
                    as establishment_ids,
-                 range_agg(int4range(b.unit_id, b.unit_id, '[]')) filter (where b.unit_type = 'legal_unit') as legal_unit_ids
+                 range_agg(int4range(b.unit_id, b.unit_id, '[]'))
+                 filter (where b.unit_type = 'legal_unit') as legal_unit_ids
             from pg_temp.b_slice as b
            where v_round.kind <> 'all') as s;
   return v_rows;

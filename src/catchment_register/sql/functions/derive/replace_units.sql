@@ -1,5 +1,5 @@
--- replace_units: delete published rows of units in p_diff that are gone or different, and insert staged ones that are new or
--- different. Rows that are the same stay as they are.
+-- replace_units: delete published rows of units in p_diff that are gone or different, and insert staged ones that are
+-- new or different. Rows that are the same stay as they are.
 --
 --   reads   pg_temp.p_diff
 --   plan    no_jit

@@ -1,6 +1,7 @@
--- segment_own: cut the time of establishments, then of legal units, at every day on which something about them begins or ends:
--- their slices and details, and for a legal unit the segments of its establishments while they belong to it. A segment lies
--- within one slice; where a unit does not exist there is none. Details reach no further than slices, so no clipping is needed.
+-- segment_own: cut the time of establishments, then of legal units, at every day on which something about them begins
+-- or ends: their slices and details, and for a legal unit the segments of its establishments while they belong to it. A
+-- segment lies within one slice; where a unit does not exist there is none. Details reach no further than slices, so no
+-- clipping is needed.
 --
 --   reads   pg_temp.b_activity, pg_temp.b_contact, pg_temp.b_location, pg_temp.b_person, pg_temp.b_segment,
 --           pg_temp.b_slice, pg_temp.b_stat
@@ -40,7 +41,8 @@ begin
       select p.unit_id, p.valid_from as at from span as p union select p.unit_id, p.valid_until from span as p
     ),
     stretch as (
-      select p.unit_id, p.at as valid_from, lead(p.at) over (partition by p.unit_id order by p.at) as valid_until from point as p
+      select p.unit_id, p.at as valid_from, lead(p.at) over (partition by p.unit_id order by p.at) as valid_until
+        from point as p
     )
     select v_type, s.unit_id, s.valid_from, s.valid_until, coalesce(lead(s.valid_from) over w, 'infinity'),
            lead(s.valid_from) over w is null and lag(s.valid_from) over w is null

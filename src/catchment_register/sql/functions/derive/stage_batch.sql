@@ -1,6 +1,7 @@
--- stage_batch: write the rows of a batch that are to be published, and note with the round what has been derived, also units that
--- came to have no row. Every row has a source that describes it: an establishment and a legal unit themselves, an enterprise and a
--- power group one of their parts. p_with_own: whether establishments and legal units are staged too.
+-- stage_batch: write the rows of a batch that are to be published, and note with the round what has been derived, also
+-- units that came to have no row. Every row has a source that describes it: an establishment and a legal unit
+-- themselves, an enterprise and a power group one of their parts. p_with_own: whether establishments and legal units
+-- are staged too.
 --
 --   reads   pg_temp.b_moment, pg_temp.b_own, pg_temp.b_part, pg_temp.b_row
 --   plan    no_jit, generic, hashed, memory_128
@@ -24,32 +25,36 @@ declare
   v_rows           integer;
 begin
   insert into register.statistical_unit_staging
-         (round_id, batch_seq, unit_type, unit_id, valid_from, valid_until, next_from, is_only, name, birth_date, death_date,
-          primary_activity_category_id, secondary_activity_category_id, sector_id, legal_form_id, unit_size_id, status_id,
-          used_for_counting, data_source_ids, physical_address_part1, physical_address_part2, physical_address_part3,
-          physical_postcode, physical_postplace, physical_region_id, physical_country_id, physical_latitude,
-          physical_longitude, physical_altitude, postal_address_part1, postal_address_part2, postal_address_part3,
-          postal_postcode, postal_postplace, postal_region_id, postal_country_id, web_address, email_address, phone_number,
-          landline, mobile_number, fax_number, last_edit_at, last_edit_by, last_edit_comment, has_legal_unit,
-          primary_legal_unit_id, primary_establishment_id, related_establishment_ids, excluded_establishment_ids,
-          included_establishment_ids, related_legal_unit_ids, excluded_legal_unit_ids, included_legal_unit_ids,
-          related_enterprise_ids, excluded_enterprise_ids, included_enterprise_ids, stat_values, moments, value_counts,
-          hash_slot)
+         (round_id, batch_seq, unit_type, unit_id, valid_from, valid_until, next_from, is_only, name, birth_date,
+          death_date, primary_activity_category_id, secondary_activity_category_id, sector_id, legal_form_id,
+          unit_size_id, status_id, used_for_counting, data_source_ids, physical_address_part1, physical_address_part2,
+          physical_address_part3, physical_postcode, physical_postplace, physical_region_id, physical_country_id,
+          physical_latitude, physical_longitude, physical_altitude, postal_address_part1, postal_address_part2,
+          postal_address_part3, postal_postcode, postal_postplace, postal_region_id, postal_country_id, web_address,
+          email_address, phone_number, landline, mobile_number, fax_number, last_edit_at, last_edit_by,
+          last_edit_comment, has_legal_unit, primary_legal_unit_id, primary_establishment_id, related_establishment_ids,
+          excluded_establishment_ids, included_establishment_ids, related_legal_unit_ids, excluded_legal_unit_ids,
+          included_legal_unit_ids, related_enterprise_ids, excluded_enterprise_ids, included_enterprise_ids,
+          stat_values, moments, value_counts, hash_slot)
   select p_round.id, p_batch_seq, r.row_type, r.row_id, r.row_from, r.row_until, r.row_next, r.row_is_only,
          coalesce(r.row_name, r.name), r.birth_date, r.death_date, r.primary_activity_category_id,
          r.secondary_activity_category_id, r.sector_id, r.legal_form_id, r.unit_size_id, r.status_id, r.row_counts,
-         r.data_source_ids, r.physical_address_part1, r.physical_address_part2, r.physical_address_part3, r.physical_postcode,
-         r.physical_postplace, r.physical_region_id, r.physical_country_id, r.physical_latitude, r.physical_longitude,
-         r.physical_altitude, r.postal_address_part1, r.postal_address_part2, r.postal_address_part3, r.postal_postcode,
-         r.postal_postplace, r.postal_region_id, r.postal_country_id, r.web_address, r.email_address, r.phone_number, r.landline,
-         r.mobile_number, r.fax_number, greatest(r.last_edit_at, r.edit_at),
-         case when r.edit_at > r.last_edit_at or r.last_edit_at is null then r.edit_by else r.last_edit_by end,
-         case when r.edit_at > r.last_edit_at or r.last_edit_at is null then r.edit_comment else r.last_edit_comment end,
-         coalesce(r.row_type = 'legal_unit' or r.legal_unit_id is not null or l.related_legal_unit_ids is not null, false),
+         r.data_source_ids, r.physical_address_part1, r.physical_address_part2, r.physical_address_part3,
+         r.physical_postcode, r.physical_postplace, r.physical_region_id, r.physical_country_id, r.physical_latitude,
+         r.physical_longitude, r.physical_altitude, r.postal_address_part1, r.postal_address_part2,
+         r.postal_address_part3, r.postal_postcode, r.postal_postplace, r.postal_region_id, r.postal_country_id,
+         r.web_address, r.email_address, r.phone_number, r.landline, r.mobile_number, r.fax_number,
+         greatest(r.last_edit_at, r.edit_at), case when r.edit_at > r.last_edit_at or r.last_edit_at is null
+                                                     then r.edit_by else r.last_edit_by end,
+         case when r.edit_at > r.last_edit_at or r.last_edit_at is null then r.edit_comment
+              else r.last_edit_comment end,
+         coalesce(r.row_type = 'legal_unit' or r.legal_unit_id is not null or l.related_legal_unit_ids is not null,
+                  false),
          r.primary_legal_unit_id, r.primary_establishment_id,
          case r.row_type when 'establishment' then array[r.row_id] else l.related_establishment_ids end,
          l.excluded_establishment_ids,
-         case when r.row_type <> 'establishment' then l.included_establishment_ids when r.row_counts then array[r.row_id] end,
+         case when r.row_type <> 'establishment' then l.included_establishment_ids
+              when r.row_counts then array[r.row_id] end,
          case when r.row_type = 'legal_unit' then array[r.row_id]
               when r.row_type <> 'establishment' then l.related_legal_unit_ids
               when r.legal_unit_id is not null then array[r.legal_unit_id] end,
@@ -68,8 +73,8 @@ begin
                              r.legal_form_id, r.physical_region_id, r.physical_country_id, r.unit_size_id, r.status_id)
     from (select o.unit_type as row_type, o.unit_id as row_id, o.valid_from as row_from, o.valid_until as row_until,
                  o.next_from as row_next, o.is_only as row_is_only, null as row_name, o.used_for_counting as row_counts,
-                 null::integer as primary_legal_unit_id, null::integer as primary_establishment_id, null::timestamptz as edit_at,
-                 null as edit_by, null as edit_comment, o.*
+                 null::integer as primary_legal_unit_id, null::integer as primary_establishment_id,
+                 null::timestamptz as edit_at, null as edit_by, null as edit_comment, o.*
             from pg_temp.b_own as o
            where p_with_own
           union all
@@ -80,23 +85,27 @@ begin
             left join pg_temp.b_own as o
               on o.unit_type = b.source_type and o.unit_id = b.source_id and o.valid_from = b.source_from
           window w as (partition by b.unit_id, b.unit_type order by b.valid_from)) as r
-    -- Put together before they meet the rows, which are wide. Grouped by numbers first: these are compared more cheaply than texts.
+    -- Put together before they meet the rows, which are wide. Grouped by numbers first: these are compared more cheaply
+    -- than texts.
     left join (
       select *
         from (
           select p.unit_type, p.unit_id, p.valid_from,
-                 array_agg(p.part_id order by p.part_id) filter (where p.part_type = 'establishment') as related_establishment_ids,
+                 array_agg(p.part_id order by p.part_id)
+                 filter (where p.part_type = 'establishment') as related_establishment_ids,
                  array_agg(p.part_id order by p.part_id) filter (where p.part_type = 'establishment' and not p.counts)
                    as excluded_establishment_ids,
                  array_agg(p.part_id order by p.part_id) filter (where p.part_type = 'establishment' and p.counts)
                    as included_establishment_ids,
-                 array_agg(p.part_id order by p.part_id) filter (where p.part_type = 'legal_unit') as related_legal_unit_ids,
+                 array_agg(p.part_id order by p.part_id)
+                 filter (where p.part_type = 'legal_unit') as related_legal_unit_ids,
                  array_agg(p.part_id order by p.part_id) filter (where p.part_type = 'legal_unit' and not p.counts)
                    as excluded_legal_unit_ids,
                  array_agg(p.part_id order by p.part_id) filter (where p.part_type = 'legal_unit' and p.counts)
                    as included_legal_unit_ids,
                  array_agg(p.enterprise_id) filter (where p.enterprise_id is not null) as related_enterprise_ids,
-                 array_agg(p.enterprise_id) filter (where p.enterprise_id is not null and p.counts) as included_enterprise_ids
+                 array_agg(p.enterprise_id) filter (where p.enterprise_id is not null
+                                                    and p.counts) as included_enterprise_ids
             from pg_temp.b_part as p
            group by p.unit_id, p.valid_from, p.unit_type
         ) as l
@@ -111,7 +120,8 @@ begin
         ) as m using (unit_type, unit_id, valid_from)
         full join (
           select g.unit_type, g.unit_id, g.valid_from, jsonb_object_agg(g.stat_definition_id, g.words) as value_counts
-            from (select b.unit_type, b.unit_id, b.valid_from, b.stat_definition_id, jsonb_object_agg(b.word, b.n) as words
+            from (select b.unit_type, b.unit_id, b.valid_from, b.stat_definition_id,
+                         jsonb_object_agg(b.word, b.n) as words
                     from pg_temp.b_moment as b
                    where b.word is not null
                      and b.unit_type <> 'own'

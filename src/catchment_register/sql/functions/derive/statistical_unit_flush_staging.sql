@@ -13,6 +13,7 @@ as $$
 declare
   v_round register.round := register.enter_stage(payload, 'statistical_unit_flush_staging');
 begin
-  info := case when v_round.id is null then jsonb_build_object('skipped', true) else register.publish_units(v_round.id) end;
+  info := case when v_round.id is null then jsonb_build_object('skipped', true)
+               else register.publish_units(v_round.id) end;
 end;
 $$;

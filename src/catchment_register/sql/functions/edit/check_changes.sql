@@ -1,5 +1,5 @@
--- check_changes: an edit is about a unit that exists, and an object of words and values. A number counts as its text, true and
--- false are values of statistics of that type.
+-- check_changes: an edit is about a unit that exists, and an object of words and values. A number counts as its text,
+-- true and false are values of statistics of that type.
 --
 --   raises  RG008 when it is not so
 create or replace function register.check_changes(
@@ -13,7 +13,8 @@ create or replace function register.check_changes(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_hint   constant text := 'Write {"name": "New", "employees": 12, "postal_postcode": ""}; an empty text takes a value away.';
+  c_hint   constant text := 'Write {"name": "New", "employees": 12, "postal_postcode": ""}; an empty text takes a '
+                            'value away.';
   v_known  boolean;
   v_wrong  text;
 begin
@@ -36,7 +37,8 @@ begin
     from jsonb_each(p_changes) as c
    where jsonb_typeof(c.value) not in ('string', 'number')
      and (jsonb_typeof(c.value) <> 'boolean'
-          or not exists (select from register.stat_definition as d where d.code = c.key and d.enabled and d.type = 'bool'))
+          or not exists (select from register.stat_definition as d where d.code = c.key and d.enabled
+                            and d.type = 'bool'))
    order by c.key collate "C"
    limit 1;
   if v_wrong is not null then

@@ -1,5 +1,5 @@
--- code_id: the id of what somebody wrote for a code: sector, region, activity, legal_form, status, unit_size, data_source, country,
--- rel_type, tag, stat or ident_type. Null stays null.
+-- code_id: the id of what somebody wrote for a code: sector, region, activity, legal_form, status, unit_size,
+-- data_source, country, rel_type, tag, stat or ident_type. Null stays null.
 --
 --   raises  RG008 when there is no such code
 create or replace function register.code_id(

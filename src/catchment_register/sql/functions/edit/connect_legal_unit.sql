@@ -1,6 +1,6 @@
--- connect_legal_unit: a legal unit belongs to another enterprise for some time; null makes a new one for it. Where it was the
--- primary one and one other legal unit remains, that becomes primary. In its new enterprise it is primary where no other is. An
--- enterprise that nothing belongs to any more is deleted. Returns the enterprise.
+-- connect_legal_unit: a legal unit belongs to another enterprise for some time; null makes a new one for it. Where it
+-- was the primary one and one other legal unit remains, that becomes primary. In its new enterprise it is primary where
+-- no other is. An enterprise that nothing belongs to any more is deleted. Returns the enterprise.
 --
 --   locks   the legal unit
 --   raises  RG005 when several remain and nobody chose the primary one, RG008 when a unit is missing
@@ -23,7 +23,8 @@ declare
   v_left  integer[];
 begin
   perform register.lock_units(array[p_legal_unit_id], null);
-  v_times := register.unit_times('legal_unit', p_legal_unit_id, coalesce(p_valid_from, register.today()), p_valid_until);
+  v_times := register.unit_times('legal_unit', p_legal_unit_id, coalesce(p_valid_from, register.today()),
+                                 p_valid_until);
   if p_enterprise_id is null then
     insert into register.enterprise (edit_comment) values (p_comment) returning id into p_enterprise_id;
   elsif not exists (select from register.enterprise as e where e.id = p_enterprise_id) then
@@ -49,8 +50,8 @@ begin
 
   -- The unit and the one that takes its place change in one statement.
   perform register.patch_slices('legal_unit', 'id',
-                                v_moves || register.remaining_primaries(p_legal_unit_id, p_enterprise_id, v_times), '{}',
-                                p_comment => p_comment);
+                                v_moves || register.remaining_primaries(p_legal_unit_id, p_enterprise_id, v_times),
+                                '{}', p_comment => p_comment);
   perform register.drop_empty_enterprises(v_left);
   return p_enterprise_id;
 end;

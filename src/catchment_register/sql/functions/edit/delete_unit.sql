@@ -1,8 +1,9 @@
--- delete_unit: a unit was never there: its slices, details, relationships and names go, and its enterprise if nothing else belongs
--- to it. A legal unit with establishments stays until those are deleted.
+-- delete_unit: a unit was never there: its slices, details, relationships and names go, and its enterprise if nothing
+-- else belongs to it. A legal unit with establishments stays until those are deleted.
 --
 --   locks   the unit
---   raises  RG003 when a legal unit has establishments, RG008 when the unit is missing or not of a kind that can be deleted
+--   raises  RG003 when a legal unit has establishments, RG008 when the unit is missing or not of a kind that can be
+--           deleted
 create or replace function register.delete_unit(
   p_unit_type  text,
   p_unit_id    integer
@@ -25,7 +26,8 @@ begin
   select array_agg(distinct s.enterprise_id) into v_enterprises
     from (select l.enterprise_id from register.legal_unit as l where p_unit_type = 'legal_unit' and l.id = p_unit_id
           union all
-          select e.enterprise_id from register.establishment as e where p_unit_type = 'establishment' and e.id = p_unit_id) as s;
+          select e.enterprise_id from register.establishment as e where p_unit_type = 'establishment'
+            and e.id = p_unit_id) as s;
   perform register.drop_names(p_unit_type || '_id', array[p_unit_id]);
   perform register.cut_details(p_unit_type || '_id', array[p_unit_id]);
   perform register.cut_slices(p_unit_type, 'id', array[p_unit_id]);

@@ -1,5 +1,5 @@
--- detail_times: when, within a period, a unit has a detail that keeps something although some columns are cleared. Where nothing is
--- left of it, it goes.
+-- detail_times: when, within a period, a unit has a detail that keeps something although some columns are cleared.
+-- Where nothing is left of it, it goes.
 create or replace function register.detail_times(
   p_table        text,
   p_owner        text,
@@ -28,7 +28,8 @@ begin
             select to_jsonb(c) from register.contact as c
              where p_table = 'contact'
                and (p_owner = 'legal_unit_id' and c.legal_unit_id = p_unit_id
-                    or p_owner = 'establishment_id' and c.legal_unit_id is null and c.establishment_id = p_unit_id)) as s
+                    or p_owner = 'establishment_id' and c.legal_unit_id is null
+                   and c.establishment_id = p_unit_id)) as s
   loop
     continue when v_slice.valid_from >= v_slice.valid_until;
     if exists (select from jsonb_each(v_slice.row - p_clears) as v

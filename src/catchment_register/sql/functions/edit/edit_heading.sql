@@ -20,7 +20,8 @@ begin
     when 'power_group' then
       update register.power_group as p
          set name = case when p_changes ? 'name' then nullif(p_changes ->> 'name', '') else p.name end,
-             short_name = case when p_changes ? 'short_name' then nullif(p_changes ->> 'short_name', '') else p.short_name end,
+             short_name = case when p_changes ? 'short_name' then nullif(p_changes ->> 'short_name', '')
+                               else p.short_name end,
              edit_at = clock_timestamp(), edit_by = session_user, edit_comment = p_comment
        where p.id = p_unit_id and p_changes ?| array['name', 'short_name'];
       return p_changes - 'name' - 'short_name';

@@ -1,5 +1,5 @@
--- edit_names: set or take away identifiers and tags of a unit; returns the changes that are about something else. tag_path adds a
--- tag; empty, it takes all tags away.
+-- edit_names: set or take away identifiers and tags of a unit; returns the changes that are about something else.
+-- tag_path adds a tag; empty, it takes all tags away.
 --
 --   raises  RG008 when another unit has the identifier
 create or replace function register.edit_names(
@@ -13,7 +13,8 @@ create or replace function register.edit_names(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_key   register.external_ident := jsonb_populate_record(null::register.external_ident, jsonb_build_object(p_owner, p_unit_id));
+  v_key   register.external_ident := jsonb_populate_record(null::register.external_ident,
+                                                           jsonb_build_object(p_owner, p_unit_id));
   v_ident record;
 begin
   for v_ident in
@@ -34,10 +35,10 @@ begin
            (v_key.legal_unit_id, v_key.establishment_id, v_key.enterprise_id, v_key.power_group_id)
        and e.ident is distinct from v_ident.ident;
     if v_ident.ident is not null then
-      insert into register.external_ident (type_id, ident, legal_unit_id, establishment_id, enterprise_id, power_group_id,
-                                           edit_comment)
-      values (v_ident.id, v_ident.ident, v_key.legal_unit_id, v_key.establishment_id, v_key.enterprise_id, v_key.power_group_id,
-              p_comment)
+      insert into register.external_ident (type_id, ident, legal_unit_id, establishment_id, enterprise_id,
+                                           power_group_id, edit_comment)
+      values (v_ident.id, v_ident.ident, v_key.legal_unit_id, v_key.establishment_id, v_key.enterprise_id,
+              v_key.power_group_id, p_comment)
       on conflict (type_id, ident) do nothing;
     end if;
   end loop;
@@ -47,9 +48,10 @@ begin
      where (t.legal_unit_id, t.establishment_id, t.enterprise_id, t.power_group_id) is not distinct from
            (v_key.legal_unit_id, v_key.establishment_id, v_key.enterprise_id, v_key.power_group_id);
   elsif p_changes ? 'tag_path' then
-    insert into register.tag_for_unit (tag_id, legal_unit_id, establishment_id, enterprise_id, power_group_id, edit_comment)
-    values (register.code_id('tag', p_changes ->> 'tag_path'), v_key.legal_unit_id, v_key.establishment_id, v_key.enterprise_id,
-            v_key.power_group_id, p_comment)
+    insert into register.tag_for_unit (tag_id, legal_unit_id, establishment_id, enterprise_id, power_group_id,
+                                       edit_comment)
+    values (register.code_id('tag', p_changes ->> 'tag_path'), v_key.legal_unit_id, v_key.establishment_id,
+            v_key.enterprise_id, v_key.power_group_id, p_comment)
     on conflict do nothing;
   end if;
   return p_changes - 'tag_path';

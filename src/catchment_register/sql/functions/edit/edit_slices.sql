@@ -1,5 +1,5 @@
--- edit_slices: change columns of a unit, or of its details of one type, where the unit is there. A detail that has nothing left
--- goes.
+-- edit_slices: change columns of a unit, or of its details of one type, where the unit is there. A detail that has
+-- nothing left goes.
 create or replace function register.edit_slices(
   p_unit_type    text,
   p_unit_id      integer,
@@ -18,7 +18,8 @@ as $$
 declare
   v_table text := case p_table when 'unit' then p_unit_type else p_table end;
   v_owner text := case p_table when 'unit' then 'id' else p_unit_type || '_id' end;
-  v_key   jsonb := jsonb_build_object(v_owner, p_unit_id) || case when p_type is not null then jsonb_build_object('type', p_type)
+  v_key   jsonb := jsonb_build_object(v_owner, p_unit_id)
+                   || case when p_type is not null then jsonb_build_object('type', p_type)
                                                                   else '{}' end;
   v_times datemultirange := register.unit_times(p_unit_type, p_unit_id, p_valid_from, p_valid_until);
   v_rows  jsonb;
@@ -33,9 +34,11 @@ begin
     return;
   end if;
   if p_changes = '{}' and p_table <> 'unit' then
-    v_times := v_times * register.detail_times(v_table, v_owner, p_unit_id, p_type, p_clears, p_valid_from, p_valid_until);
+    v_times := v_times * register.detail_times(v_table, v_owner, p_unit_id, p_type, p_clears, p_valid_from,
+                                               p_valid_until);
   elsif p_table = 'location' and not p_changes ? 'country_id' then
-    p_changes := p_changes || jsonb_build_object('country_id', register.location_country(v_owner, p_unit_id, p_type, p_valid_from));
+    p_changes := p_changes || jsonb_build_object(
+      'country_id', register.location_country(v_owner, p_unit_id, p_type, p_valid_from));
   end if;
   select jsonb_agg(v_key || jsonb_build_object('valid_from', lower(t), 'valid_until', coalesce(upper(t), 'infinity')))
     into v_rows

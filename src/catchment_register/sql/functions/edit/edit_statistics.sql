@@ -1,5 +1,5 @@
--- edit_statistics: set or take away values of statistics where the unit is there; returns the changes that are about something
--- else.
+-- edit_statistics: set or take away values of statistics where the unit is there; returns the changes that are about
+-- something else.
 --
 --   raises  RG008 when a value is not of its type
 create or replace function register.edit_statistics(
@@ -32,8 +32,8 @@ begin
       perform register.refuse_edit(format('%s = %s is not a value of type %s', v_stat.code, v_stat.text, v_stat.type));
     else
       perform register.patch_slices('stat_for_unit', v_owner,
-        (select jsonb_agg(jsonb_build_object(v_owner, p_unit_id, 'stat_definition_id', v_stat.id, 'valid_from', lower(t),
-                                             'valid_until', coalesce(upper(t), 'infinity')))
+        (select jsonb_agg(jsonb_build_object(v_owner, p_unit_id, 'stat_definition_id', v_stat.id,
+                                             'valid_from', lower(t), 'valid_until', coalesce(upper(t), 'infinity')))
            from unnest(register.unit_times(p_unit_type, p_unit_id, p_valid_from, p_valid_until)) as t),
         jsonb_build_object('value_' || v_stat.type, v_stat.value), p_comment => p_comment);
     end if;

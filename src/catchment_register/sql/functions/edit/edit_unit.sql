@@ -1,11 +1,11 @@
--- edit_unit: change what is known about a unit for some time: {"name": "New", "employees": "12", "postal_postcode": ""}. The words
--- are those of import files; a value is a text, a number, or true or false for a statistic of that type; an empty text takes away
--- what was there. Details are changed where the unit is there. An enterprise
--- has a short_name, a power group a name and a short_name; identifiers and tags go to any unit and have no dates.
+-- edit_unit: change what is known about a unit for some time: {"name": "New", "employees": "12", "postal_postcode":
+-- ""}. The words are those of import files; a value is a text, a number, or true or false for a statistic of that type;
+-- an empty text takes away what was there. Details are changed where the unit is there. An enterprise has a short_name,
+-- a power group a name and a short_name; identifiers and tags go to any unit and have no dates.
 --
 --   locks   the unit
---   raises  RG008 when the changes, a word, a code or a value are not understood, the unit is not there, or there is no such
---           period; RG001 to RG005
+--   raises  RG008 when the changes, a word, a code or a value are not understood, the unit is not there, or there is no
+--           such period; RG001 to RG005
 create or replace function register.edit_unit(
   p_unit_type    text,
   p_unit_id      integer,
@@ -38,7 +38,8 @@ begin
     v_rest := register.edit_statistics(p_unit_type, p_unit_id, v_rest, v_from, p_valid_until, p_comment);
     for v_change in
       select c.table_name, c.type,
-             coalesce(jsonb_object_agg(c.column_name, register.edit_value(c.word, c.kind, r.value)) filter (where r.value <> ''),
+             coalesce(jsonb_object_agg(c.column_name, register.edit_value(c.word, c.kind, r.value))
+                      filter (where r.value <> ''),
                       '{}') as changes,
              coalesce(array_agg(c.column_name) filter (where r.value = ''), '{}') as clears
         from jsonb_each_text(v_rest) as r
@@ -46,8 +47,8 @@ begin
        group by c.table_name, c.type
        order by c.table_name = 'unit' desc, c.table_name, c.type
     loop
-      perform register.edit_slices(p_unit_type, p_unit_id, v_change.table_name, v_change.type, v_change.changes, v_change.clears,
-                                   v_from, p_valid_until, p_comment);
+      perform register.edit_slices(p_unit_type, p_unit_id, v_change.table_name, v_change.type, v_change.changes,
+                                   v_change.clears, v_from, p_valid_until, p_comment);
     end loop;
     v_rest := (select jsonb_object_agg(r.key, r.value) from jsonb_each(v_rest) as r
                 where not exists (select from register.edit_columns() as c where c.word = r.key));
@@ -55,7 +56,8 @@ begin
   select string_agg(k, ', ') into v_wrong from jsonb_object_keys(coalesce(v_rest, '{}')) as k;
   if v_wrong is not null then
     perform register.refuse_edit(format('%s has no %s', p_unit_type, v_wrong),
-                                 'Use the names of columns of import files, codes of statistics, or types of identifiers.');
+                                 'Use the names of columns of import files, codes of statistics, or types of '
+                                 'identifiers.');
   end if;
 exception
   when check_violation or not_null_violation or numeric_value_out_of_range then

@@ -1,4 +1,5 @@
--- edit_value: what somebody wrote for a column, as the column has it. p_kind: date, number, a list of codes, or null for text.
+-- edit_value: what somebody wrote for a column, as the column has it. p_kind: date, number, a list of codes, or null
+-- for text.
 --
 --   raises  RG008 when it cannot be that
 create or replace function register.edit_value(
@@ -25,7 +26,8 @@ begin
       return to_jsonb(register.code_id(p_kind, p_text));
   end case;
   if v_value is null then
-    perform register.refuse_edit(format('%s = %s is not a %s', p_word, p_text, case p_kind when 'date' then 'day' else p_kind end));
+    perform register.refuse_edit(format('%s = %s is not a %s', p_word, p_text,
+                                        case p_kind when 'date' then 'day' else p_kind end));
   end if;
   return v_value;
 end;

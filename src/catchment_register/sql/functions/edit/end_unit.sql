@@ -1,6 +1,6 @@
 -- end_unit: a unit is there for the last time on the day before p_date; so are its details, its relationships, and the
--- establishments of a legal unit as far as they belong to it. death_date says when a unit died; this says until when the register
--- has it.
+-- establishments of a legal unit as far as they belong to it. death_date says when a unit died; this says until when
+-- the register has it.
 --
 --   locks   establishments, then the legal unit
 --   raises  RG008 when nothing of the unit would be left, or it ends before that day
@@ -23,7 +23,8 @@ begin
                  union all
                  select from register.establishment as e
                   where p_unit_type = 'establishment' and e.id = p_unit_id and e.valid_from < p_date) then
-    perform register.refuse_edit(format('%s %s begins on or after %s, so nothing would be left', p_unit_type, p_unit_id, p_date),
+    perform register.refuse_edit(format('%s %s begins on or after %s, so nothing would be left', p_unit_type, p_unit_id,
+                                        p_date),
                                  'Delete it instead.');
   end if;
   if p_unit_type = 'establishment' then
@@ -35,7 +36,8 @@ begin
   for v_slice in
     select e.id, greatest(e.valid_from, p_date) as valid_from, e.valid_until,
            not exists (select from register.establishment as o
-                        where o.id = e.id and (o.valid_from < p_date or o.legal_unit_id is distinct from p_unit_id)) as goes
+                        where o.id = e.id and (o.valid_from < p_date
+                                               or o.legal_unit_id is distinct from p_unit_id)) as goes
       from register.establishment as e
      where e.legal_unit_id = p_unit_id and e.valid_until > p_date
      order by e.id, e.valid_from

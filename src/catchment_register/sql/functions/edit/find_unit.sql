@@ -28,7 +28,8 @@ begin
     return;
   end if;
   select min(u.unit_type), min(u.unit_id), count(*) into unit_type, unit_id, v_count
-    from (select case when e.legal_unit_id is not null then 'legal_unit' when e.establishment_id is not null then 'establishment'
+    from (select case when e.legal_unit_id is not null then 'legal_unit'
+                      when e.establishment_id is not null then 'establishment'
                       when e.enterprise_id is not null then 'enterprise' else 'power_group' end as unit_type,
                  coalesce(e.legal_unit_id, e.establishment_id, e.enterprise_id, e.power_group_id) as unit_id
             from register.external_ident as e

@@ -1,4 +1,5 @@
--- location_country: the country of an address whose editor named none: the one it has on that day or later, else the home country.
+-- location_country: the country of an address whose editor named none: the one it has on that day or later, else the
+-- home country.
 create or replace function register.location_country(
   p_owner    text,
   p_unit_id  integer,

@@ -1,6 +1,6 @@
--- patch_slices: change some columns of slices for some time. p_rows: the owner, the key columns, valid_from and valid_until of each
--- patch; p_changes: the same values for all of them. A value of null leaves the column as it is; p_clears: columns that become
--- null.
+-- patch_slices: change some columns of slices for some time. p_rows: the owner, the key columns, valid_from and
+-- valid_until of each patch; p_changes: the same values for all of them. A value of null leaves the column as it is;
+-- p_clears: columns that become null.
 --
 --   locks   the slices
 create or replace function register.patch_slices(

@@ -24,14 +24,17 @@ begin
   select jsonb_agg(jsonb_build_object('id', o.id, o.flag, o.id = p_unit_id, 'valid_from', lower(t),
                                       'valid_until', coalesce(upper(t), 'infinity')))
     into v_patches
-    from (select o.id, 'primary_for_enterprise' as flag, datemultirange(daterange(o.valid_from, o.valid_until))
-                                                         * datemultirange(daterange(u.valid_from, u.valid_until)) as times
+    from (select o.id, 'primary_for_enterprise' as flag,
+                 datemultirange(daterange(o.valid_from, o.valid_until))
+                 * datemultirange(daterange(u.valid_from, u.valid_until)) as times
             from register.legal_unit as u
             join register.legal_unit as o on o.enterprise_id = u.enterprise_id
            where p_unit_type = 'legal_unit' and u.id = p_unit_id and (o.id = u.id or o.primary_for_enterprise)
           union all
-          select o.id, case when u.legal_unit_id is not null then 'primary_for_legal_unit' else 'primary_for_enterprise' end,
-                 datemultirange(daterange(o.valid_from, o.valid_until)) * datemultirange(daterange(u.valid_from, u.valid_until))
+          select o.id, case when u.legal_unit_id is not null then 'primary_for_legal_unit'
+                            else 'primary_for_enterprise' end,
+                 datemultirange(daterange(o.valid_from, o.valid_until))
+                 * datemultirange(daterange(u.valid_from, u.valid_until))
             from register.establishment as u
             join register.establishment as o on o.legal_unit_id = u.legal_unit_id or o.enterprise_id = u.enterprise_id
            where p_unit_type = 'establishment' and u.id = p_unit_id

@@ -17,7 +17,8 @@ declare
 begin
   perform register.require_period(p_valid_from, p_valid_until);
   select range_agg(daterange(s.valid_from, s.valid_until)) into v_times
-    from (select l.valid_from, l.valid_until from register.legal_unit as l where p_unit_type = 'legal_unit' and l.id = p_unit_id
+    from (select l.valid_from, l.valid_until from register.legal_unit as l where p_unit_type = 'legal_unit'
+             and l.id = p_unit_id
           union all
           select e.valid_from, e.valid_until from register.establishment as e
            where p_unit_type = 'establishment' and e.id = p_unit_id) as s;

@@ -20,7 +20,8 @@ begin
   perform register.lock_units(array[p_influencing_id, p_influenced_id], null);
   if register.cut_slices('legal_relationship', 'influencing_id', array[p_influencing_id], p_valid_from, p_valid_until,
                          jsonb_strip_nulls(jsonb_build_object('influenced_id', p_influenced_id,
-                                                              'type_id', register.code_id('rel_type', p_type)))) = 0 then
+                                                              'type_id', register.code_id('rel_type', p_type))))
+     = 0 then
     perform register.refuse_edit('the units are not related in that time');
   end if;
 end;

@@ -1,5 +1,5 @@
--- analyse_relationships: rows of a batch about influence, as understood. All rows about one influenced unit are in this batch, so
--- two primary influencers at a time are found here; both rows fail.
+-- analyse_relationships: rows of a batch about influence, as understood. All rows about one influenced unit are in this
+-- batch, so two primary influencers at a time are found here; both rows fail.
 --
 --   plan    no_jit, indexed, hashed, memory_64
 create or replace function register.analyse_relationships(
@@ -18,15 +18,17 @@ begin
   select array_agg(l.row_no) into v_rows
     from register.import_link as l
    where l.job_id = p_job_id and l.batch_seq = p_batch_seq;
-  insert into register.import_data (job_id, batch_seq, row_no, owner_id, other_id, is_new, operation, valid_from, valid_until,
-                                    data_source_id, rel_type_id, percentage, edit_comment, has_error, errors, warnings)
+  insert into register.import_data (job_id, batch_seq, row_no, owner_id, other_id, is_new, operation, valid_from,
+                                    valid_until, data_source_id, rel_type_id, percentage, edit_comment, has_error,
+                                    errors, warnings)
   with row as materialized (
     select l.row_no, l.owner_id, l.other_id, l.valid_from, l.valid_until, l.problem, u.rel_type_code, t.id as type_id,
            coalesce(t.primary_influencer_only, false) as is_primary, u.percentage as percentage_text,
            register.parse_number(u.percentage) as percentage, coalesce(s.id, v_job.data_source_id) as data_source_id,
            u.data_source_code, u.edit_comment,
            exists (select from register.legal_relationship as o
-                    where o.influencing_id = l.owner_id and o.influenced_id = l.other_id and o.type_id = t.id) as is_known
+                    where o.influencing_id = l.owner_id and o.influenced_id = l.other_id
+                      and o.type_id = t.id) as is_known
       from register.import_link as l
       join register.import_upload as u on u.job_id = p_job_id and u.row_no = any (v_rows) and u.row_no = l.row_no
       left join register.legal_rel_type as t on t.code = u.rel_type_code and t.enabled
@@ -42,7 +44,8 @@ begin
   ),
   rival as materialized (
     select r.row_no,
-           format('the unit has another primary influencer in that time (rows %s)', register.row_list(array_agg(o.row_no))) as text
+           format('the unit has another primary influencer in that time (rows %s)',
+                  register.row_list(array_agg(o.row_no))) as text
       from row as r
       join row as o on o.other_id = r.other_id and (o.owner_id, o.type_id) <> (r.owner_id, r.type_id)
                    and o.valid_from < r.valid_until and r.valid_from < o.valid_until
@@ -81,19 +84,23 @@ begin
            case when j.problem ? '*' then j.problem
                 when num_nonnulls(j.problem, j.type_error, j.percentage_error, j.cover_error) > 0
                 then register.input_keys(
-                       jsonb_strip_nulls(jsonb_build_object('rel_type_code', j.type_error, 'percentage', j.percentage_error))
-                       || coalesce(register.period_problem(v_job.snapshot, j.cover_error), '{}') || coalesce(j.problem, '{}'),
+                       jsonb_strip_nulls(jsonb_build_object('rel_type_code', j.type_error,
+                                                            'percentage', j.percentage_error))
+                       || coalesce(register.period_problem(v_job.snapshot, j.cover_error), '{}')
+                       || coalesce(j.problem, '{}'),
                        v_job.snapshot -> 'columns') end as errors
       from judged as j
   )
   select p_job_id, p_batch_seq, t.row_no, t.owner_id, t.other_id, false,
          case when t.errors is not null then 'skip'
-              when v_job.snapshot ->> 'strategy' in ('insert_or_update', 'update_only') then 'update' else 'replace' end,
-         t.valid_from, t.valid_until, t.data_source_id, t.type_id, round(t.percentage, 2), t.edit_comment, t.errors is not null,
-         t.errors,
+              when v_job.snapshot ->> 'strategy' in ('insert_or_update', 'update_only') then 'update'
+              else 'replace' end,
+         t.valid_from, t.valid_until, t.data_source_id, t.type_id, round(t.percentage, 2), t.edit_comment,
+         t.errors is not null, t.errors,
          case when t.data_source_code is not null and t.data_source_id is null
               then register.input_keys(
-                     jsonb_build_object('data_source_code', format('the data source %s is not known', t.data_source_code)),
+                     jsonb_build_object('data_source_code', format('the data source %s is not known',
+                                                                   t.data_source_code)),
                      v_job.snapshot -> 'columns') end
     from told as t;
 end;

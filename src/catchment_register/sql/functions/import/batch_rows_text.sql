@@ -1,5 +1,5 @@
--- batch_rows_text: the rows to process and who is noted as their editor: FROM and WHERE of a SELECT over $1, the arguments that
--- import_process_rows makes.
+-- batch_rows_text: the rows to process and who is noted as their editor: FROM and WHERE of a SELECT over $1, the
+-- arguments that import_process_rows makes.
 create or replace function register.batch_rows_text()
   returns text
   language sql

@@ -1,7 +1,8 @@
--- choose_primary: which establishments of the file are the primary one of their legal unit. A row is a candidate if no other
--- establishment is primary for that legal unit during its time; what the file itself says about the others counts, not what they
--- were. Candidates whose times touch or overlap make an island; the unit that was primary before, else the first row, is primary in
--- it. Rows come marked as primary: most legal units have one establishment, and nothing has to be done.
+-- choose_primary: which establishments of the file are the primary one of their legal unit. A row is a candidate if no
+-- other establishment is primary for that legal unit during its time; what the file itself says about the others
+-- counts, not what they were. Candidates whose times touch or overlap make an island; the unit that was primary before,
+-- else the first row, is primary in it. Rows come marked as primary: most legal units have one establishment, and
+-- nothing has to be done.
 --
 --   plan    no_jit, indexed, hashed, memory_128
 create or replace function register.choose_primary(p_job_id integer)
@@ -38,7 +39,8 @@ as $$
      group by f.unit_id
   ),
   taken as materialized (
-    select o.owner_id, o.unit_id, datemultirange(daterange(o.valid_from, o.valid_until)) - coalesce(s.times, '{}') as times
+    select o.owner_id, o.unit_id, datemultirange(daterange(o.valid_from, o.valid_until))
+           - coalesce(s.times, '{}') as times
       from old as o
       left join spoken as s on s.unit_id = o.unit_id
   ),
@@ -52,7 +54,8 @@ as $$
                           and t.times && daterange(r.valid_from, r.valid_until))
   ),
   island as (
-    select c.*, count(*) filter (where c.begins) over (partition by c.owner_id order by c.valid_from, c.row_no) as island
+    select c.*, count(*) filter (where c.begins) over (partition by c.owner_id order by c.valid_from,
+                                                       c.row_no) as island
       from (select c.*, (c.valid_from > max(c.valid_until) over (partition by c.owner_id order by c.valid_from, c.row_no
                                                                  rows between unbounded preceding and 1 preceding))
                         is not false as begins
@@ -61,7 +64,8 @@ as $$
   chosen as materialized (
     select i.row_no
       from (select i.row_no, i.unit_id,
-                   first_value(i.unit_id) over (partition by i.owner_id, i.island order by i.was_primary desc, i.row_no) as first
+                   first_value(i.unit_id) over (partition by i.owner_id, i.island order by i.was_primary desc,
+                                                i.row_no) as first
               from island as i) as i
      where i.unit_id = i.first
   )

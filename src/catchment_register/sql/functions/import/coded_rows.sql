@@ -1,6 +1,6 @@
--- coded_rows: the codes of some rows of a job as ids, null where a code is missing or unknown: rows from p_first to p_last, of
--- these the ones in p_rows if that is given. Apart from the rest of the row, which is wide: each join would carry all of it.
--- Inlined, therefore without settings of its own.
+-- coded_rows: the codes of some rows of a job as ids, null where a code is missing or unknown: rows from p_first to
+-- p_last, of these the ones in p_rows if that is given. Apart from the rest of the row, which is wide: each join would
+-- carry all of it. Inlined, therefore without settings of its own.
 create or replace function register.coded_rows(
   p_job_id  integer,
   p_first   integer,
@@ -8,9 +8,9 @@ create or replace function register.coded_rows(
   p_rows    integer[]
 )
   returns table (
-    row_no integer, sector_id integer, legal_form_id integer, status_id integer, unit_size_id integer, data_source_id integer,
-    primary_id integer, secondary_id integer, region_id integer, postal_region_id integer, country_id integer,
-    postal_country_id integer, tag_id integer
+    row_no integer, sector_id integer, legal_form_id integer, status_id integer, unit_size_id integer,
+    data_source_id integer, primary_id integer, secondary_id integer, region_id integer, postal_region_id integer,
+    country_id integer, postal_country_id integer, tag_id integer
   )
   language sql
   stable
@@ -27,7 +27,8 @@ as $$
     left join code as siz on siz.kind = 'unit_size' and siz.key = u.unit_size_code
     left join code as src on src.kind = 'data_source' and src.key = u.data_source_code
     left join code as act on act.kind = 'activity' and act.key = register.activity_key(u.primary_activity_category_code)
-    left join code as sac on sac.kind = 'activity' and sac.key = register.activity_key(u.secondary_activity_category_code)
+    left join code as sac
+      on sac.kind = 'activity' and sac.key = register.activity_key(u.secondary_activity_category_code)
     left join code as reg on reg.kind = 'region' and reg.key = u.physical_region_code
     left join code as prg on prg.kind = 'region' and prg.key = u.postal_region_code
     left join code as cou on cou.kind = 'country' and cou.key = u.physical_country_iso_2

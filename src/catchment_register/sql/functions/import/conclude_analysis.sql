@@ -11,7 +11,8 @@ as $$
      set state = case when coalesce(j.review, b.errors > 0) then 'waiting_for_review' else 'processing_data' end,
          processing_start_at = case when not coalesce(j.review, b.errors > 0) then clock_timestamp() end,
          current_step = case when coalesce(j.review, b.errors > 0) then 'waiting for review' else 'processing' end,
-         analysis_stop_at = clock_timestamp(), analysed_rows = b.rows, error_count = b.errors, warning_count = b.warnings
+         analysis_stop_at = clock_timestamp(), analysed_rows = b.rows, error_count = b.errors,
+         warning_count = b.warnings
     from (select coalesce(sum(b.rows), 0) as rows, coalesce(sum(b.error_rows), 0) as errors,
                  coalesce(sum(b.warning_rows), 0) as warnings
             from register.import_batch as b

@@ -1,6 +1,7 @@
--- create_import_job: a job that waits for its rows. It copies its definition, the identifiers, variables and settings of this
--- moment, so nothing that changes later touches it. p_mapping: for each of our columns {"input": column of the file} or {"value":
--- constant}; null takes the mapping of the definition. p_strategy: another one than the definition's.
+-- create_import_job: a job that waits for its rows. It copies its definition, the identifiers, variables and settings
+-- of this moment, so nothing that changes later touches it. p_mapping: for each of our columns {"input": column of the
+-- file} or {"value": constant}; null takes the mapping of the definition. p_strategy: another one than the
+-- definition's.
 --
 --   absent -> waiting_for_upload
 --   raises  RG008 when the definition is unknown or not to be used, or the dates or the columns do not fit it
@@ -31,7 +32,8 @@ begin
   select d.* into v_definition from register.import_definition as d where d.slug = p_definition;
   v_columns := coalesce(p_mapping,
                         (select jsonb_object_agg(m.column_name,
-                                                 jsonb_strip_nulls(jsonb_build_object('input', m.input_column, 'value', m.value)))
+                                                 jsonb_strip_nulls(jsonb_build_object('input', m.input_column,
+                                                                                      'value', m.value)))
                            from register.import_mapping as m
                           where m.definition_id = v_definition.id), '{}');
   -- Without a mapping nothing is known of the columns.
@@ -42,7 +44,8 @@ begin
      and not v_columns ? c.column_name;
   if v_definition.id is null then
     v_wrong := format('there is no import definition %s', p_definition);
-    v_hint := (select 'Known are ' || string_agg(d.slug, ', ' order by d.slug) || '.' from register.import_definition as d);
+    v_hint := (select 'Known are ' || string_agg(d.slug, ', ' order by d.slug) || '.'
+                 from register.import_definition as d);
   elsif not v_definition.is_valid then
     v_wrong := format('the import definition %s is marked as not valid', p_definition);
   elsif p_strategy not in ('insert_or_replace', 'insert_or_update', 'insert_only', 'update_only', 'replace_only') then
@@ -83,10 +86,10 @@ begin
            'stat_definitions', (select coalesce(jsonb_agg(jsonb_build_object('id', d.id, 'code', d.code, 'type', d.type)
                                                           order by d.priority), '[]')
                                   from register.stat_definition as d where d.enabled),
-           'standard_id', s.activity_category_standard_id, 'country_id', s.country_id, 'truncates_text', s.truncates_text,
-           'batch_rows', s.import_batch_rows),
-         p_valid_from, case when p_valid_from is not null then coalesce(p_valid_until, 'infinity') end, p_review, p_note,
-         clock_timestamp() + v_definition.retention
+           'standard_id', s.activity_category_standard_id, 'country_id', s.country_id,
+           'truncates_text', s.truncates_text, 'batch_rows', s.import_batch_rows),
+         p_valid_from, case when p_valid_from is not null then coalesce(p_valid_until, 'infinity') end, p_review,
+         p_note, clock_timestamp() + v_definition.retention
     from register.settings as s;
   perform worker.notify('import_job', jsonb_build_object('verb', 'INSERT', 'id', v_id)::text);
   return v_id;

@@ -1,10 +1,10 @@
--- dated_rows: the rows of a job with their identifiers and what each is valid for: the dates of the job, or of the row. The last day
--- of a file is inclusive; none means an open end. Problems are by our columns: those of reading, and those of the dates.
--- Inlined, therefore without settings of its own.
+-- dated_rows: the rows of a job with their identifiers and what each is valid for: the dates of the job, or of the row.
+-- The last day of a file is inclusive; none means an open end. Problems are by our columns: those of reading, and those
+-- of the dates. Inlined, therefore without settings of its own.
 create or replace function register.dated_rows(p_job_id integer)
   returns table (
-    row_no integer, ident text[], owner_ident text[], other_ident text[], valid_from date, valid_until date, read_problem jsonb,
-    period_problem jsonb
+    row_no integer, ident text[], owner_ident text[], other_ident text[], valid_from date, valid_until date,
+    read_problem jsonb, period_problem jsonb
   )
   language sql
   stable
@@ -17,9 +17,11 @@ as $$
               when d.first = '9999-12-31' then jsonb_build_object('valid_from', format('%s is too late', u.valid_from))
               when d.until is null then jsonb_build_object('valid_to', format('%s is not a day', u.valid_to))
               when d.until > '9999-12-30' and d.until < 'infinity'
-                then jsonb_build_object('valid_to', format('%s is too late: leave it empty for an open end', u.valid_to))
+                then jsonb_build_object('valid_to', format('%s is too late: leave it empty for an open end',
+                                                           u.valid_to))
               when d.first >= d.until
-                then (select jsonb_object_agg(k, format('the last day %s is before the first day %s', u.valid_to, u.valid_from))
+                then (select jsonb_object_agg(k, format('the last day %s is before the first day %s', u.valid_to,
+                                                        u.valid_from))
                         from unnest('{valid_from,valid_to}'::text[]) as k)
          end
     from register.import_job as j

@@ -1,4 +1,5 @@
--- delete_import_job: a job and its rows; what it brought into the register stays. One that is being worked on has to end before.
+-- delete_import_job: a job and its rows; what it brought into the register stays. One that is being worked on has to
+-- end before.
 --
 --   raises  RG008 when the job is missing, or at work
 create or replace function register.delete_import_job(p_job_id integer)

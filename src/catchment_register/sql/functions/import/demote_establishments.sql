@@ -1,6 +1,6 @@
 -- demote_establishments: where rows of a batch are the primary establishment of a legal unit, others are not any more.
--- Joined by hashing whatever the planner believes: the plan may have been made while there was no establishment, and walked for each
--- row the whole table would be read.
+-- Joined by hashing whatever the planner believes: the plan may have been made while there was no establishment, and
+-- walked for each row the whole table would be read.
 --
 --   plan    indexed, hashed
 create or replace function register.demote_establishments(p_args jsonb)
@@ -29,8 +29,8 @@ begin
      and o.valid_from < r.valid_until and r.valid_from < o.valid_until
    where o.legal_unit_id = any (array(select k.owner_id from row as k));
   if v_others is not null then
-    perform register.patch_slices('establishment', 'id', v_others, '{"primary_for_legal_unit": false}', p_args ->> 'edit_by',
-                                  p_args ->> 'note');
+    perform register.patch_slices('establishment', 'id', v_others, '{"primary_for_legal_unit": false}',
+                                  p_args ->> 'edit_by', p_args ->> 'note');
   end if;
 end;
 $$;

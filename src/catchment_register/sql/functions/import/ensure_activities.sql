@@ -1,7 +1,8 @@
--- ensure_activities: activities that a file names and the standard lacks are added under their division, if the standard says that
--- the digits tell the place. Others stay unknown, and become warnings of their rows.
+-- ensure_activities: activities that a file names and the standard lacks are added under their division, if the
+-- standard says that the digits tell the place. Others stay unknown, and become warnings of their rows.
 --
---   locks   nothing that another session would wait for long: rows that another job adds at the same moment are left to it
+--   locks   nothing that another session would wait for long: rows that another job adds at the same moment are left to
+--           it
 --   plan    indexed
 create or replace function register.ensure_activities(p_job_id integer)
   returns integer
@@ -22,7 +23,8 @@ begin
   insert into register.activity_category (standard_id, path, code, name)
   select distinct v_standard.id, p.path, c.code, c.code
     from (select distinct register.activity_key(v.code) as digits
-            from (select distinct u.primary_activity_category_code as first, u.secondary_activity_category_code as second
+            from (select distinct u.primary_activity_category_code as first,
+                         u.secondary_activity_category_code as second
                     from register.import_upload as u
                    where u.job_id = p_job_id) as u
            cross join lateral (values (u.first), (u.second)) as v (code)

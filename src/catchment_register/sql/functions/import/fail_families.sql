@@ -1,4 +1,5 @@
--- fail_families: a new unit is made by all its rows or by none: rows whose sibling has errors fail with it. Tells how many.
+-- fail_families: a new unit is made by all its rows or by none: rows whose sibling has errors fail with it. Tells how
+-- many.
 create or replace function register.fail_families(
   p_job_id     integer,
   p_batch_seq  integer

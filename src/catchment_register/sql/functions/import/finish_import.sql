@@ -1,4 +1,5 @@
--- finish_import: all batches are processed. Now it is known which rows came in, so the places of those that did not are filled.
+-- finish_import: all batches are processed. Now it is known which rows came in, so the places of those that did not are
+-- filled.
 --
 --   processing_data -> finished
 create or replace function register.finish_import(p_job_id integer)

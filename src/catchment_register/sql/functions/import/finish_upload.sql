@@ -20,7 +20,8 @@ begin
     raise exception using
       errcode = 'RG008',
       message = coalesce((select format('import job %s does not wait for an upload, it is %s', p_job_id, j.state)
-                            from register.import_job as j where j.id = p_job_id), format('there is no import job %s', p_job_id)),
+                            from register.import_job as j where j.id = p_job_id),
+                                 format('there is no import job %s', p_job_id)),
       hint = 'Make a new job for more rows.';
   end if;
   perform register.notify_import(p_job_id);

@@ -5,7 +5,8 @@ create or replace function register.found_enterprises(p_args jsonb)
   set search_path = pg_catalog, pg_temp
 as $$
   insert into register.enterprise (id, edit_by, edit_comment)
-  select distinct on (d.enterprise_id) d.enterprise_id, p_args ->> 'edit_by', coalesce(d.edit_comment, p_args ->> 'note')
+  select distinct on (d.enterprise_id) d.enterprise_id, p_args ->> 'edit_by',
+         coalesce(d.edit_comment, p_args ->> 'note')
     from register.import_data as d
    where d.job_id = (p_args ->> 'job_id')::integer
      and d.batch_seq = (p_args ->> 'batch_seq')::integer

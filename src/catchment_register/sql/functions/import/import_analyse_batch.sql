@@ -1,5 +1,5 @@
--- import_analyse_batch: understand the rows of a batch: codes, dates and numbers, and what is wrong. Nothing of the register
--- changes. Run again, it begins anew.
+-- import_analyse_batch: understand the rows of a batch: codes, dates and numbers, and what is wrong. Nothing of the
+-- register changes. Run again, it begins anew.
 --
 --   raises  RG008 when the batch is missing
 create or replace function register.import_analyse_batch(
@@ -16,7 +16,8 @@ declare
   v_errors   integer;
   v_warnings integer;
 begin
-  select j.snapshot ->> 'mode', j.snapshot ->> 'mode' = 'legal_relationship' or not (j.snapshot ->> 'unique_units')::boolean
+  select j.snapshot ->> 'mode', j.snapshot ->> 'mode' = 'legal_relationship'
+    or not (j.snapshot ->> 'unique_units')::boolean
     into v_mode, v_repeats
     from register.import_job as j
    where j.id = p_job_id;

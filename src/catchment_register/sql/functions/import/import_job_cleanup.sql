@@ -1,5 +1,5 @@
--- import_job_cleanup: handler. Import jobs whose time is over are deleted. One that cannot be is told and tried again next time;
--- the others go.
+-- import_job_cleanup: handler. Import jobs whose time is over are deleted. One that cannot be is told and tried again
+-- next time; the others go.
 --
 --   plan    no_jit
 create or replace procedure register.import_job_cleanup(payload jsonb, inout info jsonb)
@@ -21,7 +21,8 @@ begin
         v_failed := v_failed || jsonb_build_object(v_id, sqlerrm);
     end;
   end loop;
-  info := jsonb_build_object('deleted', v_deleted) || case when v_failed <> '{}' then jsonb_build_object('failed', v_failed)
+  info := jsonb_build_object('deleted', v_deleted)
+          || case when v_failed <> '{}' then jsonb_build_object('failed', v_failed)
                                                            else '{}' end;
 end;
 $$;

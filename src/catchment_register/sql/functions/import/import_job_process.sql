@@ -1,14 +1,17 @@
--- import_job_process: handler. Payload {job_id}: take the job one step further; each step commits by itself and is followed by the
--- next. Payload {job_id, step, batch_seq}: one batch, a child of the step. No unit is in two batches, so their order and number
--- side by side do not matter.
+-- import_job_process: handler. Payload {job_id}: take the job one step further; each step commits by itself and is
+-- followed by the next. Payload {job_id, step, batch_seq}: one batch, a child of the step. No unit is in two batches,
+-- so their order and number side by side do not matter.
 --
 --   upload_completed   -> preparing_data
 --   preparing_data     -> analysing_data                                      rows linked to units, batches cut
---   analysing_data     -> waiting_for_review | processing_data | finished     when every batch is analysed, else they are spawned
+--   analysing_data     -> waiting_for_review | processing_data | finished     when every batch is analysed, else they
+--                      are spawned
 --   approved           -> processing_data
---   processing_data    -> finished                                            when every batch is processed, else they are spawned
+--   processing_data    -> finished                                            when every batch is processed, else they
+--                      are spawned
 --
--- While a job waits for a review the others wait too: they may build on what it brings. resolve_review asks for them again.
+-- While a job waits for a review the others wait too: they may build on what it brings. resolve_review asks for them
+-- again.
 --
 --   locks   the job row
 --   raises  RG008 when the job is missing

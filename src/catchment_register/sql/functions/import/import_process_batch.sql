@@ -1,5 +1,6 @@
--- import_process_batch: bring the rows of a batch that have no errors into the register. What analysis did not foresee fails the
--- rows of one unit, not the batch. Rows as read and linked go with it; those with errors or warnings stay to be shown.
+-- import_process_batch: bring the rows of a batch that have no errors into the register. What analysis did not foresee
+-- fails the rows of one unit, not the batch. Rows as read and linked go with it; those with errors or warnings stay to
+-- be shown.
 --
 --   locks   the units of the batch
 --   raises  RG008 when the batch is missing
@@ -23,7 +24,8 @@ begin
      and b.analysed_at is not null
   returning b.rows - b.error_rows into v_rows;
   if not found then
-    raise exception using errcode = 'RG008', message = format('import job %s has no analysed batch %s', p_job_id, p_batch_seq);
+    raise exception using
+      errcode = 'RG008', message = format('import job %s has no analysed batch %s', p_job_id, p_batch_seq);
   end if;
   delete from register.import_upload as u
    where u.job_id = p_job_id

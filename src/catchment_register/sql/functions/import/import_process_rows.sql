@@ -25,9 +25,11 @@ begin
     from register.import_data as d
    where d.job_id = p_job_id and d.batch_seq = p_batch_seq and not d.has_error;
   v_args := jsonb_build_object('job_id', p_job_id, 'batch_seq', p_batch_seq, 'first', p_first, 'last', p_last,
-                               'edit_by', v_job.created_by, 'note', v_job.note, 'country_id', v_job.snapshot -> 'country_id',
+                               'edit_by', v_job.created_by, 'note', v_job.note,
+                               'country_id', v_job.snapshot -> 'country_id',
                                'types', to_jsonb(register.ident_type_ids(p_job_id)), 'is_new', v_is_new);
-  v_mode := case when v_job.snapshot ->> 'strategy' in ('insert_or_update', 'update_only') then 'update' else 'replace' end;
+  v_mode := case when v_job.snapshot ->> 'strategy' in ('insert_or_update', 'update_only') then 'update'
+                 else 'replace' end;
   v_kind := v_job.snapshot ->> 'mode';
   -- New units are ours alone until we commit.
   perform register.lock_units(

@@ -1,4 +1,5 @@
--- import_settled: after hook of import_job_process. A job in the middle of its work that nobody works on any more has failed.
+-- import_settled: after hook of import_job_process. A job in the middle of its work that nobody works on any more has
+-- failed.
 --
 --   preparing_data | analysing_data | processing_data -> failed
 --   plan    no_jit
@@ -17,7 +18,8 @@ begin
      set state = 'failed', finished_at = clock_timestamp(), current_step = null,
          error = coalesce(
            (select t.error from worker.tasks as t
-             where t.command = 'import_job_process' and t.state = 'failed' and t.payload -> 'job_id' = to_jsonb(v_job_id)
+             where t.command = 'import_job_process' and t.state = 'failed'
+               and t.payload -> 'job_id' = to_jsonb(v_job_id)
              order by t.payload ? 'step' desc, t.id desc limit 1),
            'its task was cancelled')
    where j.id = v_job_id
@@ -27,6 +29,11 @@ begin
                       where t.command = 'import_job_process' and t.payload -> 'job_id' = to_jsonb(v_job_id)
                         and t.state in ('pending', 'processing', 'waiting', 'interrupted'));
   perform register.notify_import(v_job_id);
+<<<<<<< HEAD
   perform worker.notify('worker_status', jsonb_build_object('type', 'is_importing', 'status', register.is_importing())::text);
+=======
+  perform register.notify('worker_status', jsonb_build_object('type', 'is_importing',
+                                                              'status', register.is_importing())::text);
+>>>>>>> 03187e9 (style(register): lines of SQL end at 120 characters)
 end;
 $$;

@@ -1,5 +1,5 @@
--- input_keys: problems by our columns become problems by the columns of the file: those have to be mended. A constant of the
--- mapping, and a column that the file does not have, keep our name.
+-- input_keys: problems by our columns become problems by the columns of the file: those have to be mended. A constant
+-- of the mapping, and a column that the file does not have, keep our name.
 create or replace function register.input_keys(
   p_problems  jsonb,
   p_columns   jsonb

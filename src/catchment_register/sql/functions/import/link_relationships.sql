@@ -1,5 +1,5 @@
--- link_relationships: which legal units each row relates, by their identifiers. Rows that influence the same unit are in one batch:
--- together they may give it two primary influencers at a time.
+-- link_relationships: which legal units each row relates, by their identifiers. Rows that influence the same unit are
+-- in one batch: together they may give it two primary influencers at a time.
 --
 --   plan    no_jit, indexed, hashed, memory_128
 create or replace function register.link_relationships(p_job_id integer)
@@ -14,7 +14,8 @@ declare
   v_influenced text[] := register.ident_columns(p_job_id, 'influenced_');
 begin
   select j.* into v_job from register.import_job as j where j.id = p_job_id;
-  insert into register.import_link (job_id, row_no, batch_seq, owner_id, other_id, is_new, valid_from, valid_until, problem)
+  insert into register.import_link (job_id, row_no, batch_seq, owner_id, other_id, is_new, valid_from, valid_until,
+                                    problem)
   with row as materialized (
     select r.row_no, r.owner_ident, r.other_ident, r.valid_from, r.valid_until, r.read_problem, r.period_problem
       from register.dated_rows(p_job_id) as r
@@ -37,7 +38,8 @@ begin
   side as materialized (
     select i.row_no, i.is_influenced, min(e.legal_unit_id) as unit_id,
            case when count(e.legal_unit_id) < count(*) then 'there is no such legal unit'
-                when count(distinct e.legal_unit_id) > 1 then 'the identifiers belong to different legal units' end as text
+                when count(distinct e.legal_unit_id) > 1
+                  then 'the identifiers belong to different legal units' end as text
       from ident as i
       left join holder as e on e.type_id = i.type_id and e.ident = i.ident
      group by i.row_no, i.is_influenced
@@ -57,7 +59,8 @@ begin
     select l.*, row_number() over (order by l.first_row_no, l.row_no) as number
       from (select l.*, min(l.row_no) over (partition by l.family) as first_row_no from linked as l) as l
   )
-  select p_job_id, n.row_no, 1 + (min(n.number) over (partition by n.family) - 1) / (v_job.snapshot ->> 'batch_rows')::integer,
+  select p_job_id, n.row_no, 1 + (min(n.number) over (partition by n.family)
+                                  - 1) / (v_job.snapshot ->> 'batch_rows')::integer,
          n.owner_id, n.other_id, false, n.valid_from, n.valid_until,
          case when n.read_problem is not null then n.read_problem
               when num_nonnulls(n.period_problem, n.owner_text, n.other_text) > 0

@@ -1,5 +1,5 @@
--- notify_import: tell listeners how far a job is. Sent at commit; equal ones of a transaction are sent once. Texts that people
--- wrote are left out: a notification has a limited length.
+-- notify_import: tell listeners how far a job is. Sent at commit; equal ones of a transaction are sent once. Texts that
+-- people wrote are left out: a notification has a limited length.
 create or replace function register.notify_import(p_job_id integer)
   returns void
   language sql
@@ -8,7 +8,8 @@ as $$
   select worker.notify('import_job_progress', jsonb_build_object(
            'job_id', p.id, 'state', p.state, 'current_step', p.current_step, 'total_rows', p.total_rows,
            'analysed_rows', p.analysed_rows, 'imported_rows', p.imported_rows, 'error_rows', p.error_rows,
-           'warning_rows', p.warning_rows, 'analysis_percent', p.analysis_percent, 'import_percent', p.import_percent)::text)
+           'warning_rows', p.warning_rows, 'analysis_percent', p.analysis_percent,
+           'import_percent', p.import_percent)::text)
     from register.import_job_progress as p
    where p.id = p_job_id;
 $$;

@@ -1,5 +1,6 @@
--- process_establishments: slices of establishments from rows of a batch. A formal one belongs to the legal unit of its row, and
--- other establishments give way where it is the primary one; an informal one stays in its enterprise, a new one gets its own.
+-- process_establishments: slices of establishments from rows of a batch. A formal one belongs to the legal unit of its
+-- row, and other establishments give way where it is the primary one; an informal one stays in its enterprise, a new
+-- one gets its own.
 create or replace function register.process_establishments(
   p_mode  text,
   p_args  jsonb
@@ -19,9 +20,10 @@ begin
   end if;
   perform register.temporal_merge('establishment', 'id', p_mode,
     format(
-      'select d.row_no, d.unit_id as id, d.valid_from, d.valid_until, d.name, d.short_name, d.birth_date, d.death_date, d.sector_id,
-              d.status_id, d.unit_size_id, d.data_source_id, null::integer as foreign_participation_id, null::integer as image_id,
-              d.owner_id as legal_unit_id, d.enterprise_id, case when d.owner_id is not null then d.is_primary end
+      'select d.row_no, d.unit_id as id, d.valid_from, d.valid_until, d.name, d.short_name, d.birth_date, d.death_date,
+              d.sector_id, d.status_id, d.unit_size_id, d.data_source_id, null::integer as foreign_participation_id,
+              null::integer as image_id, d.owner_id as legal_unit_id, d.enterprise_id,
+              case when d.owner_id is not null then d.is_primary end
               as primary_for_legal_unit, %s as primary_for_enterprise, x.edit_at, x.edit_by,
               coalesce(d.edit_comment, x.note) as edit_comment
          from ', case when v_formal then 'null::boolean' else 'true' end) || register.batch_rows_text(),

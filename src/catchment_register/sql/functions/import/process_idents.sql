@@ -13,7 +13,8 @@ declare
   v_by    text := p_args ->> 'edit_by';
   v_note  text := p_args ->> 'note';
   v_types integer[] := array(select t.value::integer
-                               from jsonb_array_elements_text(p_args -> 'types') with ordinality as t (value, n) order by t.n);
+                               from jsonb_array_elements_text(p_args -> 'types') with ordinality as t (value, n)
+                              order by t.n);
 begin
   with row as materialized (
     select d.row_no, d.unit_id, d.is_new, d.ident
@@ -25,7 +26,8 @@ begin
   ),
   known as (
     select e.type_id, e.legal_unit_id as unit_id from register.external_ident as e
-     where p_owner = 'legal_unit_id' and e.legal_unit_id = any (array(select r.unit_id from row as r where not r.is_new))
+     where p_owner = 'legal_unit_id' and e.legal_unit_id = any (array(select r.unit_id from row as r
+                                                                       where not r.is_new))
     union all
     select e.type_id, e.establishment_id from register.external_ident as e
      where p_owner = 'establishment_id' and e.legal_unit_id is null

@@ -19,8 +19,8 @@ begin
               case t.type when ''bool'' then (s.stat_value ->> t.key)::boolean end as value_bool,
               s.data_source_id, s.edit_at, s.edit_by, s.edit_comment
          from (select d.id, d.type, d.id::text as key from register.stat_definition as d offset 0) as t
-         join (select d.row_no, d.%I as unit_id, d.valid_from, d.valid_until, d.stat_value, d.data_source_id, x.edit_at, x.edit_by,
-                      coalesce(d.edit_comment, x.note) as edit_comment
+         join (select d.row_no, d.%I as unit_id, d.valid_from, d.valid_until, d.stat_value, d.data_source_id, x.edit_at,
+                      x.edit_by, coalesce(d.edit_comment, x.note) as edit_comment
                  from ', p_owner, p_column)
     || register.batch_rows_text()
     || 'and d.stat_value is not null) as s on s.stat_value ? t.key

@@ -1,5 +1,5 @@
--- promote_establishments: where a row that was to be the primary establishment of its legal unit failed and nobody else is primary,
--- another row of the file takes its place: of those whose times touch, the first.
+-- promote_establishments: where a row that was to be the primary establishment of its legal unit failed and nobody else
+-- is primary, another row of the file takes its place: of those whose times touch, the first.
 --
 --   locks   the establishments of those legal units, then the legal units
 --   plan    no_jit
@@ -34,14 +34,16 @@ begin
                           and o.valid_from < d.valid_until and d.valid_from < o.valid_until)
   ),
   island as (
-    select c.*, count(*) filter (where c.begins) over (partition by c.owner_id order by c.valid_from, c.row_no) as island
+    select c.*, count(*) filter (where c.begins) over (partition by c.owner_id order by c.valid_from,
+                                                       c.row_no) as island
       from (select c.*, (c.valid_from > max(c.valid_until) over (partition by c.owner_id order by c.valid_from, c.row_no
                                                                  rows between unbounded preceding and 1 preceding))
                         is not false as begins
               from candidate as c) as c
   ),
   chosen as (
-    select i.*, first_value(i.unit_id) over (partition by i.owner_id, i.island order by i.row_no) as first from island as i
+    select i.*, first_value(i.unit_id) over (partition by i.owner_id, i.island order by i.row_no) as first
+      from island as i
   )
   select jsonb_agg(jsonb_build_object('id', e.id, 'valid_from', greatest(e.valid_from, c.valid_from),
                                       'valid_until', least(e.valid_until, c.valid_until)))
@@ -53,7 +55,8 @@ begin
    where c.unit_id = c.first;
   if v_rows is not null then
     select j.* into v_job from register.import_job as j where j.id = p_job_id;
-    perform register.patch_slices('establishment', 'id', v_rows, '{"primary_for_legal_unit": true}', v_job.created_by, v_job.note);
+    perform register.patch_slices('establishment', 'id', v_rows, '{"primary_for_legal_unit": true}', v_job.created_by,
+                                  v_job.note);
   end if;
 end;
 $$;

@@ -1,5 +1,5 @@
--- resolve_review: somebody has looked at a job that waits for it. Rejected, nothing of it is imported and its rows stay to be
--- looked at; approved, its rows without errors go in. Jobs that were held up go on in their order.
+-- resolve_review: somebody has looked at a job that waits for it. Rejected, nothing of it is imported and its rows stay
+-- to be looked at; approved, its rows without errors go in. Jobs that were held up go on in their order.
 --
 --   waiting_for_review -> approved | rejected
 --   raises  RG008 when the job does not wait for a review
@@ -28,7 +28,8 @@ begin
     raise exception using
       errcode = 'RG008',
       message = coalesce((select format('import job %s does not wait for a review, it is %s', p_job_id, j.state)
-                            from register.import_job as j where j.id = p_job_id), format('there is no import job %s', p_job_id));
+                            from register.import_job as j where j.id = p_job_id),
+                                 format('there is no import job %s', p_job_id));
   end if;
   perform worker.enqueue_import_job_process(j.id)
      from (select j.id from register.import_job as j

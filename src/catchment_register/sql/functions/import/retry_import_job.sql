@@ -23,7 +23,8 @@ begin
     raise exception using
       errcode = 'RG008',
       message = coalesce((select format('import job %s has not failed, it is %s', p_job_id, j.state)
-                            from register.import_job as j where j.id = p_job_id), format('there is no import job %s', p_job_id));
+                            from register.import_job as j where j.id = p_job_id),
+                                 format('there is no import job %s', p_job_id));
   end if;
   perform worker.enqueue_import_job_process(p_job_id);
   perform register.notify_import(p_job_id);

@@ -10,7 +10,8 @@ as $$
 declare
   v_payloads jsonb[];
 begin
-  select array_agg(jsonb_build_object('job_id', p_job_id, 'step', p_step, 'batch_seq', b.batch_seq) order by b.batch_seq)
+  select array_agg(jsonb_build_object('job_id', p_job_id, 'step', p_step, 'batch_seq', b.batch_seq)
+                   order by b.batch_seq)
     into v_payloads
     from register.import_batch as b
    where b.job_id = p_job_id

@@ -1,5 +1,5 @@
--- unit_idents: the identifiers of some units. A unit is a number as link_units has it: positive for the kind of unit that the job
--- is about; where that may be any, establishments are negative.
+-- unit_idents: the identifiers of some units. A unit is a number as link_units has it: positive for the kind of unit
+-- that the job is about; where that may be any, establishments are negative.
 --
 --   plan    indexed
 create or replace function register.unit_idents(
@@ -20,5 +20,6 @@ as $$
     from register.external_ident as e
    where p_mode <> 'legal_unit'
      and e.legal_unit_id is null
-     and e.establishment_id = any (array(select case p_mode when 'generic_unit' then -u else u end from unnest(p_units) as u));
+     and e.establishment_id = any (array(select case p_mode when 'generic_unit' then -u else u end
+                                           from unnest(p_units) as u));
 $$;

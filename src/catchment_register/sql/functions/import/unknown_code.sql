@@ -1,4 +1,5 @@
--- unknown_code: what to say about a code that a row has and no list knows; null if there is nothing to say. Made to be inlined.
+-- unknown_code: what to say about a code that a row has and no list knows; null if there is nothing to say. Made to be
+-- inlined.
 create or replace function register.unknown_code(
   p_what  text,
   p_code  text,

@@ -1,5 +1,5 @@
--- warn_overlaps: rows of a batch that are about the same unit, or the same relationship, at the same time: each but the last is
--- told which later rows win over it. All rows of a unit are in one batch.
+-- warn_overlaps: rows of a batch that are about the same unit, or the same relationship, at the same time: each but the
+-- last is told which later rows win over it. All rows of a unit are in one batch.
 --
 --   plan    no_jit, unlooped
 create or replace function register.warn_overlaps(
@@ -40,7 +40,8 @@ as $$
      set warnings = coalesce(d.warnings, '{}') || register.input_keys(
            register.period_problem(
              j.snapshot, format('another row is about the same %s in that time, and the later one wins (rows %s)',
-                                case j.snapshot ->> 'mode' when 'legal_relationship' then 'relationship' else 'unit' end, o.rows)),
+                                case j.snapshot ->> 'mode' when 'legal_relationship' then 'relationship'
+                                     else 'unit' end, o.rows)),
            j.snapshot -> 'columns')
     from overridden as o, register.import_job as j
    where j.id = p_job_id

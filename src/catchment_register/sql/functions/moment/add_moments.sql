@@ -1,6 +1,6 @@
--- add_moments: two sets of moments as one; total_moments is the aggregate over any number. Sets are in the order of their
--- variables, so that one walk through both finds what they share. As an aggregate it costs nothing for a group in which only one
--- row has values: it is for groups that are many and small; of few large ones, sum_moments is quicker.
+-- add_moments: two sets of moments as one; total_moments is the aggregate over any number. Sets are in the order of
+-- their variables, so that one walk through both finds what they share. As an aggregate it costs nothing for a group in
+-- which only one row has values: it is for groups that are many and small; of few large ones, sum_moments is quicker.
 create or replace function register.add_moments(
   p_one  register.moment[],
   p_two  register.moment[]
@@ -18,7 +18,8 @@ declare
   v_sum  register.moment[];
 begin
   -- Mostly there is one variable: no need to walk.
-  if cardinality(p_one) = 1 and cardinality(p_two) = 1 and (p_one[1]).stat_definition_id = (p_two[1]).stat_definition_id then
+  if cardinality(p_one) = 1 and cardinality(p_two) = 1
+     and (p_one[1]).stat_definition_id = (p_two[1]).stat_definition_id then
     return array[register.add_moment(p_one[1], p_two[1])];
   end if;
   while v_one <= cardinality(p_one) and v_two <= cardinality(p_two) loop

@@ -1,5 +1,5 @@
--- close_moments: the scratch table moment_piece as one array for each key of moment_merge, in moment_merged; null where nothing is
--- left.
+-- close_moments: the scratch table moment_piece as one array for each key of moment_merge, in moment_merged; null where
+-- nothing is left.
 --
 --   reads   pg_temp.moment_merge, pg_temp.moment_piece
 --   writes  pg_temp.moment_merged
@@ -17,7 +17,8 @@ begin
     from pg_temp.moment_merge as t
     left join (
       select p.facet_key, p.period_key,
-             array_agg(row(p.stat_definition_id, p.n, p.total, p.squares, p.min, p.min_count, p.max, p.max_count)::register.moment
+             array_agg(row(p.stat_definition_id, p.n, p.total, p.squares, p.min, p.min_count, p.max,
+                           p.max_count)::register.moment
                        order by p.stat_definition_id) as moments -- as in sum_moments
         from pg_temp.moment_piece as p
        group by p.facet_key, p.period_key

@@ -9,5 +9,6 @@ create or replace function register.merge_counts(
   language sql
   immutable
 as $$
-  select case when p_added is not distinct from p_removed then p_old else register.sum_counts(p_old, p_added, p_removed) end;
+  select case when p_added is not distinct from p_removed then p_old
+              else register.sum_counts(p_old, p_added, p_removed) end;
 $$;

@@ -1,8 +1,8 @@
--- merge_moments: what is published under the keys of the scratch table moment_merge, plus what they gain, minus what they lose,
--- into moment_piece, variable by variable. Numbers and sums simply add up. The extreme of old and new values stands if more rows
--- held it than went; an old one is held by one row at least, even if these were not counted (0). Otherwise min and max are left
--- null: they are to be looked up.
--- p_is_part: all that is lost was published before. With several flushes at once, some of it may be among what they add.
+-- merge_moments: what is published under the keys of the scratch table moment_merge, plus what they gain, minus what
+-- they lose, into moment_piece, variable by variable. Numbers and sums simply add up. The extreme of old and new values
+-- stands if more rows held it than went; an old one is held by one row at least, even if these were not counted (0).
+-- Otherwise min and max are left null: they are to be looked up. p_is_part: all that is lost was published before. With
+-- several flushes at once, some of it may be among what they add.
 --
 --   raises  RG009 when more would be lost than there is
 --   reads   pg_temp.moment_merge, pg_temp.moment_piece
@@ -16,7 +16,8 @@ create or replace function register.merge_moments(p_is_part boolean)
 as $$
 begin
   delete from pg_temp.moment_piece;
-  insert into pg_temp.moment_piece (facet_key, period_key, stat_definition_id, n, total, squares, min, min_count, max, max_count)
+  insert into pg_temp.moment_piece (facet_key, period_key, stat_definition_id, n, total, squares, min, min_count, max,
+                                    max_count)
   select x.facet_key, x.period_key, x.stat_definition_id, x.n, trim_scale(x.total), trim_scale(x.squares),
          case when x.n = 1 then x.total
               when p_is_part and x.old_n = x.removed_n then x.added_min

@@ -1,5 +1,5 @@
--- sum_counts: counts of values, plus what came, minus what went; values without any left are gone, and so are variables without
--- values. Null is nothing.
+-- sum_counts: counts of values, plus what came, minus what went; values without any left are gone, and so are variables
+-- without values. Null is nothing.
 create or replace function register.sum_counts(
   p_old      jsonb,
   p_added    jsonb,

@@ -1,5 +1,6 @@
--- sum_moments: the scratch table moment_part becomes moment_sum and count_sum: per key what is added (sign +1) and what is removed
--- (sign -1), variables in the order of their ids, so that equal sums are equal arrays. For few large groups; see add_moments.
+-- sum_moments: the scratch table moment_part becomes moment_sum and count_sum: per key what is added (sign +1) and what
+-- is removed (sign -1), variables in the order of their ids, so that equal sums are equal arrays. For few large groups;
+-- see add_moments.
 --
 --   reads   pg_temp.moment_part
 --   writes  pg_temp.count_sum, pg_temp.moment_sum
@@ -42,7 +43,8 @@ begin
          array_agg(s.moment order by s.stat_definition_id) filter (where s.sign = -1)
     from (
       select t.facet_key, t.period_key, t.sign, t.stat_definition_id,
-             row(t.stat_definition_id, t.n, t.total, t.squares, t.min, h.min_count, t.max, h.max_count)::register.moment as moment
+             row(t.stat_definition_id, t.n, t.total, t.squares, t.min, h.min_count, t.max,
+                 h.max_count)::register.moment as moment
         from total as t
         join held as h using (facet_key, period_key, sign, stat_definition_id)
     ) as s

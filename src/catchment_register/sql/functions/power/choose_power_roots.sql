@@ -1,6 +1,6 @@
--- choose_power_roots: the root of each group of g_component whose relationships do not tell it, because all its units are
--- influenced or several are not: the one that influences most others, directly or through them. A root that somebody chose stays
--- while it is in the group; a group with one top needs no row.
+-- choose_power_roots: the root of each group of g_component whose relationships do not tell it, because all its units
+-- are influenced or several are not: the one that influences most others, directly or through them. A root that
+-- somebody chose stays while it is in the group; a group with one top needs no row.
 --
 --   reads   pg_temp.g_component, pg_temp.g_edge, pg_temp.g_root, pg_temp.g_unit
 --   writes  pg_temp.g_root
@@ -28,7 +28,8 @@ begin
       join pg_temp.g_edge as e on e.influencing_id = r.other_id
   )
   select distinct on (r.label) c.power_group_id, r.unit_id as root_id,
-         (select min(l.valid_from) from register.legal_relationship as l where l.derived_power_group_id = c.power_group_id)
+         (select min(l.valid_from) from register.legal_relationship as l
+           where l.derived_power_group_id = c.power_group_id)
            as valid_from
     from reach as r
     join pg_temp.g_component as c on c.label = r.label
@@ -45,7 +46,8 @@ begin
                             and g.root_id = p.derived_root_legal_unit_id
                             and g.valid_from = p.valid_from)
            else
-             not exists (select from pg_temp.g_unit as u where u.unit_id = p.custom_root_legal_unit_id and u.label = c.label)
+             not exists (select from pg_temp.g_unit as u where u.unit_id = p.custom_root_legal_unit_id
+                            and u.label = c.label)
          end;
   update register.power_root as p
      set derived_root_legal_unit_id = g.root_id

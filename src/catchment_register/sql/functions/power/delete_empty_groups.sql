@@ -1,5 +1,5 @@
--- delete_empty_groups: power groups that no relationship names any more, with their roots. One that somebody gave an identifier, a
--- tag or a note stays, without units.
+-- delete_empty_groups: power groups that no relationship names any more, with their roots. One that somebody gave an
+-- identifier, a tag or a note stays, without units.
 --
 --   plan    no_jit
 create or replace function register.delete_empty_groups(
@@ -12,7 +12,8 @@ create or replace function register.delete_empty_groups(
 as $$
 declare
   v_empty integer[] := array(select g from unnest(p_power_group_ids) as g
-                              where not exists (select from register.legal_relationship as r where r.derived_power_group_id = g));
+                              where not exists (select from register.legal_relationship as r
+                                                 where r.derived_power_group_id = g));
 begin
   delete from register.power_root as p where p.power_group_id = any (v_empty);
   delete from register.power_group as g

@@ -1,4 +1,5 @@
--- name_components: a power group for each label of g_unit, in g_component: one that its relationships had, or a new one.
+-- name_components: a power group for each label of g_unit, in g_component: one that its relationships had, or a new
+-- one.
 --
 --   reads   pg_temp.g_unit
 --   writes  pg_temp.g_component

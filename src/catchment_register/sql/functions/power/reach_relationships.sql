@@ -1,6 +1,6 @@
--- reach_relationships: collect in g_unit all legal units that are connected with the given ones by relationships of any time, each
--- with the smallest id it is connected with as its label, and in g_edge who influences whom. g_unit.level: how far a unit is below
--- the nearest one that nobody influences; null if none of these reaches it.
+-- reach_relationships: collect in g_unit all legal units that are connected with the given ones by relationships of any
+-- time, each with the smallest id it is connected with as its label, and in g_edge who influences whom. g_unit.level:
+-- how far a unit is below the nearest one that nobody influences; null if none of these reaches it.
 --
 --   reads   pg_temp.g_edge, pg_temp.g_unit
 --   writes  pg_temp.g_edge, pg_temp.g_unit
@@ -18,7 +18,8 @@ declare
   v_depth    integer := 0;
 begin
   if to_regclass('pg_temp.g_unit') is null then
-    create temporary table g_unit (unit_id integer primary key, label integer not null, level integer) on commit delete rows;
+    create temporary table g_unit (unit_id integer primary key, label integer not null,
+                                   level integer) on commit delete rows;
     create temporary table g_edge (influencing_id integer not null, influenced_id integer not null,
                                    primary key (influencing_id, influenced_id)) on commit delete rows;
   end if;
@@ -28,14 +29,17 @@ begin
 
   while v_frontier <> '{}' loop
     insert into pg_temp.g_edge
-    select r.influencing_id, r.influenced_id from register.legal_relationship as r where r.influencing_id = any (v_frontier)
+    select r.influencing_id, r.influenced_id from register.legal_relationship as r
+     where r.influencing_id = any (v_frontier)
     union
-    select r.influencing_id, r.influenced_id from register.legal_relationship as r where r.influenced_id = any (v_frontier)
+    select r.influencing_id, r.influenced_id from register.legal_relationship as r
+     where r.influenced_id = any (v_frontier)
     on conflict do nothing;
     with found as (
       insert into pg_temp.g_unit (unit_id, label)
       select x.id, x.id
-        from (select e.influencing_id as id from pg_temp.g_edge as e union select e.influenced_id from pg_temp.g_edge as e) as x
+        from (select e.influencing_id as id from pg_temp.g_edge as e union select e.influenced_id
+                from pg_temp.g_edge as e) as x
       on conflict do nothing
       returning unit_id
     )

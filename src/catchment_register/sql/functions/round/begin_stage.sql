@@ -1,5 +1,5 @@
--- begin_stage: the round of a stage that was asked for by hand: of all units, with scope some of those it names, or of the reports
--- alone. A flush, a reduce and planner statistics have nothing to do outside a round: null.
+-- begin_stage: the round of a stage that was asked for by hand: of all units, with scope some of those it names, or of
+-- the reports alone. A flush, a reduce and planner statistics have nothing to do outside a round: null.
 --
 --   raises  RG009 while another round is open
 create or replace function register.begin_stage(
@@ -14,7 +14,8 @@ as $$
 declare
   v_round register.round;
 begin
-  if p_stage in ('derive_statistical_unit_continue', 'statistical_unit_flush_staging', 'statistical_unit_facet_reduce') then
+  if p_stage in ('derive_statistical_unit_continue', 'statistical_unit_flush_staging',
+                 'statistical_unit_facet_reduce') then
     return null;
   end if;
   perform register.recover_rounds();
@@ -23,7 +24,8 @@ begin
     update register.round as r set rebuild = true where r.id = v_round.id returning r.* into v_round;
     return v_round;
   end if;
-  -- No scope is what people type who want everything. Ids beside it may come from a request that was merged into theirs.
+  -- No scope is what people type who want everything. Ids beside it may come from a request that was merged into
+  -- theirs.
   if p_payload ->> 'scope' is distinct from 'some' then
     return register.open_round('all');
   end if;

@@ -1,5 +1,5 @@
--- close_round: the last act of a round, in the transaction that brings the last report up to date. What it took from the log goes
--- now and not before; so do differences that every report has.
+-- close_round: the last act of a round, in the transaction that brings the last report up to date. What it took from
+-- the log goes now and not before; so do differences that every report has.
 --
 --   open -> done
 --   raises  RG009 when the round is not open
@@ -28,7 +28,8 @@ begin
   delete from register.base_change_log as b where b.round_id = p_round_id;
   perform register.clear_staging(p_round_id);
 
-  select min(s.applied_flush_id) into v_applied from register.report_state as s having bool_and(s.applied_flush_id is not null);
+  select min(s.applied_flush_id) into v_applied from register.report_state as s
+  having bool_and(s.applied_flush_id is not null);
   delete from register.statistical_unit_change as c where c.flush_id <= v_applied;
   delete from register.statistical_unit_facet_dirty_partitions as d where d.flush_id <= v_applied;
 

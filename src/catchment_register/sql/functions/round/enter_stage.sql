@@ -1,5 +1,6 @@
--- enter_stage: the round that a stage belongs to, once the stage before it is known to have done its part. A task that somebody
--- made by hand names no round: stages that can begin one do, for a flush and a reduce the answer is null, there is nothing to do.
+-- enter_stage: the round that a stage belongs to, once the stage before it is known to have done its part. A task that
+-- somebody made by hand names no round: stages that can begin one do, for a flush and a reduce the answer is null,
+-- there is nothing to do.
 --
 --   locks   the round's row, until the stage commits: nobody gives it back meanwhile
 --   raises  RG009 when the round is not open, when the stage before it did not finish, when another round is open
@@ -23,7 +24,8 @@ begin
   v_needs := case
                when v_round.id is null then 'there is no such round'
                when v_round.state <> 'open' then format('it is %s', v_round.state)
-               when p_stage = 'derive_reports' and v_round.kind in ('changes', 'all', 'direct') and v_round.flushed_at is null
+               when p_stage = 'derive_reports' and v_round.kind in ('changes', 'all', 'direct')
+                 and v_round.flushed_at is null
                  then 'its units have not been published'
                when p_stage = 'derive_statistical_history_facet' and v_round.facets_reduced_at is null
                  then 'its facets have not been reduced'

@@ -1,5 +1,5 @@
--- give_back: a round that cannot go on leaves the changes it took to the next one. What it has published stays, and so do
--- differences that reports have not applied: the next round's reports take them in.
+-- give_back: a round that cannot go on leaves the changes it took to the next one. What it has published stays, and so
+-- do differences that reports have not applied: the next round's reports take them in.
 --
 --   open -> broken
 --   writes  register.collect_request
@@ -16,7 +16,8 @@ declare
 begin
   update register.round as r
      set state = 'broken', ended_at = clock_timestamp(),
-         failures = 1 + coalesce((select p.failures from register.round as p where p.id < r.id order by p.id desc limit 1), 0)
+         failures = 1 + coalesce((select p.failures from register.round as p where p.id < r.id order by p.id desc
+                                   limit 1), 0)
    where r.id = p_round_id
      and r.state = 'open'
   returning r.* into v_round;

@@ -1,5 +1,5 @@
--- needs_round: whether something waits for a round: logged changes, a derivation of everything that broke, reports that the last
--- round did not bring up to date.
+-- needs_round: whether something waits for a round: logged changes, a derivation of everything that broke, reports that
+-- the last round did not bring up to date.
 create or replace function register.needs_round()
   returns boolean
   language sql

@@ -26,7 +26,8 @@ exception
   when unique_violation then
     raise exception using
       errcode = 'RG009',
-      message = format('round %s is open, so no other can begin', (select r.id from register.round as r where r.state = 'open')),
+      message = format('round %s is open, so no other can begin',
+                       (select r.id from register.round as r where r.state = 'open')),
       hint = 'Wait until it has published; if no task of it is left, register.recover_rounds() gives it back.';
 end;
 $$;

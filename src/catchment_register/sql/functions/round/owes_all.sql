@@ -9,5 +9,6 @@ as $$
   select exists (select from register.round as r
                   where r.kind = 'all'
                     and r.state = 'broken'
-                    and r.id > coalesce((select max(d.id) from register.round as d where d.kind = 'all' and d.state = 'done'), 0));
+                    and r.id > coalesce((select max(d.id) from register.round as d where d.kind = 'all'
+                                            and d.state = 'done'), 0));
 $$;

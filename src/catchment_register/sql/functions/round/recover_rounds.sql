@@ -1,6 +1,6 @@
--- recover_rounds: see to it that nothing is left behind. A round that is open though none of its tasks is left is given back; and
--- where something waits for a round and none is asked for, one is, later the more rounds have failed in a row. Called whenever a
--- stage has settled, by each collection, and each day; any number of times.
+-- recover_rounds: see to it that nothing is left behind. A round that is open though none of its tasks is left is given
+-- back; and where something waits for a round and none is asked for, one is, later the more rounds have failed in a
+-- row. Called whenever a stage has settled, by each collection, and each day; any number of times.
 --
 --   locks   the open round's row, only if it is free: a stage at work holds it
 --   returns the round that was given back, or null
@@ -34,7 +34,8 @@ begin
     select r.failures into v_failures from register.round as r order by r.id desc limit 1;
     perform worker.enqueue(
       'collect_changes',
-      p_scheduled_at => worker.now() + least(interval '5 minutes', interval '1 second' * 2 ^ least(coalesce(v_failures, 0), 10)));
+      p_scheduled_at => worker.now() + least(interval '5 minutes',
+                                             interval '1 second' * 2 ^ least(coalesce(v_failures, 0), 10)));
   end if;
   return v_round_id;
 end;

@@ -1,5 +1,5 @@
--- reports_need_rebuild: whether a report must be made from all units, because it is marked so, or because today has entered a month
--- that it does not reach: differences alone bring no unchanged unit into a new period.
+-- reports_need_rebuild: whether a report must be made from all units, because it is marked so, or because today has
+-- entered a month that it does not reach: differences alone bring no unchanged unit into a new period.
 create or replace function register.reports_need_rebuild()
   returns boolean
   language sql

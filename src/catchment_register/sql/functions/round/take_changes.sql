@@ -1,7 +1,7 @@
--- take_changes: open a round with all logged changes that no round has, and find the power groups anew that they touch. The log
--- rows stay, marked with the round, until it has published everything; groups that were found only now are logged with it, for
--- nothing else would tell the next round of one that has gone. Where most units changed, as after a first import, the round is
--- about all of them: they need not be looked for.
+-- take_changes: open a round with all logged changes that no round has, and find the power groups anew that they touch.
+-- The log rows stay, marked with the round, until it has published everything; groups that were found only now are
+-- logged with it, for nothing else would tell the next round of one that has gone. Where most units changed, as after a
+-- first import, the round is about all of them: they need not be looked for.
 --
 --   raises  RG009 while another round is open
 create or replace function register.take_changes(
@@ -24,7 +24,8 @@ begin
          enterprise_ids    = coalesce(g.enterprise_ids, '{}'),
          power_group_ids   = coalesce(g.power_group_ids, '{}'),
          rebuild           = register.reports_need_rebuild() or coalesce(g.rebuilds_reports, false),
-         kind              = case when register.is_most(g.establishment_ids, g.legal_unit_ids) then 'all' else r.kind end
+         kind              = case when register.is_most(g.establishment_ids, g.legal_unit_ids) then 'all'
+                                  else r.kind end
     from (select range_agg(b.establishment_ids) as establishment_ids, range_agg(b.legal_unit_ids) as legal_unit_ids,
                  range_agg(b.enterprise_ids) as enterprise_ids, range_agg(b.power_group_ids) as power_group_ids,
                  bool_or(b.rebuilds_reports) as rebuilds_reports

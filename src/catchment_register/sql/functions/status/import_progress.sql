@@ -19,8 +19,8 @@ create or replace function register.import_progress()
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
-  select p.id, p.slug, p.state, p.current_step, p.needs_review, p.total_rows, p.analysed_rows, p.imported_rows, p.error_rows,
-         p.warning_rows, p.analysis_percent, p.import_percent
+  select p.id, p.slug, p.state, p.current_step, p.needs_review, p.total_rows, p.analysed_rows, p.imported_rows,
+         p.error_rows, p.warning_rows, p.analysis_percent, p.import_percent
     from register.import_job_progress as p
    where p.state not in ('finished', 'rejected', 'failed')
    order by p.id;

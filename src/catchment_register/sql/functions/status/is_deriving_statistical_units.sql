@@ -1,6 +1,6 @@
--- is_deriving_statistical_units: whether statistical_unit is not up to date, or being brought up to date. Changes that no round has
--- taken count too, also while a round that broke waits for its next try, and so does a round whose tasks are gone: never idle while
--- stale.
+-- is_deriving_statistical_units: whether statistical_unit is not up to date, or being brought up to date. Changes that
+-- no round has taken count too, also while a round that broke waits for its next try, and so does a round whose tasks
+-- are gone: never idle while stale.
 create or replace function register.is_deriving_statistical_units()
   returns boolean
   language sql

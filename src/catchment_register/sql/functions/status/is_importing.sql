@@ -7,6 +7,6 @@ create or replace function register.is_importing()
   set search_path = pg_catalog, pg_temp
 as $$
   select exists (select from register.import_job as j
-                  where j.state in ('upload_completed', 'preparing_data', 'analysing_data', 'waiting_for_review', 'approved',
-                                    'processing_data'));
+                  where j.state in ('upload_completed', 'preparing_data', 'analysing_data', 'waiting_for_review',
+                                    'approved', 'processing_data'));
 $$;

@@ -1,4 +1,5 @@
--- notify_progress: notify listeners of worker_status of the progress of derivation, at most twice a second however many children run.
+-- notify_progress: notify listeners of worker_status of the progress of derivation, at most twice a second however many
+-- children run.
 --
 --   locks   the row of progress_notice, if it is free
 create or replace function register.notify_progress()
@@ -18,7 +19,8 @@ begin
   if not found then
     return;
   end if;
-  perform worker.notify('worker_status', jsonb_build_object('type', 'pipeline_progress', 'phases', jsonb_agg(to_jsonb(p)))::text)
+  perform worker.notify('worker_status', jsonb_build_object('type', 'pipeline_progress',
+                                                            'phases', jsonb_agg(to_jsonb(p)))::text)
     from register.pipeline_progress() as p;
 end;
 $$;

@@ -1,5 +1,5 @@
--- open_tasks: tasks of some commands that are due and not settled. One that is put off does not count: whether something is stale
--- meanwhile, the caller knows by other means.
+-- open_tasks: tasks of some commands that are due and not settled. One that is put off does not count: whether
+-- something is stale meanwhile, the caller knows by other means.
 create or replace function register.open_tasks(p_commands text[])
   returns table (
     id        bigint,
@@ -13,7 +13,8 @@ create or replace function register.open_tasks(p_commands text[])
   security definer
   set search_path = pg_catalog, pg_temp
 as $$
-  -- Settled tasks are many and have an index of their own: the states are named, so that only tables of the others are read.
+  -- Settled tasks are many and have an index of their own: the states are named, so that only tables of the others are
+  -- read.
   select t.id, t.command, t.payload, t.state, t.progress
     from worker.tasks as t
    where t.state in ('pending', 'processing', 'waiting', 'interrupted')

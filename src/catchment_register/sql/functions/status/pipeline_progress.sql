@@ -1,6 +1,6 @@
--- pipeline_progress: how far derivation is, one row for each of its two phases. step: its first stage that has not settled; total,
--- completed: children of that stage; counts: units that the open round derives. percent weighs the steps by the time they usually
--- take. active: the phase is being worked on; pending: it comes after the other.
+-- pipeline_progress: how far derivation is, one row for each of its two phases. step: its first stage that has not
+-- settled; total, completed: children of that stage; counts: units that the open round derives. percent weighs the
+-- steps by the time they usually take. active: the phase is being worked on; pending: it comes after the other.
 create or replace function register.pipeline_progress()
   returns table (
     phase                          text,
@@ -44,7 +44,8 @@ as $$
          a.is_active and not b.is_later,
          a.is_active and b.is_later,
          c.step, c.total, c.completed,
-         r.effective_establishment_count, r.effective_legal_unit_count, r.effective_enterprise_count, r.effective_power_group_count,
+         r.effective_establishment_count, r.effective_legal_unit_count, r.effective_enterprise_count,
+         r.effective_power_group_count,
          case when not a.is_active then null
               when b.is_later then 0
               else round(100 * (select coalesce(sum(w.weight) filter (where w.seq < c.seq), 0)

@@ -1,5 +1,5 @@
--- cut_slices: take a time out of the slices of some owners. What is before and after it stays. p_filter: only rows with these
--- values, as {"type": "primary"}. Tells how many slices were there.
+-- cut_slices: take a time out of the slices of some owners. What is before and after it stays. p_filter: only rows with
+-- these values, as {"type": "primary"}. Tells how many slices were there.
 --
 --   locks   the slices
 --   raises  RG003 when something that belongs to them needs that time
@@ -34,7 +34,8 @@ begin
        insert into register.%1$I (%4$s, valid_from, valid_until)
        select %4$s, v.valid_from, v.valid_until
          from gone as g
-        cross join lateral (values (g.valid_from, least(g.valid_until, $2)), (greatest(g.valid_from, $3), g.valid_until))
+        cross join lateral (values (g.valid_from, least(g.valid_until, $2)),
+                            (greatest(g.valid_from, $3), g.valid_until))
                            as v (valid_from, valid_until)
         where v.valid_from < v.valid_until and (select count(*) from gone) > 0
      )

@@ -1,7 +1,8 @@
--- guard_children: units that were shortened or deleted still cover what belongs to them. Each argument is a table and the column by
--- which its rows belong. Rows without validity need a slice at any time.
+-- guard_children: units that were shortened or deleted still cover what belongs to them. Each argument is a table and
+-- the column by which its rows belong. Rows without validity need a slice at any time.
 --
---   locks   nothing more: the changed slices are locked by their change, and whoever adds a child locks them first (guard_parent)
+--   locks   nothing more: the changed slices are locked by their change, and whoever adds a child locks them first
+--           (guard_parent)
 --   raises  RG003 when something would be left uncovered, RG007 isolation
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_children()
@@ -21,13 +22,15 @@ begin
   perform register.require_read_committed();
   execute format(
     'with unit as materialized (
-       select p.id, p.valid_from, p.valid_until from register.%1$I as p where p.id = any (array(select c.id from changed as c))
+       select p.id, p.valid_from, p.valid_until from register.%1$I as p
+        where p.id = any (array(select c.id from changed as c))
      )
      select array_agg(distinct c.id),
             array_agg(distinct c.id) filter (where not exists (select from unit as u where u.id = c.id))
        from changed as c
       where not exists (select from unit as u
-                         where u.id = c.id and u.valid_from = c.valid_from and u.valid_until = c.valid_until)', tg_table_name)
+                         where u.id = c.id and u.valid_from = c.valid_from and u.valid_until = c.valid_until)',
+                         tg_table_name)
     into v_ids, v_gone;
   if v_ids is null then
     return null;
@@ -44,7 +47,8 @@ begin
           where %4$s k.%2$I = any ($1)
             and not exists (select from register.%3$I as p
                              where p.id = k.%2$I and p.valid_from <= k.valid_from and k.valid_until <= p.valid_until)
-            and not coalesce((select range_agg(daterange(p.valid_from, p.valid_until)) from register.%3$I as p where p.id = k.%2$I)
+            and not coalesce((select range_agg(daterange(p.valid_from, p.valid_until)) from register.%3$I as p
+                               where p.id = k.%2$I)
                              @> daterange(k.valid_from, k.valid_until), false)
           limit 1'
       else

@@ -24,7 +24,8 @@ begin
   if found then
     raise exception using
       errcode = 'RG004',
-      message = format('external_ident: %s is no path, and identifiers of type %s are', quote_literal(v_wrong.ident), v_wrong.code),
+      message = format('external_ident: %s is no path, and identifiers of type %s are', quote_literal(v_wrong.ident),
+                       v_wrong.code),
       hint = 'Write labels of letters, digits and _ with dots between them: north.17.3.';
   end if;
   return null;

@@ -1,8 +1,8 @@
--- guard_overlap: no two rows of one key are valid on the same day. Each argument is a key: its columns joined by commas, first the
--- one that says whose row it is. A key whose rows are looked at has all its stored rows looked at.
+-- guard_overlap: no two rows of one key are valid on the same day. Each argument is a key: its columns joined by
+-- commas, first the one that says whose row it is. A key whose rows are looked at has all its stored rows looked at.
 --
---   locks   slices of changed units that have several, by id and start; details are serialised by their parents' rows, which
---           guard_parent locks
+--   locks   slices of changed units that have several, by id and start; details are serialised by their parents' rows,
+--           which guard_parent locks
 --   raises  RG001 on an overlap, RG007 isolation
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_overlap()
@@ -48,8 +48,9 @@ begin
     if v_wrong.named is not null then
       raise exception using
         errcode = 'RG001',
-        message = format('%s (%s) = (%s) from %s until %s overlaps the one from %s until %s', tg_table_name, v_key, v_wrong.named,
-                         v_wrong.before_from, v_wrong.before_until, v_wrong.valid_from, v_wrong.valid_until),
+        message = format('%s (%s) = (%s) from %s until %s overlaps the one from %s until %s', tg_table_name, v_key,
+                         v_wrong.named, v_wrong.before_from, v_wrong.before_until, v_wrong.valid_from,
+                         v_wrong.valid_until),
         hint = 'Shorten or delete the other row in the same statement, or edit only the part that changes.';
     end if;
   end loop;

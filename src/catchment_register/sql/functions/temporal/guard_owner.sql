@@ -1,5 +1,5 @@
--- guard_owner: a changed row without validity belongs to a unit that exists. Arguments are pairs of a column and the table it
--- names.
+-- guard_owner: a changed row without validity belongs to a unit that exists. Arguments are pairs of a column and the
+-- table it names.
 --
 --   locks   the owners' rows against their deletion, by id
 --   raises  RG002 when the owner is missing, RG007 isolation
@@ -18,7 +18,8 @@ begin
   for i in 0 .. tg_nargs - 1 by 2 loop
     execute format(
       'with owner as materialized (
-         select p.id from register.%2$I as p where p.id = any (array(select c.%1$I from changed as c where c.%1$I is not null))
+         select p.id from register.%2$I as p where p.id = any (array(select c.%1$I from changed as c
+                                                                      where c.%1$I is not null))
           order by p.id for key share
        )
        select count(*) > 0

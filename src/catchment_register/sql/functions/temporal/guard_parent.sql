@@ -1,9 +1,9 @@
--- guard_parent: each changed row lies within what it belongs to. Arguments are pairs of a column and the table it names: slices of
--- a legal unit or an establishment must cover the row's validity, without a hole; of another table the row must exist.
--- Rows are sought by one array of ids and joined by hash: a third of the time of a probe for each row.
+-- guard_parent: each changed row lies within what it belongs to. Arguments are pairs of a column and the table it
+-- names: slices of a legal unit or an establishment must cover the row's validity, without a hole; of another table the
+-- row must exist. Rows are sought by one array of ids and joined by hash: a third of the time of a probe for each row.
 --
---   locks   the parents' rows, by id: whoever gives slices to one parent does so one after the other, and a parent does not shrink
---           meanwhile
+--   locks   the parents' rows, by id: whoever gives slices to one parent does so one after the other, and a parent does
+--           not shrink meanwhile
 --   raises  RG002 when a parent is missing or does not cover the row, RG007 isolation
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_parent()
@@ -27,7 +27,8 @@ begin
     -- The hash takes in all parents, so all are locked, whatever the count.
     execute format(
       'with parent as materialized (
-         select p.id %3$s from register.%1$I as p where p.id = any (array(select c.%2$I from changed as c where c.%2$I is not null))
+         select p.id %3$s from register.%1$I as p
+          where p.id = any (array(select c.%2$I from changed as c where c.%2$I is not null))
           order by p.id for no key update
        )
        select count(*) > 0
@@ -46,7 +47,8 @@ begin
         'select register.slice_text(%1$L, c.%1$I, c.valid_from, c.valid_until)
            from changed as c
           where c.%1$I is not null
-            and not coalesce((select range_agg(daterange(p.valid_from, p.valid_until)) from register.%2$I as p where p.id = c.%1$I)
+            and not coalesce((select range_agg(daterange(p.valid_from, p.valid_until)) from register.%2$I as p
+                               where p.id = c.%1$I)
                              @> daterange(c.valid_from, c.valid_until), false)
           limit 1'
       else

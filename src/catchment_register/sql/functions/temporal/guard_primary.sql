@@ -1,5 +1,6 @@
--- guard_primary: of all that belongs to the same unit, at most one row is primary on any day. Arguments are pairs of the flag and
--- the column that says to whom a row belongs. Rows of one owner are serialised by the owner's row, which guard_parent locks.
+-- guard_primary: of all that belongs to the same unit, at most one row is primary on any day. Arguments are pairs of
+-- the flag and the column that says to whom a row belongs. Rows of one owner are serialised by the owner's row, which
+-- guard_parent locks.
 --
 --   raises  RG005 on two at once
 --   plan    no_jit, indexed, hashed
@@ -34,8 +35,8 @@ begin
     if v_wrong.id is not null then
       raise exception using
         errcode = 'RG005',
-        message = format('%s %s and %s both have %s for %s %s from %s', tg_table_name, v_wrong.before_id, v_wrong.id, tg_argv[i],
-                         tg_argv[i + 1], v_wrong.owner_id, v_wrong.valid_from),
+        message = format('%s %s and %s both have %s for %s %s from %s', tg_table_name, v_wrong.before_id, v_wrong.id,
+                         tg_argv[i], tg_argv[i + 1], v_wrong.owner_id, v_wrong.valid_from),
         hint = 'Take the flag from the other one for that time, in the same statement or before.';
     end if;
   end loop;

@@ -25,7 +25,8 @@ begin
   if found then
     raise exception using
       errcode = 'RG004',
-      message = format('stat_for_unit: %1$s is of type %2$s, so it needs a value in value_%2$s', v_wrong.code, v_wrong.type);
+      message = format('stat_for_unit: %1$s is of type %2$s, so it needs a value in value_%2$s', v_wrong.code,
+                       v_wrong.type);
   end if;
   return null;
 end;

@@ -1,9 +1,9 @@
--- merge_text: the statement by which temporal_merge brings source rows into the slices of a table. It reads $1, the arguments of
--- the source, and $2, the numbers of the rows to take.
+-- merge_text: the statement by which temporal_merge brings source rows into the slices of a table. It reads $1, the
+-- arguments of the source, and $2, the numbers of the rows to take.
 --
--- Time is cut at every start and end of the old slices and of the source rows of a key; each piece gets its values; pieces that
--- touch and are equal become one slice again. Only what differs is deleted and inserted, in one statement: guards look when it is
--- over, so none of them sees a hole.
+-- Time is cut at every start and end of the old slices and of the source rows of a key; each piece gets its values;
+-- pieces that touch and are equal become one slice again. Only what differs is deleted and inserted, in one statement:
+-- guards look when it is over, so none of them sees a hole.
 create or replace function register.merge_text(
   p_table   text,
   p_owner   text,
@@ -112,7 +112,8 @@ begin
     p_owner,
     (select string_agg(format('%I', k), ', ') from unnest(v_keys) as k),
     (select string_agg(format('a.%I', k), ', ') from unnest(v_keys) as k),
-    (select string_agg(register.merged_value(c, p_mode, c = any (p_keeps), c = any (p_clears)) || format(' as %I', c), ', ')
+    (select string_agg(register.merged_value(c, p_mode, c = any (p_keeps), c = any (p_clears)) || format(' as %I', c),
+                       ', ')
        from unnest(v_table.data_columns) as c),
     (select string_agg(format(', (array_agg(b.%1$I))[1] as %1$I', o), '') from unnest(v_own) as o),
     array_to_string(v_joined, ' and '),
@@ -120,12 +121,14 @@ begin
     (select string_agg(format('%I', c), ', ') from unnest(v_table.data_columns) as c),
     (select string_agg(format('(array_agg(%1$I order by valid_from))[1] as %1$I', c), ', ')
        from unnest(v_table.data_columns) as c),
-    (select string_agg(format(', (array_agg(%1$I) filter (where %1$I is not null))[1] as %1$I', o), '') from unnest(v_own) as o),
+    (select string_agg(format(', (array_agg(%1$I) filter (where %1$I is not null))[1] as %1$I', o), '')
+       from unnest(v_own) as o),
     (select string_agg(format('a.%I', c), ', ') from unnest(v_table.data_columns) as c),
     (select string_agg(format('b.%I', c), ', ') from unnest(v_table.data_columns) as c),
     replace(array_to_string(v_joined, ' and '), 'a.', 't.'),
     (select string_agg(format(', %I', o), '') from unnest(v_own) as o),
-    (select string_agg(case o when 'id' then ', coalesce(a.id, n.id)' else format(', a.%I', o) end, '') from unnest(v_own) as o),
+    (select string_agg(case o when 'id' then ', coalesce(a.id, n.id)' else format(', a.%I', o) end, '')
+       from unnest(v_own) as o),
     case when v_own <> '{}' then format(
       'join (select k.*, nextval(''register.legal_relationship_id_seq'')::integer as id
                from (select distinct %1$s from different) as k) as n using (%1$s)',

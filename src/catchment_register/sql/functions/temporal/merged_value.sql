@@ -1,7 +1,7 @@
--- merged_value: what a column of a piece of time becomes: an expression over the old slice b and the source rows s that cover it.
--- replace: what the last source row says, also null; update: the last value that a source row has, else the old one. A kept column
--- stays, and goes on as in the latest slice k; a source row only gives the first one. A cleared one is null wherever a source row
--- is.
+-- merged_value: what a column of a piece of time becomes: an expression over the old slice b and the source rows s that
+-- cover it. replace: what the last source row says, also null; update: the last value that a source row has, else the
+-- old one. A kept column stays, and goes on as in the latest slice k; a source row only gives the first one. A cleared
+-- one is null wherever a source row is.
 create or replace function register.merged_value(
   p_column  text,
   p_mode    text,
@@ -21,8 +21,10 @@ as $$
                       when count(k.valid_from) > 0 then (array_agg(k.%1$I))[1]
                       else (array_agg(s.%1$I order by s.row_no desc) filter (where s.%1$I is not null))[1] end'
          when p_mode = 'replace'
-           then 'case when count(s.row_no) > 0 then (array_agg(s.%1$I order by s.row_no desc))[1] else (array_agg(b.%1$I))[1] end'
+           then 'case when count(s.row_no) > 0 then (array_agg(s.%1$I order by s.row_no desc))[1] else '
+                '(array_agg(b.%1$I))[1] end'
          when p_mode = 'update'
-           then 'coalesce((array_agg(s.%1$I order by s.row_no desc) filter (where s.%1$I is not null))[1], (array_agg(b.%1$I))[1])'
+           then 'coalesce((array_agg(s.%1$I order by s.row_no desc) filter (where s.%1$I is not null))[1], '
+                '(array_agg(b.%1$I))[1])'
     end, p_column);
 $$;

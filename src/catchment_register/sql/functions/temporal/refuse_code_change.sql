@@ -1,5 +1,5 @@
--- refuse_code_change: a code list is added to and corrected, never deleted from, and what others rely on stays: ids, and the
--- column that the trigger names.
+-- refuse_code_change: a code list is added to and corrected, never deleted from, and what others rely on stays: ids,
+-- and the column that the trigger names.
 --
 --   raises  RG006 always
 create or replace function register.refuse_code_change()
@@ -12,7 +12,8 @@ begin
   raise exception using
     errcode = 'RG006',
     message = case tg_op when 'DELETE' then format('%s %s cannot be deleted', tg_table_name, old.id)
-                         else format('%s of %s %s cannot be changed', coalesce(tg_argv[0], 'id'), tg_table_name, old.id) end,
+                         else format('%s of %s %s cannot be changed', coalesce(tg_argv[0], 'id'), tg_table_name,
+                                     old.id) end,
     hint = 'Disable it (enabled = false) and add another one: units of the past go on naming it.';
 end;
 $$;

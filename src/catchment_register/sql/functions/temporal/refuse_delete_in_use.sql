@@ -1,5 +1,5 @@
--- refuse_delete_in_use: a row that others name stays. Arguments are pairs of a table and the column that names us. The deleted rows
--- are locked by their deletion, and whoever names one locks it first.
+-- refuse_delete_in_use: a row that others name stays. Arguments are pairs of a table and the column that names us. The
+-- deleted rows are locked by their deletion, and whoever names one locks it first.
 --
 --   raises  RG006 when a row is named, RG007 isolation
 --   plan    no_jit
@@ -19,7 +19,8 @@ begin
     return null;
   end if;
   for i in 0 .. tg_nargs - 1 by 2 loop
-    execute format('select k.%2$I from register.%1$I as k where %3$s k.%2$I = any ($1) limit 1', tg_argv[i], tg_argv[i + 1],
+    execute format('select k.%2$I from register.%1$I as k where %3$s k.%2$I = any ($1) limit 1', tg_argv[i],
+                   tg_argv[i + 1],
                    -- The index of owners begins with the units that have slices.
                    case when tg_argv[i] in ('external_ident', 'tag_for_unit', 'unit_notes')
                         then 'k.legal_unit_id is null and k.establishment_id is null and' end)

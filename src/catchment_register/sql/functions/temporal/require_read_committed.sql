@@ -1,5 +1,5 @@
--- require_read_committed: guards take locks and then look again at what has committed meanwhile, which needs a snapshot for each
--- statement.
+-- require_read_committed: guards take locks and then look again at what has committed meanwhile, which needs a snapshot
+-- for each statement.
 --
 --   raises  RG007 in any other isolation level
 --   session reads transaction_isolation
@@ -13,7 +13,8 @@ begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception using
       errcode = 'RG007',
-      message = format('register tables cannot be written in a %s transaction', current_setting('transaction_isolation')),
+      message = format('register tables cannot be written in a %s transaction',
+                       current_setting('transaction_isolation')),
       hint = 'Use read committed, the default: rules between rows are checked against what others have committed.';
   end if;
 end;

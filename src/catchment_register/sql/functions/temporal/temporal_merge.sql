@@ -1,10 +1,11 @@
--- temporal_merge: bring rows with validity into a table of slices. p_mode replace: a row says all about its time; update: it says
--- what it has a value for. Rows are taken in the order of row_no, so a later one wins where two overlap. Time that no row covers
--- stays as it is; a slice that would say what is there already is not touched. p_keeps: columns that the old slice decides;
--- p_clears: columns that become null. p_is_new: nobody knows the owners yet, so no slice of theirs is looked for.
+-- temporal_merge: bring rows with validity into a table of slices. p_mode replace: a row says all about its time;
+-- update: it says what it has a value for. Rows are taken in the order of row_no, so a later one wins where two
+-- overlap. Time that no row covers stays as it is; a slice that would say what is there already is not touched.
+-- p_keeps: columns that the old slice decides; p_clears: columns that become null. p_is_new: nobody knows the owners
+-- yet, so no slice of theirs is looked for.
 --
--- p_source is a SELECT of ours over $1 (p_args) that yields row_no, the owner, the key columns, valid_from, valid_until, the data
--- columns, edit_at, edit_by and edit_comment. Only the owner of the schema may call this.
+-- p_source is a SELECT of ours over $1 (p_args) that yields row_no, the owner, the key columns, valid_from,
+-- valid_until, the data columns, edit_at, edit_by and edit_comment. Only the owner of the schema may call this.
 --
 --   locks   the slices of the owners that have some; whoever writes details locks their units before (lock_units)
 --   raises  RG001 to RG005 as the guards do
@@ -35,7 +36,8 @@ begin
   select t.* into strict v_table from register.temporal_table as t where t.table_name = p_table;
   v_names := array_to_string(array(select format('%I', c)
                                      from unnest(p_owner || v_table.key_columns || v_table.data_columns
-                                                 || '{valid_from,valid_until,edit_at,edit_by,edit_comment}') as c), ', ');
+                                                 || '{valid_from,valid_until,edit_at,edit_by,edit_comment}') as c),
+                                                 ', ');
   select string_agg(format('t.%I is null and', o), ' ') into v_other
     from unnest(v_table.owner_columns) as o
    where o <> p_owner;
@@ -84,7 +86,8 @@ begin
         where %2$s t.%3$I = any (array(select s.%3$I from (%4$s) as s where s.row_no = any ($2)))
         order by t.%3$I, t.valid_from for no key update', p_table, v_other, p_owner, p_source)
       using p_args, v_busy;
-    execute register.merge_text(p_table, p_owner, p_mode, p_source, p_keeps, p_clears) into v_added, v_gone using p_args, v_busy;
+    execute register.merge_text(p_table, p_owner, p_mode, p_source, p_keeps, p_clears) into v_added,
+    v_gone using p_args, v_busy;
   end if;
   return jsonb_build_object('inserted', v_inserted + v_added, 'deleted', v_gone);
 end;

@@ -1,5 +1,5 @@
--- today: the day that everything derived refers to: the session's setting register.today, else that of the register, else the
--- clock. Days begin at midnight UTC, wherever a session is.
+-- today: the day that everything derived refers to: the session's setting register.today, else that of the register,
+-- else the clock. Days begin at midnight UTC, wherever a session is.
 --
 --   session reads register.today
 create or replace function register.today()
