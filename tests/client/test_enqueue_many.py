@@ -8,7 +8,7 @@ import pytest
 from psycopg import AsyncConnection
 
 from catchment import PayloadInvalid, RequestRefused, UnknownCommand
-from catchment.store.enqueue import array_literal
+from catchment.store.array_text import array_literal
 from tests.client.support import Shop
 
 

@@ -16,6 +16,7 @@ from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
 from catchment.model.task import TaskId
+from catchment.store.array_text import numbers, texts
 from catchment.store.errors import translated
 from catchment.store.fetch import fetch_value_async
 
@@ -280,25 +281,6 @@ async def children(conn: AsyncConnection[Any], task_id: int) -> list[tuple[Any, 
         "select id, command, payload, state, result, info from worker.children_of(%s)", [task_id]
     )
     return await cursor.fetchall()
-
-
-def numbers(values: Iterable[int]) -> str:
-    """An array of numbers as text."""
-    return f"{{{','.join(map(str, values))}}}"
-
-
-def texts(values: Sequence[str | None]) -> str | None:
-    """An array of strings as text, or null when there is none."""
-    if not any(values):
-        return None
-    return f"{{{','.join([_quoted(value) for value in values])}}}"
-
-
-def _quoted(value: str | None) -> str:
-    if value is None:
-        return "NULL"
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def _completed(endings: Sequence[Ending]) -> list[str | None]:

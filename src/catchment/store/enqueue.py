@@ -15,6 +15,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
 from catchment.model.task import TaskId
+from catchment.store.array_text import array_literal
 from catchment.store.errors import translated
 
 # A delay counts from the server's clock, as everything else does.
@@ -112,20 +113,3 @@ def _needs_transaction(conn: AsyncConnection[Any] | Connection[Any]) -> bool:
 def _parameters(command: str, batch: Batch, when: When, trace: str | None) -> tuple[Any, ...]:
     workflows = None if batch.workflows is None else array_literal(batch.workflows)
     return command, array_literal(batch.payloads), when.priority, workflows, when.at, when.delay, trace
-
-
-def array_literal(items: Sequence[str | None]) -> str:
-    """An array as PostgreSQL reads it. The usual case is a handful of passes over one string."""
-    texts = [item for item in items if item is not None]
-    joined = "\n".join(texts)
-    if not texts or len(texts) < len(items) or joined.count("\n") >= len(texts):
-        return f"{{{','.join(map(_quoted, items))}}}"
-    escaped = joined.replace("\\", "\\\\").replace('"', '\\"').replace("\n", '","')
-    return f'{{"{escaped}"}}'
-
-
-def _quoted(item: str | None) -> str:
-    if item is None:
-        return "null"
-    escaped = item.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

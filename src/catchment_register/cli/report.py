@@ -36,6 +36,7 @@ app = typer.Typer(name="report", help="What the register tells: tables, charts, 
 
 UnitType = Annotated[str, typer.Option("--unit-type", help=f"One of {', '.join(UNIT_TYPES)}.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it into this file: .png, .svg or .pdf.")]
+Picture = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="As a picture: .png, .svg, .pdf.")]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write all columns into this file.")]
 
 
@@ -60,9 +61,7 @@ def history(
     last_year: Annotated[int | None, typer.Option("--to", metavar="YEAR", min=1, max=9999)] = None,
     measure: Annotated[list[str] | None, typer.Option(help="What to show, any number of times.")] = None,
     draws: Annotated[bool, typer.Option("--chart", help="As a chart in the terminal.")] = False,
-    picture: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="As a picture: .png, .svg, .pdf.")
-    ] = None,
+    picture: Picture = None,
     table: Csv = None,
     dsn: Dsn = None,
     as_json: Json = False,
@@ -88,9 +87,7 @@ def history(
 @app.command()
 def demography(
     unit_type: UnitType = "legal_unit",
-    picture: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="As a picture: .png, .svg, .pdf.")
-    ] = None,
+    picture: Picture = None,
     table: Csv = None,
     dsn: Dsn = None,
     as_json: Json = False,
