@@ -29,7 +29,7 @@ def test_planner_settings_come_from_profiles_alone(schema: str) -> None:
     found = {
         f.name: settings
         for f in functions(schema)
-        if (settings := set(re.findall(r"^\s+set (\w+)", f.signature, re.MULTILINE)) - OWN_SETTINGS)
+        if (settings := set(re.findall(r"\bset (\w+)", f.signature)) - OWN_SETTINGS)
     }
     assert found == {}
 
@@ -37,9 +37,16 @@ def test_planner_settings_come_from_profiles_alone(schema: str) -> None:
 @schemas
 def test_every_file_fixes_the_search_path_of_its_function(schema: str) -> None:
     """But for SQL functions that are inlined or parsed when they are made, and procedures that commit."""
-    loose = [f for f in functions(schema) if "\n  set search_path = pg_catalog, pg_temp\n" not in f.signature]
+    path = re.compile(r" set search_path = pg_catalog, pg_temp\s")
+    loose = [f for f in functions(schema) if not path.search(f.signature)]
     assert [f.name for f in loose if "security definer" in f.signature] == []
-    assert [f.name for f in loose if "language sql\n" not in f.signature and " procedure " not in f.signature] == []
+    assert [f.name for f in loose if "language sql" not in f.signature and " procedure " not in f.signature] == []
+
+
+@schemas
+def test_the_attributes_of_a_function_are_on_one_line(schema: str) -> None:
+    own_line = re.compile(r"^\s+(stable|immutable|strict|security definer|set \w+ = .*)$", re.MULTILINE)
+    assert [f.name for f in functions(schema) if own_line.search(f.signature)] == []
 
 
 @schemas

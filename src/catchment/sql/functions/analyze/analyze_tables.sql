@@ -9,9 +9,7 @@ create or replace procedure worker.analyze_tables(
   p_payload     jsonb,
   inout p_info  jsonb
 )
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set lock_timeout = '1s'
+  language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '1s'
 as $$
 declare
   v_names   jsonb := nullif(p_payload -> 'tables', 'null');

@@ -3,8 +3,7 @@
 --
 --   raises  CM004 when one is null, unknown or not a table
 create or replace procedure worker.enqueue_analyze_tables(variadic p_tables regclass[] default '{}')
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_wrong text;

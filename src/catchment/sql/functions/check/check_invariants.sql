@@ -3,10 +3,7 @@
 --   plan    scan
 create or replace function worker.check_invariants()
   returns table (rule text, task_id bigint, problem text)
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   with found_at as (
     select r.id, 'ready' as at from worker.ready as r where r.phase = 0

@@ -2,10 +2,7 @@
 -- a worker whose lock is taken lives by its lease alone.
 create or replace function worker.strangers()
   returns table (pid integer, usename text, application_name text, lock text)
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   with known as (
     select w.lock_key as key, w.lock_pid as pid, 'of worker ' || w.worker_id as lock

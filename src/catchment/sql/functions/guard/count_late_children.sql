@@ -5,9 +5,7 @@
 --   plan    indexed
 create or replace function worker.count_late_children()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if exists (select from worker.late_child as l where l.xact = new.xact and l.task_id = new.task_id) then

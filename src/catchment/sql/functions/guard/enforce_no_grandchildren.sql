@@ -3,9 +3,7 @@
 --   raises  CM006
 create or replace function worker.enforce_no_grandchildren()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_queue worker.queue_registry;

@@ -2,9 +2,7 @@
 -- says.
 create or replace function worker.refuse_early_settle()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if worker.has_pending_children(new.id) then

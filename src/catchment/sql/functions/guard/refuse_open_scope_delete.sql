@@ -1,8 +1,7 @@
 -- refuse_open_scope_delete: an open scope is not deleted.
 create or replace function worker.refuse_open_scope_delete()
   returns trigger
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using

@@ -1,9 +1,7 @@
 -- refuse_outcome_of_open_scope: a waiting task has no outcome.
 create or replace function worker.refuse_outcome_of_open_scope()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_id bigint;

@@ -8,9 +8,7 @@ create or replace function worker.admit_arrivals(
   p_only   text default null
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_lanes worker.held_lane[];

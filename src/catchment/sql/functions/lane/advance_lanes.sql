@@ -6,9 +6,7 @@
 --   locks   lane rows by key, then blocked and ready rows
 create or replace function worker.advance_lanes(p_heads worker.lane_head[])
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_held  worker.held_lane[];

@@ -4,9 +4,7 @@
 --   locks   see settle_unstarted; the caller holds the lane rows of the heads
 create or replace function worker.cancel_rest(p_head_ids bigint[])
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_head worker.task;

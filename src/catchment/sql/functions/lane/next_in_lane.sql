@@ -3,9 +3,7 @@
 --   locks   nothing new: the caller holds the lane rows; then blocked and ready rows
 create or replace function worker.next_in_lane(p_lanes worker.held_lane[])
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rows   tid[];

@@ -8,9 +8,7 @@ create or replace function worker.skip_halted(
   p_lane   text
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_lane worker.lane;

@@ -10,9 +10,7 @@ create or replace function worker.write_lanes(
   p_lasts   bigint[]
 )
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   update worker.lane as l
      set head_id     = coalesce(u.head_id, l.head_id),

@@ -7,9 +7,7 @@ create or replace function worker.admit_to_gates(
   p_only   text default null
 )
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now      timestamptz := worker.now();

@@ -5,8 +5,7 @@ create or replace function worker.gate_of(
   p_payload  jsonb
 )
   returns text
-  language sql
-  immutable
+  language sql immutable
 return case
          when p_command.limit_key is null then null
          else p_command.command || '/' || md5(coalesce((select jsonb_agg(p_payload -> k order by k)

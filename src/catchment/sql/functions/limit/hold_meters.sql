@@ -4,9 +4,7 @@
 --   locks   meter rows by name of the queue
 create or replace function worker.hold_meters(p_queues text[])
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   insert into worker.queue_meter (queue_id, tokens, refilled_at)
   select q.queue_id, coalesce(q.rate, 0), worker.now()

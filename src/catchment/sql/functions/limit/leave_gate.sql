@@ -12,9 +12,7 @@ create or replace function worker.leave_gate(
   p_queue_id  integer
 )
   returns boolean
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   update worker.gate as g

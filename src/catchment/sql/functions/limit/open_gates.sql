@@ -5,9 +5,7 @@
 --   plan    probe
 create or replace function worker.open_gates(p_gates text[])
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_many   constant integer := 1000;

@@ -8,8 +8,7 @@ create or replace function worker.refilled(
   p_per     interval
 )
   returns double precision
-  language sql
-  immutable
+  language sql immutable
 return case
          when p_rate is null then null
          else least(p_rate, p_tokens + greatest(extract(epoch from p_now - p_since), 0) / extract(epoch from p_per)

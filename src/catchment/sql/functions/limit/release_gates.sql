@@ -3,9 +3,7 @@
 --   locks   gate rows that are free; then see open_gates
 create or replace function worker.release_gates(p_settled worker.settled[])
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_gates text[] := '{}';

@@ -4,9 +4,7 @@
 --   locks   gate rows that are free
 create or replace function worker.rouse_limited()
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_queues integer[];

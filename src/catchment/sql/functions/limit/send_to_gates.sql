@@ -4,9 +4,7 @@
 --   locks   the blocked rows
 create or replace function worker.send_to_gates(p_ids bigint[])
   returns bigint[]
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   with gated as (
     update worker.blocked as b

@@ -9,9 +9,7 @@ create or replace function worker.take_allowance(
   p_limit  integer
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now   timestamptz := worker.now();

@@ -4,9 +4,7 @@ create or replace function worker.use_allowance(
   p_count  integer
 )
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   update worker.queue_meter as m
      set tokens      = worker.refilled(m.tokens, m.refilled_at, worker.now(), p_queue.rate, p_queue.rate_per) - p_count,

@@ -6,10 +6,7 @@ create or replace function worker.attempt_fate(
   p_attempt  integer
 )
   returns text
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select case
            when exists (select from worker.running as r where r.id = p_task_id and r.fence = p_fence) then 'held'

@@ -4,9 +4,7 @@
 --   locks   their top rows by queue, their sleeper rows and their own
 create or replace function worker.forget_workers(p_dead bigint[])
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_dead = '{}' then

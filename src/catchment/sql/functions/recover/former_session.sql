@@ -1,9 +1,7 @@
 -- former_session: the session that proves a worker's life, if it is another than this one.
 create or replace function worker.former_session(p_worker_id bigint)
   returns integer
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select h.pid
     from worker.worker as w

@@ -4,9 +4,7 @@
 --   plan    indexed
 create or replace function worker.hanging_backends(p_dead bigint[])
   returns setof integer
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select h.pid
     from worker.running as r

@@ -8,9 +8,7 @@ create or replace function worker.heartbeat(
   p_memory_usage        real default null
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   update worker.worker as w

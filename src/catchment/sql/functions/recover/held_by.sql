@@ -5,10 +5,7 @@ create or replace function worker.held_by(
   p_ids        bigint[] default null
 )
   returns table (id bigint, fence bigint, cancel_reason text)
-  language plpgsql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_ids is null then

@@ -8,9 +8,7 @@
 --   session sets worker.backend
 create or replace function worker.hold_backend_lock()
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_key bigint := worker.own_backend_key();

@@ -6,8 +6,7 @@
 --   returns whether the lock is held
 create or replace function worker.hold_worker_lock(p_worker_id bigint)
   returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ghost integer := worker.former_session(p_worker_id);

@@ -10,9 +10,7 @@ create or replace function worker.interrupt_abandoned(
   p_only  bigint default null
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids    bigint[];

@@ -4,9 +4,7 @@
 --   locks   see interrupt_abandoned
 create or replace function worker.interrupt_orphans(p_only bigint default null)
   returns integer
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select worker.interrupt_abandoned(array(
     select distinct r.worker_id

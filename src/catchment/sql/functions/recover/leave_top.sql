@@ -3,9 +3,7 @@
 --   locks   their top rows by queue
 create or replace function worker.leave_top(p_worker_ids bigint[])
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   update worker.top as t
      set worker_id = null

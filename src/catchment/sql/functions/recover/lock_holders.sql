@@ -1,9 +1,7 @@
 -- lock_holders: which backend holds each of these advisory locks in this database.
 create or replace function worker.lock_holders(p_keys bigint[])
   returns table (key bigint, pid integer)
-  language sql
-  volatile
-  set search_path = pg_catalog, pg_temp
+  language sql volatile set search_path = pg_catalog, pg_temp
 as $$
   select k.key, l.pid
     from unnest(p_keys) as k (key)

@@ -5,9 +5,7 @@
 --   plan    indexed
 create or replace function worker.lock_signalled()
   returns integer[]
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select array(
     select r.worker_pid

@@ -9,9 +9,7 @@ create or replace function worker.mark_dead_workers(
   p_only   bigint[] default null
 )
   returns bigint[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now timestamptz := clock_timestamp();

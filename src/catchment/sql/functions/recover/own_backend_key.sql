@@ -4,9 +4,7 @@
 --   session reads worker.backend
 create or replace function worker.own_backend_key()
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   return currval('worker.backend');

@@ -9,9 +9,7 @@ create or replace function worker.register_worker(
   p_has_lock      boolean default true
 )
   returns table (worker_id bigint, lock_key bigint)
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   with made as (
     select nextval('worker.worker_worker_id_seq') as id

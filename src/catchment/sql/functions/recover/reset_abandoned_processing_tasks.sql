@@ -3,8 +3,7 @@
 -- worker's sessions.
 create or replace function worker.reset_abandoned_processing_tasks()
   returns integer
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_dead  bigint[] := worker.mark_dead_workers();

@@ -8,9 +8,7 @@ create or replace function worker.take_top(
   p_queues     text[]
 )
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_queues integer[] := array(select q.queue_id from worker.queue_registry as q where q.queue = any (p_queues)

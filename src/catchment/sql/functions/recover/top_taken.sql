@@ -7,9 +7,7 @@ create or replace function worker.top_taken(
   p_queues     integer[]
 )
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_owners bigint[] := array(select distinct t.worker_id

@@ -4,9 +4,7 @@
 --   returns whether it is held; false when another session has it
 create or replace function worker.try_worker_lock(p_worker_id bigint)
   returns boolean
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_worker worker.worker;

@@ -6,9 +6,7 @@
 --   plan    walk
 create or replace function worker.unregister_worker(p_worker_id bigint, p_interrupted bigint[] default '{}')
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids    bigint[];

@@ -6,9 +6,7 @@ create or replace function worker.pause_queue(
   p_until  timestamptz default null
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform worker.check_time(p_until, 'paused_until', 'Leave it out to pause the queue until it is resumed.');

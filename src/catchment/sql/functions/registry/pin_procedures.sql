@@ -3,9 +3,7 @@
 -- it.
 create or replace function worker.pin_procedures()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   new.handler_signature := worker.pinned_signature(new.handler_procedure,

@@ -5,9 +5,7 @@ create or replace function worker.pinned_signature(
   p_before  text
 )
   returns text
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_signatures text[] := worker.procedure_signatures(p_name, 2);

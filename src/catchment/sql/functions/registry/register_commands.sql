@@ -12,9 +12,7 @@ create or replace function worker.register_commands(
   p_overwrite  boolean default false
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_queues   integer;

@@ -3,9 +3,7 @@
 --   raises  CM003 unknown queue
 create or replace function worker.resume_queue(p_queue text)
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   update worker.queue_registry as q set paused_at = null, paused_until = null where q.queue = p_queue;

@@ -8,8 +8,7 @@ create or replace function worker.write_commands(
   p_overwrite  boolean
 )
   returns integer
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_count integer;

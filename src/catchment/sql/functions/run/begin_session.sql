@@ -13,9 +13,7 @@ create or replace function worker.begin_session(
   p_commits  boolean default true
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_caller constant text := '\y(run_handler|run_hook)\((worker\.sql_run|sql_run|bigint),';

@@ -14,9 +14,7 @@ create or replace function worker.begin_task(
   p_sweeps        boolean default false
 )
   returns worker.sql_run
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now         timestamptz := worker.now();

@@ -1,8 +1,7 @@
 -- call_of: the CALL for a signature that procedure_signatures returned.
 create or replace function worker.call_of(p_signature text)
   returns text
-  language sql
-  immutable
+  language sql immutable
 return 'call '
        || case
             when pg_catalog.right(p_signature, 36) = '(pg_catalog.jsonb, pg_catalog.jsonb)'

@@ -3,9 +3,7 @@
 --   raises  CM004
 create or replace function worker.check_info(p_info jsonb)
   returns void
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_limit constant integer := 16 * 1024 * 1024;

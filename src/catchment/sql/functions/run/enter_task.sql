@@ -6,9 +6,7 @@ create or replace function worker.enter_task(
   p_task_id  bigint
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform set_config('worker.task_id', p_task_id::text, true),

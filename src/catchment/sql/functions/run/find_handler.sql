@@ -8,9 +8,7 @@ create or replace function worker.find_handler(
   p_is_join  boolean
 )
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_command   worker.command_registry;

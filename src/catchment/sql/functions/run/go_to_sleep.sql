@@ -9,9 +9,7 @@ create or replace function worker.go_to_sleep(
   p_kind       "char" default 's'
 )
   returns integer[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_queue_id integer := (select q.queue_id from worker.queue_registry as q where q.queue = p_queue);

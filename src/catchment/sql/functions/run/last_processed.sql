@@ -4,6 +4,5 @@
 --   session reads worker.processed
 create or replace function worker.last_processed()
   returns jsonb
-  language sql
-  stable
+  language sql stable
 return coalesce(nullif(pg_catalog.current_setting('worker.processed', true), ''), '[]')::jsonb;

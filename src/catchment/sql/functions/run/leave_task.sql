@@ -4,9 +4,7 @@
 --   session sets worker.task_id
 create or replace function worker.leave_task()
   returns boolean
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform set_config('worker.task_id', '', true);

@@ -5,9 +5,7 @@
 --   session sets worker.position_…
 create or replace function worker.look_from_start()
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select set_config(format('worker.position_%ss%s', q.queue_id, t.tier), '', false)
     from worker.queue_registry as q

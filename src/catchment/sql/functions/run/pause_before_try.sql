@@ -2,8 +2,7 @@
 -- time.
 create or replace function worker.pause_before_try(p_try integer)
   returns void
-  language sql
-  set search_path = pg_catalog, pg_temp
+  language sql set search_path = pg_catalog, pg_temp
 as $$
   select pg_sleep(0.1 * 2 ^ p_try + random() * 0.05);
 $$;

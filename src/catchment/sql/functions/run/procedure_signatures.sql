@@ -7,9 +7,7 @@ create or replace function worker.procedure_signatures(
   p_args  integer
 )
   returns text[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_written constant text := '^(.*\S)\s*\(\s*(?:inout\s+)?(?:pg_catalog\.)?jsonb\s*'

@@ -6,8 +6,7 @@ create or replace function worker.raise_no_handler(
   p_name     text
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_signatures text[] := worker.procedure_signatures(p_name, 2);

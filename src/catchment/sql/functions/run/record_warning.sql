@@ -5,9 +5,7 @@ create or replace function worker.record_warning(
   p_message  text
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into worker.warning (task_id, at, source, message)

@@ -4,10 +4,7 @@
 --   session reads worker.worker_id
 create or replace function worker.session_hints(p_queue text)
   returns text[]
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select case when nullif(current_setting('worker.worker_id', true), '') is not null then
            array['worker.worker_id', 'worker.scope_at']

@@ -8,9 +8,7 @@ create or replace function worker.sql_error(
   p_context   text
 )
   returns jsonb
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_strip_nulls(jsonb_build_object(
            'kind', p_sqlstate, 'message', left(p_message, 10000), 'detail', nullif(left(p_detail, 10000), ''),

@@ -4,9 +4,7 @@
 --   plan    walk
 create or replace function worker.take_after_call(p_any boolean default true)
   returns table (task_id bigint, call_text text, procedure_name text, payload jsonb)
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   with gone as (
     delete from worker.after_call as a

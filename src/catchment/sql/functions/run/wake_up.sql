@@ -8,9 +8,7 @@ create or replace function worker.wake_up(
   p_kind       "char" default 's'
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform set_config('synchronous_commit', 'off', true);

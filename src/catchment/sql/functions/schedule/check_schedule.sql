@@ -4,9 +4,7 @@
 --   raises  CM016
 create or replace function worker.check_schedule()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_longest constant interval := '100 years';

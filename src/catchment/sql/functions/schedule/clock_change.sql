@@ -6,9 +6,7 @@ create or replace function worker.clock_change(
   p_to        timestamptz
 )
   returns timestamptz
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_from   timestamptz := date_trunc('second', p_from);

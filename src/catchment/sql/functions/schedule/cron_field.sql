@@ -12,9 +12,7 @@ create or replace function worker.cron_field(
   p_names  text[] default '{}'
 )
   returns integer[]
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_item   constant text := '^(?:(\*)|(\d{1,2}|[a-z]{3})(?:-(\d{1,2}|[a-z]{3}))?)(?:/(\d{1,3}))?$';

@@ -1,9 +1,7 @@
 -- due_schedules: schedules that are due, or new and without a first time yet.
 create or replace function worker.due_schedules()
   returns setof worker.schedule
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select s.* from worker.schedule as s where s.enabled and coalesce(s.next_at <= worker.now(), true) order by s.name;
 $$;

@@ -5,9 +5,7 @@
 --   returns the task; null when it was not due, another session was at it, or it only got its first time
 create or replace function worker.fire_schedule(p_name text)
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_schedule worker.schedule;

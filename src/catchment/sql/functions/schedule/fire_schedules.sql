@@ -4,9 +4,7 @@
 --   returns how many tasks were made
 create or replace function worker.fire_schedules(p_only text default null)
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_aside text[] := case when p_only is null then worker.set_aside('schedule') else '{}' end;

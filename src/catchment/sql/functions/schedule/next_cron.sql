@@ -7,10 +7,7 @@ create or replace function worker.next_cron(
   p_after     timestamptz
 )
   returns timestamptz
-  language plpgsql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   -- From one 29 February to the next it can be eight years.

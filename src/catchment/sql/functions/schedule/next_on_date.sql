@@ -7,9 +7,7 @@ create or replace function worker.next_on_date(
   p_after     timestamptz
 )
   returns timestamptz
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_step    constant interval := '6 hours';

@@ -11,9 +11,7 @@ create or replace function worker.next_time(
   p_now       timestamptz
 )
   returns timestamptz
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_seconds numeric := extract(epoch from p_every);

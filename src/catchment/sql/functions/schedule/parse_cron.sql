@@ -5,9 +5,7 @@
 --   raises  CM016 when it is invalid, or when no month has the day
 create or replace function worker.parse_cron(p_cron text)
   returns worker.cron
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_text   text := regexp_replace(lower(p_cron), '^\s+|\s+$', '', 'g');

@@ -6,8 +6,7 @@ create or replace function worker.refuse_schedule(
   p_hint     text
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using errcode = 'CM016', message = p_message, hint = p_hint;

@@ -7,9 +7,7 @@ create or replace function worker.cancel_joins(
   p_reason  text
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids bigint[];

@@ -8,9 +8,7 @@
 --   session sets worker.scope_at
 create or replace function worker.change_scopes(p_changes worker.scope_change[])
   returns worker.settled[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_sibling_failed constant text := 'a sibling failed';

@@ -1,10 +1,7 @@
 -- children_info: the figures of a task's children, merged: sums of numbers, else the value of the youngest child.
 create or replace function worker.children_info(p_id bigint)
   returns jsonb
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_object_agg(m.key, m.value)
     from (select e.key,

@@ -10,9 +10,7 @@ create or replace function worker.close_idle_scopes(
   p_limit  integer default 50000
 )
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids   bigint[] := array[p_only];

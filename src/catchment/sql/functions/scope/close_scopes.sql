@@ -4,9 +4,7 @@
 --   locks   nothing new: the caller holds the scope rows
 create or replace function worker.close_scopes(p_scopes worker.scope[])
   returns worker.settled[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now     timestamptz := worker.now();

@@ -5,9 +5,7 @@
 --   plan    walk
 create or replace function worker.complete_parent_if_ready(child_id bigint)
   returns boolean
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_scope worker.scope;

@@ -7,9 +7,7 @@
 --   locks   outcome and scope rows below the task, which nobody else takes while it is settled
 create or replace function worker.complete_spent(p_task_id bigint)
   returns boolean
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tree  bigint[];

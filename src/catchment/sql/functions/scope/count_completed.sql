@@ -2,9 +2,7 @@
 -- scope.
 create or replace function worker.count_completed(p_ids bigint[])
   returns worker.scope_change[]
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select array_agg(worker.counted_change(c.parent_id, c.depth - 1, p_settled => c.n, p_has_info => c.has_info,
                                          p_advances => true))

@@ -5,9 +5,7 @@
 --   plan    walk
 create or replace function worker.count_late()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform worker.follow_through(null);

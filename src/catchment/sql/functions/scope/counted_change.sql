@@ -10,7 +10,6 @@ create or replace function worker.counted_change(
   p_advances   boolean default false
 )
   returns worker.scope_change
-  language sql
-  immutable
+  language sql immutable
 return row(p_scope_id, p_depth, p_settled, p_failed, p_cancelled, p_spawned, p_has_info,
            p_advances)::worker.scope_change;

@@ -3,6 +3,5 @@
 --   session reads worker.task_id
 create or replace function worker.current_task_id()
   returns bigint
-  language sql
-  stable
+  language sql stable
 return nullif(pg_catalog.current_setting('worker.task_id', true), '')::bigint;

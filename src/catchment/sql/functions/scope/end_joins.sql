@@ -4,9 +4,7 @@
 --   locks   their scope rows, by id
 create or replace function worker.end_joins(p_ended worker.ended[])
   returns worker.settled[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids     bigint[];

@@ -11,9 +11,7 @@ create or replace function worker.end_scopes(
   p_results  jsonb[] default null
 )
   returns worker.settled[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now     timestamptz := worker.now();

@@ -9,9 +9,7 @@ create or replace function worker.follow_through(
   p_changes  worker.scope_change[] default null
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_new     worker.settled[] := worker.settle_merged(p_settled);

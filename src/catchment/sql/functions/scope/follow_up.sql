@@ -12,9 +12,7 @@ create or replace function worker.follow_up(
   p_trace         text default null
 )
   returns bigint
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select worker.insert_follow_up(worker.current_task_id(), p_command, p_payload, p_priority, p_lane, p_scheduled_at,
                                  p_trace);

@@ -2,10 +2,7 @@
 -- children, or for its retry? It looks from the youngest child: the older ones have settled, mostly.
 create or replace function worker.has_active_child(p_scope_id bigint)
   returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select exists (
     select from (select t.id from worker.task as t where t.parent_id = p_scope_id order by t.id desc) as c

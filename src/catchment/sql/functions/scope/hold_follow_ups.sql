@@ -5,9 +5,7 @@
 --   locks   their outcome rows
 create or replace function worker.hold_follow_ups(p_root_id bigint)
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   with again as (
     delete from worker.outcome as o

@@ -4,9 +4,7 @@
 --   reads   worker.offspring
 create or replace function worker.holds_task(p_run worker.running)
   returns boolean
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_run.worker_pid = pg_backend_pid() and p_run.backend_key = worker.own_backend_key() then

@@ -12,9 +12,7 @@ create or replace function worker.insert_children(
   p_on_child_failure  text
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now    timestamptz := worker.now();

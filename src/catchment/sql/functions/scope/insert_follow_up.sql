@@ -14,9 +14,7 @@ create or replace function worker.insert_follow_up(
   p_trace         text
 )
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_run  worker.running;

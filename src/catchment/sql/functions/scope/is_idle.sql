@@ -5,10 +5,7 @@ create or replace function worker.is_idle(
   p_new       integer
 )
   returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select (select count(*)
             from (select from worker.blocked as b

@@ -7,9 +7,7 @@
 --   session reads worker.scope_at
 create or replace function worker.lock_scope(p_scope_id bigint)
   returns tid
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_looks constant integer := 5;

@@ -13,9 +13,7 @@ create or replace function worker.make_offspring(
   p_follow_ups        jsonb
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_task worker.task;

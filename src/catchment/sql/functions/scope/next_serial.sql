@@ -3,9 +3,7 @@
 --   locks   see unblock; the caller holds the scope rows
 create or replace function worker.next_serial(p_scope_ids bigint[])
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select worker.unblock(array_agg(n.id))
     from unnest(p_scope_ids) as s (id)

@@ -8,9 +8,7 @@ create or replace function worker.note_offspring(
   p_on_child_failure  text
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into worker.offspring as o (fence, child_mode, on_child_failure)

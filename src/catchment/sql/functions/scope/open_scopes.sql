@@ -6,9 +6,7 @@
 --   raises  CM011 when an ancestor is being cancelled
 create or replace function worker.open_scopes(p_ended worker.ended[])
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_serial bigint[];

@@ -5,9 +5,7 @@
 --   raises  CM011
 create or replace function worker.refuse_if_cancelled(p_scope_id bigint)
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_id     bigint := p_scope_id;

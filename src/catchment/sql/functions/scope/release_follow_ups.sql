@@ -4,9 +4,7 @@
 --   locks   lane rows by key; then blocked rows of the follow-ups and ready rows
 create or replace function worker.release_follow_ups(p_settled worker.settled[])
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now  timestamptz := worker.now();

@@ -6,9 +6,7 @@
 --   locks   the outcome rows of its children, then its scope row, then what unblock locks
 create or replace function worker.reopen_scope(p_task_id bigint)
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_children bigint[];

@@ -13,9 +13,7 @@ create or replace function worker.set_child_mode(
   p_is_held           boolean default false
 )
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_made worker.offspring;

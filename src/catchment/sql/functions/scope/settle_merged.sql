@@ -1,9 +1,7 @@
 -- settle_merged: tasks that were folded into these settle with them, in the same state. Returns all of them.
 create or replace function worker.settle_merged(p_settled worker.settled[])
   returns worker.settled[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_twins worker.settled[];

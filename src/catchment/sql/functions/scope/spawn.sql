@@ -8,9 +8,7 @@ create or replace procedure worker.spawn(
   p_on_child_failure  text default null,
   p_scheduled_at      timestamptz default null
 )
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform worker.spawn_child(p_command, p_payload, p_parent_id, p_priority, p_child_mode, p_on_child_failure,

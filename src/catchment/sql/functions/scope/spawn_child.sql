@@ -17,9 +17,7 @@ create or replace function worker.spawn_child(
   p_trace             text default null
 )
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_parent_id bigint := coalesce(p_parent_id, worker.current_task_id());

@@ -11,9 +11,7 @@ create or replace function worker.spawn_children(
   p_on_child_failure  text default null
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if not exists (select from worker.running as r where r.id = p_task_id and r.fence = p_fence) then

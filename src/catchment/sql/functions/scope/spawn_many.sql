@@ -8,9 +8,7 @@ create or replace function worker.spawn_many(
   p_on_child_failure  text default null
 )
   returns bigint[]
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(array_agg(worker.spawn_child(p_command, u.payload, p_parent_id, p_priority, p_child_mode,
                                                p_on_child_failure)

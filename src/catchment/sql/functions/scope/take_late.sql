@@ -6,9 +6,7 @@
 --   session reads worker.late, sets worker.late
 create or replace function worker.take_late()
   returns worker.scope_change[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_late worker.scope_change[];

@@ -1,10 +1,7 @@
 -- unsettled_tree: a task and everything under it that has not settled.
 create or replace function worker.unsettled_tree(p_task_id bigint)
   returns bigint[]
-  language sql
-  volatile
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
   with recursive tree as (
     select p_task_id as id

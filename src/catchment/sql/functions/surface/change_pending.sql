@@ -13,9 +13,7 @@ create or replace function worker.change_pending(
   p_scheduled_at  timestamptz
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_old     worker.task;

@@ -9,9 +9,7 @@ create or replace function worker.put_off(
   p_gate    text
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   with unready as (

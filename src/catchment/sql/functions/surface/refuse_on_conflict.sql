@@ -4,8 +4,7 @@
 --   raises  CM007
 create or replace function worker.refuse_on_conflict(p_command text default null)
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using

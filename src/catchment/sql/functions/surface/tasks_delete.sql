@@ -1,8 +1,7 @@
 -- tasks_delete: history goes by retention, work goes by cancelling.
 create or replace function worker.tasks_delete()
   returns trigger
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using

@@ -5,9 +5,7 @@
 --   raises  CM007 when it sets anything else, or has ON CONFLICT DO NOTHING for a command without dedup
 create or replace function worker.tasks_insert()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if (new.id, new.state, new.depth, new.child_mode, new.attempt, new.max_attempts, new.created_at, new.process_start_at,

@@ -7,9 +7,7 @@
 --   raises  CM007 when ON CONFLICT names a target
 create or replace function worker.tasks_on_conflict()
   returns bigint
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_quoted constant text := -- each alternative at its shortest: dollar quotes, escape strings, strings, names, comments

@@ -5,9 +5,7 @@
 --   raises  CM007 when it changes anything else
 create or replace function worker.tasks_update()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_old jsonb := to_jsonb(old) - '{payload,priority,scheduled_at,state}'::text[];

@@ -13,9 +13,7 @@ create or replace function worker.cancel(
   p_reason   text default 'cancelled on request'
 )
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_let_go constant text := 'CM000';

@@ -6,9 +6,7 @@ create or replace function worker.check_payload(
   p_payload  jsonb
 )
   returns jsonb
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_limit constant integer := 16 * 1024 * 1024;

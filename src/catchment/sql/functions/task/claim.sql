@@ -14,9 +14,7 @@ create or replace function worker.claim(
   p_backend_key  bigint default null
 )
   returns setof worker.claimed
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_queue   worker.queue_registry;

@@ -12,9 +12,7 @@ create or replace function worker.claim_tasks(
   p_limit      integer
 )
   returns setof worker.claimed
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now         timestamptz := worker.now(); -- in a condition it is no value that an index can be searched for

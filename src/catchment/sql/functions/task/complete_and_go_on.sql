@@ -15,9 +15,7 @@ create or replace function worker.complete_and_go_on(
   p_limit      integer
 )
   returns table (done bigint[], next worker.claimed)
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_done bigint[] := worker.complete_tasks(p_ids, p_fences, p_infos, p_results);

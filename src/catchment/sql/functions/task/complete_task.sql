@@ -18,9 +18,7 @@ create or replace function worker.complete_task(
   p_follow_ups        jsonb default null
 )
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_state text;

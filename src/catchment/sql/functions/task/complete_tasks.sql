@@ -13,9 +13,7 @@ create or replace function worker.complete_tasks(
   p_results  jsonb[] default null
 )
   returns bigint[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_done     bigint[];

@@ -7,8 +7,7 @@ create or replace function worker.dedup_key(
   p_payload    jsonb
 )
   returns text
-  language sql
-  immutable
+  language sql immutable
 return p_command || '/'
        || md5(jsonb_build_array(p_parent_id, p_lane,
                                 (select jsonb_agg(p_payload -> k order by k) from unnest(p_keys) as k))::text);

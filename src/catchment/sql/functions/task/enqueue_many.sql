@@ -13,9 +13,7 @@ create or replace function worker.enqueue_many(
   p_trace         text default null
 )
   returns bigint[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_command  worker.command_registry;

@@ -5,9 +5,7 @@
 --   raises  CM008 when the parent has settled, or another scope holds the lane
 create or replace function worker.enter_again(p_task worker.task)
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_state text := (select o.state from worker.outcome as o where o.id = p_task.id);

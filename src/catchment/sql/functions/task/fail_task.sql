@@ -10,9 +10,7 @@ create or replace function worker.fail_task(
   p_error    jsonb
 )
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_state text;

@@ -15,9 +15,7 @@ create or replace function worker.finish_plain(
   out p_children  bigint[],
   out p_heads     bigint[]
 )
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now      timestamptz := worker.now();

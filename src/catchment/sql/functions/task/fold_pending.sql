@@ -9,9 +9,7 @@ create or replace function worker.fold_pending(
   p_claimed  bigint[]
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_task  worker.task;

@@ -9,9 +9,7 @@ create or replace function worker.hold_again(
   p_attempt  integer
 )
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   insert into worker.blocked (id, reason, wait_id, due_at, queue_id, kind, tier, band, rank, place, lane, attempt)
   values (p_task.id, p_reason, case p_reason when 'follow_up' then p_task.follows_id end,

@@ -4,9 +4,7 @@
 --   locks   their outcome rows
 create or replace function worker.hold_merged(p_task_id bigint)
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_count integer;

@@ -6,8 +6,7 @@ create or replace function worker.is_before(
   p_type   text
 )
   returns boolean
-  language sql
-  immutable
+  language sql immutable
 return case p_type
          when 'numeric'     then (p_left::numeric, p_left collate "C") <= (p_right::numeric, p_right collate "C")
          when 'date'        then (p_left::date, p_left collate "C") <= (p_right::date, p_right collate "C")

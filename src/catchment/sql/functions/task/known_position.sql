@@ -5,10 +5,7 @@ create or replace function worker.known_position(
   p_own   text
 )
   returns worker.claim_position
-  language plpgsql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_longest constant interval := '1 minute';

@@ -12,9 +12,7 @@ create or replace function worker.let_in(
   p_has_gates    boolean default true
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if exists (select from worker.queue_registry as q

@@ -10,9 +10,7 @@ create or replace function worker.merge_into_pending(
   p_scheduled_at  timestamptz
 )
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_id     bigint;

@@ -14,9 +14,7 @@ create or replace function worker.merge_payload(
   p_new    jsonb
 )
   returns jsonb
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_merged jsonb := p_old;

@@ -8,9 +8,7 @@ create or replace function worker.merge_value(
   p_new   jsonb
 )
   returns jsonb
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_op    text := case when jsonb_typeof(p_rule) = 'object' then coalesce(p_rule ->> 'op', '')

@@ -5,9 +5,7 @@ create or replace function worker.notify(
   p_payload  text
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if pg_notification_queue_usage() < 0.5 then

@@ -12,9 +12,7 @@ create or replace function worker.pick_before(
   p_max_priority  integer
 )
   returns tid[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rows tid[] := '{}';

@@ -16,9 +16,7 @@ create or replace function worker.pick_ready(
   p_max_priority  integer
 )
   returns tid[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name    text := format('%s%s%s', p_queue_id, p_kind, p_tier);

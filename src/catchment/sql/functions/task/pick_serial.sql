@@ -9,9 +9,7 @@ create or replace function worker.pick_serial(
   p_max_priority  integer
 )
   returns tid[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_lane    worker.lane;

@@ -8,9 +8,7 @@ create or replace function worker.promote_due(
   p_only   bigint default null
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now    timestamptz := worker.now();

@@ -8,8 +8,7 @@ create or replace function worker.raise_bad_line(
   p_trace    text
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_lane = '' then

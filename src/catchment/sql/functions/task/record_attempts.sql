@@ -1,9 +1,7 @@
 -- record_attempts: keep the error of every attempt that did not complete.
 create or replace function worker.record_attempts(p_ended worker.ended[])
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   insert into worker.attempt (task_id, attempt, state, worker_pid, started_at, ended_at, error)
   select (e.run).id, (e.run).attempt, case e.fate when 'retry' then 'failed' else e.fate end, (e.run).worker_pid,

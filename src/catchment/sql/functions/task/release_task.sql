@@ -8,9 +8,7 @@ create or replace function worker.release_task(
   p_fence    bigint
 )
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_state text;

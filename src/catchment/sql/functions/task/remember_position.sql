@@ -8,9 +8,7 @@ create or replace function worker.remember_position(
   p_row   tid
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now worker.claim_position;

@@ -8,9 +8,7 @@ create or replace function worker.report_progress(
   p_progress  jsonb
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   update worker.running as r set progress = p_progress where r.id = p_task_id and r.fence = p_fence;

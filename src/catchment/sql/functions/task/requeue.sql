@@ -5,9 +5,7 @@
 --   locks   ready and blocked rows of these tasks, which are new
 create or replace function worker.requeue(p_ended worker.ended[])
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now    timestamptz := worker.now();

@@ -10,9 +10,7 @@
 --   plan    walk
 create or replace function worker.retry(p_task_id bigint)
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_task    worker.task;

@@ -16,9 +16,7 @@ create or replace function worker.settle(
   p_results  jsonb[] default null
 )
   returns table (id bigint, state text)
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ended   worker.ended[];

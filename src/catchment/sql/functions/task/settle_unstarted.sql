@@ -10,9 +10,7 @@ create or replace function worker.settle_unstarted(
   p_reason  text
 )
   returns setof bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now     timestamptz := worker.now();

@@ -15,7 +15,6 @@ create or replace function worker.settled_task(
   p_has_follow_up  boolean default false
 )
   returns worker.settled
-  language sql
-  immutable
+  language sql immutable
 return row(p_id, p_state, p_command, p_parent_id, p_depth, p_queue_id, p_lane, p_place, p_was_active, p_has_info,
            p_has_after, p_has_merged, p_has_follow_up)::worker.settled;

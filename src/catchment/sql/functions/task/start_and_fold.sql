@@ -10,9 +10,7 @@ create or replace function worker.start_and_fold(
   p_serial       boolean default false
 )
   returns setof worker.claimed
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_claimed worker.claimed[];

@@ -14,9 +14,7 @@ create or replace function worker.start_ready(
   p_limit        integer default null
 )
   returns setof worker.claimed
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -7,9 +7,7 @@
 --   plan    walk
 create or replace function worker.sweep_cancelled(p_only bigint default null)
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids     bigint[];

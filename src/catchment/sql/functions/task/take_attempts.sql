@@ -12,9 +12,7 @@ create or replace function worker.take_attempts(
   p_results  jsonb[]
 )
   returns worker.ended[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_max_interruptions constant integer := 5;

@@ -2,9 +2,7 @@
 -- handlers are signalled by upkeep instead.
 create or replace function worker.tell_cancelled(p_ids bigint[])
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select worker.notify('worker_cancels', w.worker_id::text)
     from (select distinct r.worker_id

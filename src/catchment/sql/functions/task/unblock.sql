@@ -3,9 +3,7 @@
 --   locks   the blocked rows, then ready; the scope rows to be reopened, which nobody else takes while they are settled
 create or replace function worker.unblock(p_ids bigint[])
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_children integer[];

@@ -4,9 +4,7 @@ create or replace function worker.wake(
   p_tier       integer
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if exists (select from worker.sleeper as s where s.queue_id = any (p_queue_ids) and s.tier = p_tier) then

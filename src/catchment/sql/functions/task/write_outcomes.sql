@@ -3,9 +3,7 @@
 --   locks   scope rows of ended joins
 create or replace function worker.write_outcomes(p_ended worker.ended[])
   returns worker.settled[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now     timestamptz := worker.now();

@@ -11,9 +11,7 @@ create or replace function worker.check_time(
   p_code    text default 'CM004'
 )
   returns boolean
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_at < timestamptz '0001-01-03 00:00:00+00' or p_at > timestamptz '9999-12-29 00:00:00+00' then

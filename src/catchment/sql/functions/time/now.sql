@@ -4,8 +4,7 @@
 --   session reads worker.now
 create or replace function worker.now()
   returns timestamptz
-  language sql
-  volatile
+  language sql volatile
 return case
          when coalesce(pg_catalog.current_setting('worker.now', true), '') = '' then pg_catalog.clock_timestamp()
          when pg_catalog.has_function_privilege(session_user, 'worker.release_task(bigint, bigint)', 'execute')

@@ -2,9 +2,7 @@
 -- 100 years; null if it has none, or an invalid one.
 create or replace function worker.retry_after(p_error jsonb)
   returns interval
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_error ->> 'retry_after' is null then

@@ -8,8 +8,7 @@ create or replace function worker.retry_delay(
   p_jitter     double precision
 )
   returns interval
-  language sql
-  volatile
+  language sql volatile
 return make_interval(secs => least(
          extract(epoch from p_delay)::double precision
            * case when ln(p_factor) * (p_failures - 1) < 20 then power(p_factor, p_failures - 1) else exp(20) end,

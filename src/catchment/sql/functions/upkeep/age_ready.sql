@@ -7,9 +7,7 @@ create or replace function worker.age_ready(
   p_only   text default null
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now   timestamptz := worker.now();

@@ -7,9 +7,7 @@ create or replace function worker.backends_to_signal(
   p_dead  bigint[]
 )
   returns integer[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_sqlstate text;

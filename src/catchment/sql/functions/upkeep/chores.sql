@@ -6,9 +6,7 @@
 --   session sets synchronous_commit
 create or replace function worker.chores()
   returns jsonb
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_began timestamptz := worker.now();

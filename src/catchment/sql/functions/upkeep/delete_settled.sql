@@ -9,9 +9,7 @@ create or replace function worker.delete_settled(
   p_limit             integer
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_roots bigint[];

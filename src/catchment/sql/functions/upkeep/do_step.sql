@@ -8,9 +8,7 @@ create or replace function worker.do_step(
   p_dead  bigint[]
 )
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   case p_step

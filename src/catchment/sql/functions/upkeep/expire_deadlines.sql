@@ -5,9 +5,7 @@
 --   plan    indexed
 create or replace function worker.expire_deadlines(p_only bigint default null)
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now   timestamptz := worker.now();

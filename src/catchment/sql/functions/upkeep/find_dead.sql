@@ -4,9 +4,7 @@
 --   locks   see mark_dead_workers
 create or replace function worker.find_dead()
   returns bigint[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_dead     bigint[];

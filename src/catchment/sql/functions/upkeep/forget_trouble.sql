@@ -6,9 +6,7 @@ create or replace function worker.forget_trouble(
   p_since  timestamptz default null
 )
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   delete from worker.trouble as t
    where t.step = p_step

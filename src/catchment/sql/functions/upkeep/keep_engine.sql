@@ -3,8 +3,7 @@
 --   locks   see do_step
 create or replace function worker.keep_engine()
   returns jsonb
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_began       timestamptz := worker.now();

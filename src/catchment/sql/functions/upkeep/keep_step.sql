@@ -9,10 +9,7 @@ create or replace function worker.keep_step(
   p_dead  bigint[] default '{}'
 )
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set lock_timeout = '1s'
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s'
 as $$
 declare
   v_items    text[];

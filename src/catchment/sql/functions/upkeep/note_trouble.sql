@@ -7,9 +7,7 @@ create or replace function worker.note_trouble(
   p_message   text
 )
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   insert into worker.trouble as t (step, item, sqlstate, message, first_at, last_at, retry_at)
   values (p_step, p_item, p_sqlstate, left(p_message, 2000), worker.now(), worker.now(),

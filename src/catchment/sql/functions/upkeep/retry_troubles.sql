@@ -5,10 +5,7 @@
 --   returns how many work now
 create or replace function worker.retry_troubles(p_dead bigint[])
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set lock_timeout = '50ms'
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '50ms'
 as $$
 declare
   c_many     constant integer := 100;

@@ -7,8 +7,7 @@ create or replace function worker.signal_backends(
   p_since  timestamptz
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_wait     bigint;

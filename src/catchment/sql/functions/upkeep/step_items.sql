@@ -4,9 +4,7 @@ create or replace function worker.step_items(
   p_dead  bigint[]
 )
   returns text[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_many  constant integer := 1000;

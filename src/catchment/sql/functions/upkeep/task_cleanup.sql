@@ -5,9 +5,7 @@ create or replace procedure worker.task_cleanup(
   p_payload     jsonb,
   inout p_info  jsonb
 )
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_batch integer := coalesce((p_payload ->> 'batch')::integer, 10000);

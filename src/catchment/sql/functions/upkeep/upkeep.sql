@@ -9,8 +9,7 @@
 --   session sets synchronous_commit
 create or replace function worker.upkeep()
   returns jsonb
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_hot  constant text[] := '{ready,running,blocked,arrival,lane,pending_key}';

@@ -4,9 +4,7 @@
 --   plan    indexed
 create or replace function worker.upkeep_is_due()
   returns boolean
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select exists (select from worker.cancel_request)
       or exists (select from worker.blocked as b where b.due_at <= (select worker.now()))

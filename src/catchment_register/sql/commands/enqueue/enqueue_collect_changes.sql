@@ -4,9 +4,7 @@ create or replace function worker.enqueue_collect_changes(
   p_scope  text default null
 )
   returns bigint
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select worker.enqueue('collect_changes', jsonb_strip_nulls(jsonb_build_object('scope', p_scope)));
 $$;

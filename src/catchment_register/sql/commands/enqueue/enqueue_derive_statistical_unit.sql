@@ -10,9 +10,7 @@ create or replace function worker.enqueue_derive_statistical_unit(
   p_valid_until        date default null
 )
   returns bigint
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select worker.enqueue(
     'derive_statistical_unit',

@@ -5,9 +5,7 @@ create or replace function worker.enqueue_derive_statistical_unit_facet(
   p_valid_until  date default null
 )
   returns bigint
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select worker.enqueue('derive_statistical_unit_facet',
                         jsonb_build_object('valid_from', p_valid_from, 'valid_until', p_valid_until));

@@ -1,9 +1,7 @@
 -- enqueue_import_job_cleanup: ask for expired import jobs to be deleted.
 create or replace function worker.enqueue_import_job_cleanup()
   returns bigint
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select worker.enqueue('import_job_cleanup');
 $$;

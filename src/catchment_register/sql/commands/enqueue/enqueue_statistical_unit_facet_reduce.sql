@@ -2,9 +2,7 @@
 -- there is nothing to do.
 create or replace function worker.enqueue_statistical_unit_facet_reduce()
   returns bigint
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select worker.enqueue('statistical_unit_facet_reduce');
 $$;

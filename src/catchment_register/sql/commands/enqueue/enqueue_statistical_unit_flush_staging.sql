@@ -2,9 +2,7 @@
 -- is nothing to do.
 create or replace function worker.enqueue_statistical_unit_flush_staging()
   returns bigint
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select worker.enqueue('statistical_unit_flush_staging');
 $$;

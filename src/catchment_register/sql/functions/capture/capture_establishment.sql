@@ -2,9 +2,7 @@
 -- sorted sooner than ranges.
 create or replace function register.capture_establishment()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform register.log_change(

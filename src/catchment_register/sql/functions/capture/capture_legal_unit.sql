@@ -1,9 +1,7 @@
 -- capture_legal_unit: slices of legal units changed, and with them their enterprises.
 create or replace function register.capture_legal_unit()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform register.log_change(

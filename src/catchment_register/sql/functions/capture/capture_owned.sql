@@ -3,9 +3,7 @@
 --   session reads register.capture
 create or replace function register.capture_owned()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- As log_change would say, before the numbers are gathered.

@@ -2,9 +2,7 @@
 -- units hold ids and stay the same, but reports group them by path: those are rebuilt.
 create or replace function register.capture_path()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids            integer[];

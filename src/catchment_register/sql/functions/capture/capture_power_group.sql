@@ -1,9 +1,7 @@
 -- capture_power_group: a power group changed; it has no dates of its own.
 create or replace function register.capture_power_group()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform register.log_change(p_power_group_ids => (select range_agg(int4range(c.id, c.id, '[]')) from changed as c));

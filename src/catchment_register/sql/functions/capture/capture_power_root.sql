@@ -2,9 +2,7 @@
 -- relationships are: its roots are to be chosen anew.
 create or replace function register.capture_power_root()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform register.log_change(

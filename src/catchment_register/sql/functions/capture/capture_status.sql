@@ -1,9 +1,7 @@
 -- capture_status: a status began or ceased to count, so the units that have it did.
 create or replace function register.capture_status()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids integer[];

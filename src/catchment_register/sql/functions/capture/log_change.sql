@@ -13,9 +13,7 @@ create or replace function register.log_change(
   p_rebuilds_reports             boolean default false
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if num_nonnulls(p_establishment_ids, p_legal_unit_ids, p_enterprise_ids, p_power_group_ids,

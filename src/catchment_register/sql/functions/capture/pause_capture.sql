@@ -6,9 +6,7 @@
 --   session sets register.capture
 create or replace function register.pause_capture()
   returns boolean
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_new boolean;

@@ -6,9 +6,7 @@
 --   session reads register.collect_requested, sets register.collect_requested
 create or replace function register.request_collect()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_transaction text := pg_current_xact_id()::text;

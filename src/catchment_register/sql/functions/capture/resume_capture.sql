@@ -4,9 +4,7 @@
 --   session sets register.capture
 create or replace function register.resume_capture(p_is_mine boolean)
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_is_mine then

@@ -4,10 +4,7 @@
 --   plan    no_jit, memory_128
 create or replace function register.check_base()
   returns table (rule text, detail text)
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   with detail as not materialized (
     select 'activity' as what, a.legal_unit_id, a.establishment_id, a.type as key, a.valid_from, a.valid_until

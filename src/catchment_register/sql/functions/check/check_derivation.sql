@@ -9,9 +9,7 @@
 --   plan    no_jit, memory_128
 create or replace function register.check_derivation()
   returns table (rule text, detail text)
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_undo  constant text := 'RG000';

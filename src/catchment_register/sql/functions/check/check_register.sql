@@ -3,9 +3,7 @@
 -- it is undone.
 create or replace function register.check_register(p_deep boolean default false)
   returns table (rule text, detail text)
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- One statement, so that all of it sees the same moment.

@@ -4,10 +4,7 @@
 --   plan    no_jit, memory_128
 create or replace function register.check_reports()
   returns table (rule text, detail text)
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   with settled as (
     select from register.report_state as s

@@ -1,10 +1,7 @@
 -- check_rounds: what rounds leave behind.
 create or replace function register.check_rounds()
   returns table (rule text, detail text)
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select 'logged changes belong to an open round or to none', format('log row %s of round %s', b.id, b.round_id)
     from register.base_change_log as b

@@ -3,10 +3,7 @@
 --   plan    no_jit, memory_128
 create or replace function register.check_units()
   returns table (rule text, detail text)
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select 'rows of a unit do not overlap', format('%s %s from %s', r.unit_type, r.unit_id, r.valid_from)
     from (select u.*, lead(u.valid_from) over w as following,

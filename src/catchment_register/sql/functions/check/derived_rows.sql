@@ -2,8 +2,7 @@
 -- therefore without settings of its own.
 create or replace function register.derived_rows()
   returns table (name text, content jsonb, moments register.moment[])
-  language sql
-  stable
+  language sql stable
 as $$
   select 'statistical_unit', to_jsonb(u), null::register.moment[] from register.statistical_unit_row as u
   union all

@@ -2,9 +2,7 @@
 -- about.
 create or replace function register.plain_moments(p_moments register.moment[])
   returns register.moment[]
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select array_agg(row(m.stat_definition_id, m.n, m.total, m.squares, m.min, null, m.max, null)::register.moment
                    order by m.ordinality)

@@ -10,9 +10,7 @@ create or replace function register.closed_groups(
   p_enterprise_ids  integer[]
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if to_regclass('pg_temp.p_group') is null then

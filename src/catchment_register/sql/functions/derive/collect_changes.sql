@@ -10,9 +10,7 @@ create or replace procedure register.collect_changes(
   payload     jsonb,
   inout info  jsonb
 )
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_all  boolean := coalesce(payload ->> 'scope' = 'all', false) or register.owes_all();

@@ -4,10 +4,7 @@ create or replace function register.count_effective(
   p_round      register.round
 )
   returns integer
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select case
            when p_round.kind <> 'all' then

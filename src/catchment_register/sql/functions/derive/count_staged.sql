@@ -5,9 +5,7 @@ create or replace function register.count_staged(
   p_round_id  bigint
 )
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_staged bigint := (select count(*) from register.statistical_unit_staging as s where s.round_id = p_round_id);

@@ -6,9 +6,7 @@ create or replace function register.count_used(
   p_flush_id  bigint
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   merge into register.used_code as u

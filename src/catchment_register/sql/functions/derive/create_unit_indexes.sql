@@ -4,9 +4,7 @@
 --   plan    build_512
 create or replace function register.create_unit_indexes()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Search by words of a name.

@@ -7,9 +7,7 @@ create or replace function register.derive_now(
   p_scope  text
 )
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round register.round;

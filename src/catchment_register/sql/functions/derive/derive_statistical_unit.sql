@@ -7,9 +7,7 @@ create or replace procedure register.derive_statistical_unit(
   payload     jsonb,
   inout info  jsonb
 )
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round    register.round := register.enter_stage(payload, 'derive_statistical_unit');

@@ -7,9 +7,7 @@ create or replace function register.drop_doubles(
   p_round_id  bigint
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if not exists (select from register.base_change_log as b where b.round_id is null) then

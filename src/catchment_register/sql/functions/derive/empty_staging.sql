@@ -6,9 +6,7 @@ create or replace function register.empty_staging(
   p_round_id  bigint
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_small constant bigint := 1048576;

@@ -10,9 +10,7 @@ create or replace function register.enterprise_rows(
   p_enterprise_ids  integer[]
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into pg_temp.b_segment

@@ -13,8 +13,7 @@ create or replace function register.facet_slot(
   p_status_id                       integer
 )
   returns smallint
-  language sql
-  immutable
+  language sql immutable
 as $$
   select ((((coalesce(p_primary_activity_category_id, 0)::bigint * 15485863
              + coalesce(p_secondary_activity_category_id, 0)::bigint * 32452843

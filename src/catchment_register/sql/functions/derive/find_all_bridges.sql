@@ -5,9 +5,7 @@
 --   plan    no_jit, memory_128
 create or replace function register.find_all_bridges()
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   insert into pg_temp.p_bridge
   select distinct 'legal_unit', u.id, u.enterprise_id

@@ -11,9 +11,7 @@ create or replace function register.find_differences(
   p_round  register.round
 )
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_all         boolean := p_round.kind = 'all';

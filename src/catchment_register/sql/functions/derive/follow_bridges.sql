@@ -8,9 +8,7 @@ create or replace function register.follow_bridges(
   p_enterprise_ids  integer[]
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_frontier       integer[] := p_enterprise_ids;

@@ -5,9 +5,7 @@ create or replace function register.is_worth_rebuild(
   p_staged   bigint
 )
   returns boolean
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   -- The planner's estimate is good enough where counting takes long.

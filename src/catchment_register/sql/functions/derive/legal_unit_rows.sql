@@ -7,9 +7,7 @@
 --   plan    no_jit, generic, hashed, memory_128
 create or replace function register.legal_unit_rows()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into pg_temp.b_part

@@ -10,9 +10,7 @@ create or replace function register.load_batch(
   p_legal_unit_ids  integer[]
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_establishments integer[] := array(

@@ -8,9 +8,7 @@ create or replace function register.load_groups(
   p_power_group_ids  integer[]
 )
   returns integer[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into pg_temp.b_relation

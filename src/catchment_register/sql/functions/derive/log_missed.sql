@@ -7,9 +7,7 @@ create or replace function register.log_missed(
   p_round  register.round
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_establishments int4multirange;

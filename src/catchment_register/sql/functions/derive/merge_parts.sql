@@ -8,9 +8,7 @@ create or replace function register.merge_parts(
   p_unit_type  text
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into pg_temp.b_moment

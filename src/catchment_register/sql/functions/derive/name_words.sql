@@ -4,9 +4,7 @@ create or replace function register.name_words(
   p_name  text
 )
   returns tsvector
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
 as $$
   select pg_catalog.to_tsvector('pg_catalog.simple'::pg_catalog.regconfig, p_name);
 $$;

@@ -8,9 +8,7 @@ create or replace function register.note_differences(
   p_flush_id  bigint
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into register.statistical_unit_change

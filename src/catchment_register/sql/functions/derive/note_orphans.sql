@@ -6,9 +6,7 @@ create or replace function register.note_orphans(
   p_round  register.round
 )
   returns integer[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_establishments integer[] := register.id_array(p_round.effective_establishment_ids);

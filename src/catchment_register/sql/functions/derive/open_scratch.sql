@@ -8,9 +8,7 @@
 --           pg_temp.b_stat
 create or replace function register.open_scratch()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_small constant bigint := 1048576;

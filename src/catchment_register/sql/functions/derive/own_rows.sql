@@ -8,9 +8,7 @@
 --   plan    no_jit, generic, hashed, as_written, memory_128
 create or replace function register.own_rows()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into pg_temp.b_own

@@ -9,9 +9,7 @@ create or replace function register.parts_of_parts(
   p_counting   boolean
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into pg_temp.b_part

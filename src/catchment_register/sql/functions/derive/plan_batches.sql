@@ -9,9 +9,7 @@ create or replace function register.plan_batches(
   p_round_id  bigint
 )
   returns table (batch_seq integer, enterprise_ids int4multirange, power_group_ids int4multirange)
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round  register.round;

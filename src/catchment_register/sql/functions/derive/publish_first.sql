@@ -8,9 +8,7 @@ create or replace function register.publish_first(
   p_round_id  bigint
 )
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_small constant bigint := 1048576;

@@ -8,9 +8,7 @@ create or replace function register.publish_units(
   p_round_id  bigint
 )
   returns jsonb
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round    register.round;

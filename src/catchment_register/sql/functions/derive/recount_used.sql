@@ -3,9 +3,7 @@
 --   plan    no_jit, memory_128
 create or replace function register.recount_used()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from register.used_code;

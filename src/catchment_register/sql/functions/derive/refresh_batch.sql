@@ -11,9 +11,7 @@ create or replace function register.refresh_batch(
   p_power_group_ids  int4multirange
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round       register.round;

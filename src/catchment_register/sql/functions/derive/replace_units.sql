@@ -8,9 +8,7 @@ create or replace function register.replace_units(
   out deleted   bigint,
   out inserted  bigint
 )
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from register.statistical_unit_row as p

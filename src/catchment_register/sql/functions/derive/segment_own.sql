@@ -9,9 +9,7 @@
 --   plan    no_jit, generic, hashed
 create or replace function register.segment_own()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_type text;

@@ -11,9 +11,7 @@ create or replace function register.stage_batch(
   p_with_own   boolean
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_all         boolean := p_round.kind = 'all';

@@ -4,8 +4,7 @@ create or replace function register.staged_row(
   s  register.statistical_unit_staging
 )
   returns register.statistical_unit_row
-  language sql
-  immutable
+  language sql immutable
 as $$
   select row(
             s.hash_slot, s.is_only, s.used_for_counting, s.unit_id, s.valid_from, s.valid_until, s.next_from,

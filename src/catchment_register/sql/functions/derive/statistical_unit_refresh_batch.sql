@@ -5,9 +5,7 @@ create or replace procedure register.statistical_unit_refresh_batch(
   payload     jsonb,
   inout info  jsonb
 )
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   info := jsonb_build_object('staged_rows', register.refresh_batch(

@@ -8,9 +8,7 @@ create or replace function register.check_changes(
   p_changes    jsonb
 )
   returns void
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_hint   constant text := 'Write {"name": "New", "employees": 12, "postal_postcode": ""}; an empty text takes a '

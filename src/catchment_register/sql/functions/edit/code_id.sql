@@ -7,9 +7,7 @@ create or replace function register.code_id(
   p_text  text
 )
   returns integer
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_id integer;

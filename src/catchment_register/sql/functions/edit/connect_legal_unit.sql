@@ -12,9 +12,7 @@ create or replace function register.connect_legal_unit(
   p_comment        text default null
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_times datemultirange;

@@ -7,8 +7,7 @@ create or replace function register.cut_details(
   p_valid_until  date default 'infinity'
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform register.cut_slices(t.name, p_owner, p_ids, p_valid_from, p_valid_until)

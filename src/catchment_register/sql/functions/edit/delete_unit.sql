@@ -9,9 +9,7 @@ create or replace function register.delete_unit(
   p_unit_id    integer
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_enterprises integer[];

@@ -10,8 +10,7 @@ create or replace function register.detail_times(
   p_valid_until  date
 )
   returns datemultirange
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_times datemultirange := '{}';

@@ -1,8 +1,7 @@
 -- drop_empty_enterprises: enterprises that no unit belongs to at any time, and that nothing else names, are gone.
 create or replace function register.drop_empty_enterprises(p_ids integer[])
   returns integer
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_count integer;

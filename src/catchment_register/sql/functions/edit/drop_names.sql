@@ -4,8 +4,7 @@ create or replace function register.drop_names(
   p_ids    integer[]
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   case p_owner

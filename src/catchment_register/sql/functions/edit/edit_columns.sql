@@ -2,9 +2,7 @@
 -- it takes. The words are those of import files; statistics and identifiers are named by their codes.
 create or replace function register.edit_columns()
   returns table (word text, table_name text, type text, column_name text, kind text)
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select c.* from (values
     ('name', 'unit', null, 'name', null), ('short_name', 'unit', null, 'short_name', null),

@@ -6,8 +6,7 @@ create or replace function register.edit_heading(
   p_comment    text
 )
   returns jsonb
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   case p_unit_type

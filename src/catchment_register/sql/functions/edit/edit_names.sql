@@ -9,8 +9,7 @@ create or replace function register.edit_names(
   p_comment  text
 )
   returns jsonb
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_key   register.external_ident := jsonb_populate_record(null::register.external_ident,

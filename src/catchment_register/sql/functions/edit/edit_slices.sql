@@ -12,8 +12,7 @@ create or replace function register.edit_slices(
   p_comment      text
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_table text := case p_table when 'unit' then p_unit_type else p_table end;

@@ -11,8 +11,7 @@ create or replace function register.edit_statistics(
   p_comment      text
 )
   returns jsonb
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_owner text := p_unit_type || '_id';

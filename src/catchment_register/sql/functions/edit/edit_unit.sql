@@ -15,9 +15,7 @@ create or replace function register.edit_unit(
   p_comment      text default null
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_from    date := coalesce(p_valid_from, register.today());

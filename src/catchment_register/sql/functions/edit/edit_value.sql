@@ -8,9 +8,7 @@ create or replace function register.edit_value(
   p_text  text
 )
   returns jsonb
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_value jsonb;

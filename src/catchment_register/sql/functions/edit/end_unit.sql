@@ -10,9 +10,7 @@ create or replace function register.end_unit(
   p_date       date
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_slice record;

@@ -6,10 +6,7 @@ create or replace function register.find_unit(
   out unit_type     text,
   out unit_id       integer
 )
-  language plpgsql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_count integer;

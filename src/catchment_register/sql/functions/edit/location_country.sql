@@ -7,9 +7,7 @@ create or replace function register.location_country(
   p_at       date
 )
   returns integer
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(
     (select l.country_id from register.location as l

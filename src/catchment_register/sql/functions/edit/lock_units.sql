@@ -6,8 +6,7 @@ create or replace function register.lock_units(
   p_establishment_ids  integer[]
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform from register.establishment as e

@@ -13,8 +13,7 @@ create or replace function register.patch_slices(
   p_clears   text[] default '{}'
 )
   returns jsonb
-  language sql
-  set search_path = pg_catalog, pg_temp
+  language sql set search_path = pg_catalog, pg_temp
 as $$
   select register.temporal_merge(p_table, p_owner, 'update',
     format('select r.n::integer as row_no, s.* from jsonb_array_elements($1) with ordinality as r (value, n)

@@ -13,9 +13,7 @@ create or replace function register.relate(
   p_comment         text default null
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   p_valid_from := coalesce(p_valid_from, register.today());

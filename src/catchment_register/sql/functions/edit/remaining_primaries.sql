@@ -7,9 +7,7 @@ create or replace function register.remaining_primaries(
   p_times          datemultirange
 )
   returns jsonb
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_patches jsonb := '[]';

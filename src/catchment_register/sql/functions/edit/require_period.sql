@@ -7,9 +7,7 @@ create or replace function register.require_period(
   p_valid_until  date
 )
   returns void
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_wrong date;

@@ -10,9 +10,7 @@ create or replace function register.set_primary(
   p_comment      text default null
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_times   datemultirange;

@@ -8,9 +8,7 @@ create or replace function register.unit_times(
   p_valid_until  date
 )
   returns datemultirange
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_times datemultirange;

@@ -10,9 +10,7 @@ create or replace function register.unrelate(
   p_valid_until     date default 'infinity'
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   p_valid_from := coalesce(p_valid_from, register.today());

@@ -5,9 +5,7 @@ create or replace function register.activity_code(
   p_pattern  text
 )
   returns text
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select case
            when d.digits = '' then regexp_replace(p_path, '^.*\.', '')

@@ -1,9 +1,7 @@
 -- activity_key: what an activity is sought by: the digits of a code that is written in digits, else the text itself.
 create or replace function register.activity_key(p_code text)
   returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
 as $$
   select case when p_code ~ '^[0-9][0-9. ]*$' then translate(p_code, '. ', '') else p_code end;
 $$;

@@ -2,9 +2,7 @@
 -- division, the first two digits. Null where there is no such division.
 create or replace function register.activity_path(p_digits text)
   returns text
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select s.section || '.' || left(p_digits, 2)
          || coalesce((select string_agg('.' || substr(p_digits, n, 1), '' order by n)

@@ -7,8 +7,7 @@ create or replace function register.address_times(
   p_is_asked   boolean
 )
   returns table (unit_id integer, physical datemultirange, postal datemultirange)
-  language sql
-  stable
+  language sql stable
 as $$
   with address as materialized (
     select o.legal_unit_id as unit_id, o.type, daterange(o.valid_from, o.valid_until) as time

@@ -7,8 +7,7 @@ create or replace function register.analyse_relationships(
   p_batch_seq  integer
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_job  register.import_job;

@@ -2,9 +2,7 @@
 -- arguments that import_process_rows makes.
 create or replace function register.batch_rows_text()
   returns text
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select $sql$
     register.import_data as d

@@ -5,9 +5,7 @@ create or replace function register.calendar_day(
   p_day    integer
 )
   returns date
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
 as $$
   select case
            when p_year < 1 or p_month not between 1 and 12 or p_day < 1 then null

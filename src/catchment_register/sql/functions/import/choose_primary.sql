@@ -7,8 +7,7 @@
 --   plan    no_jit, indexed, hashed, memory_128
 create or replace function register.choose_primary(p_job_id integer)
   returns void
-  language sql
-  set search_path = pg_catalog, pg_temp
+  language sql set search_path = pg_catalog, pg_temp
 as $$
   with file as materialized (
     select l.row_no, l.batch_seq, l.unit_id, l.owner_id, l.valid_from, l.valid_until

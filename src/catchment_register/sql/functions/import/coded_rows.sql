@@ -12,8 +12,7 @@ create or replace function register.coded_rows(
     data_source_id integer, primary_id integer, secondary_id integer, region_id integer, postal_region_id integer,
     country_id integer, postal_country_id integer, tag_id integer
   )
-  language sql
-  stable
+  language sql stable
 as $$
   -- Once for all lists: each use of the view is planned anew.
   with code as materialized (

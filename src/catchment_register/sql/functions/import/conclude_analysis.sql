@@ -4,8 +4,7 @@
 --   analysing_data -> processing_data      else
 create or replace function register.conclude_analysis(p_job_id integer)
   returns void
-  language sql
-  set search_path = pg_catalog, pg_temp
+  language sql set search_path = pg_catalog, pg_temp
 as $$
   update register.import_job as j
      set state = case when coalesce(j.review, b.errors > 0) then 'waiting_for_review' else 'processing_data' end,

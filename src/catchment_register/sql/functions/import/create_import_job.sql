@@ -17,9 +17,7 @@ create or replace function register.create_import_job(
   p_note         text default null
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_definition register.import_definition;

@@ -6,8 +6,7 @@ create or replace function register.dated_rows(p_job_id integer)
     row_no integer, ident text[], owner_ident text[], other_ident text[], valid_from date, valid_until date,
     read_problem jsonb, period_problem jsonb
   )
-  language sql
-  stable
+  language sql stable
 as $$
   select u.row_no, u.ident, u.owner_ident, u.other_ident, d.first, d.until, u.problem,
          case when j.valid_from is not null then null

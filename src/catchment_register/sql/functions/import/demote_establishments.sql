@@ -5,8 +5,7 @@
 --   plan    indexed, hashed
 create or replace function register.demote_establishments(p_args jsonb)
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_others jsonb;

@@ -6,8 +6,7 @@
 --   plan    indexed
 create or replace function register.ensure_activities(p_job_id integer)
   returns integer
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_standard register.activity_category_standard;

@@ -5,8 +5,7 @@ create or replace function register.fail_families(
   p_batch_seq  integer
 )
   returns integer
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_count integer;

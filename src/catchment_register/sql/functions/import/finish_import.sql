@@ -4,8 +4,7 @@
 --   processing_data -> finished
 create or replace function register.finish_import(p_job_id integer)
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   if (select j.snapshot ->> 'mode' from register.import_job as j where j.id = p_job_id) = 'establishment_formal'

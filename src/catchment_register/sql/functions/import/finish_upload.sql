@@ -4,9 +4,7 @@
 --   raises  RG008 when the job is missing or was uploaded before
 create or replace function register.finish_upload(p_job_id integer)
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rows integer;

@@ -1,8 +1,7 @@
 -- found_enterprises: an enterprise for each new unit of the rows; its number was drawn when the rows were linked.
 create or replace function register.found_enterprises(p_args jsonb)
   returns void
-  language sql
-  set search_path = pg_catalog, pg_temp
+  language sql set search_path = pg_catalog, pg_temp
 as $$
   insert into register.enterprise (id, edit_by, edit_comment)
   select distinct on (d.enterprise_id) d.enterprise_id, p_args ->> 'edit_by',

@@ -5,9 +5,7 @@ create or replace function register.ident_columns(
   p_prefix  text
 )
   returns text[]
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select array_agg(case when j.snapshot -> 'columns' = '{}'
                         or j.snapshot -> 'columns' ? (p_prefix || (t.value ->> 'code'))

@@ -6,9 +6,7 @@ create or replace function register.ident_problem(
   p_message  text
 )
   returns jsonb
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_object_agg(i.code, p_message)
     from unnest(p_codes, p_idents) as i (code, ident)

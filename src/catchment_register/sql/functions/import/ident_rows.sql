@@ -5,8 +5,7 @@ create or replace function register.ident_rows(p_job_id integer)
     row_no integer, ident text[], owner_ident text[], valid_from date, valid_until date, read_problem jsonb,
     period_problem jsonb, idents integer, lead integer, owners integer, owner_lead integer
   )
-  language sql
-  stable
+  language sql stable
 as $$
   select r.row_no, r.ident, r.owner_ident, r.valid_from, r.valid_until, r.read_problem, r.period_problem,
          num_nonnulls(variadic r.ident),

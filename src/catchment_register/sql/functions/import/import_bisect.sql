@@ -8,8 +8,7 @@ create or replace function register.import_bisect(
   p_last       integer
 )
   returns integer
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_reason text;

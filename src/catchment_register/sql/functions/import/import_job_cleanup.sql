@@ -3,9 +3,7 @@
 --
 --   plan    no_jit
 create or replace procedure register.import_job_cleanup(payload jsonb, inout info jsonb)
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_id      integer;

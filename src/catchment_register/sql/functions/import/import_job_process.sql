@@ -17,9 +17,7 @@
 --   raises  RG008 when the job is missing
 --   plan    no_jit
 create or replace procedure register.import_job_process(payload jsonb, inout info jsonb)
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_job_id integer := (payload ->> 'job_id')::integer;

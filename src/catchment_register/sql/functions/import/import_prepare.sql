@@ -4,8 +4,7 @@
 --   plan    small_sample
 create or replace function register.import_prepare(p_job_id integer)
   returns jsonb
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_mode       text;

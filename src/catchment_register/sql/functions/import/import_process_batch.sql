@@ -10,8 +10,7 @@ create or replace function register.import_process_batch(
   p_batch_seq  integer
 )
   returns jsonb
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rows   integer;

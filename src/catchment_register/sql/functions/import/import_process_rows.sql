@@ -9,8 +9,7 @@ create or replace function register.import_process_rows(
   p_last       integer
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_job     register.import_job;

@@ -4,9 +4,7 @@
 --   preparing_data | analysing_data | processing_data -> failed
 --   plan    no_jit
 create or replace procedure register.import_settled(payload jsonb)
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_job_id integer := (payload ->> 'job_id')::integer;

@@ -2,9 +2,7 @@
 --
 --   plan    no_jit
 create or replace procedure register.import_started(payload jsonb)
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if not payload ? 'step' then

@@ -5,9 +5,7 @@ create or replace function register.input_keys(
   p_columns   jsonb
 )
   returns jsonb
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_object_agg(coalesce(p_columns -> p.key ->> 'input', p.key), p.value) from jsonb_each(p_problems) as p;
 $$;

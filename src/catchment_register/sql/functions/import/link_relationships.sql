@@ -4,8 +4,7 @@
 --   plan    no_jit, indexed, hashed, memory_128
 create or replace function register.link_relationships(p_job_id integer)
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_job        register.import_job;

@@ -9,8 +9,7 @@
 --   plan    no_jit, indexed, in_order, hashed, unsorted, memory_256
 create or replace function register.link_units(p_job_id integer)
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_job     register.import_job;

@@ -2,8 +2,7 @@
 -- people wrote are left out: a notification has a limited length.
 create or replace function register.notify_import(p_job_id integer)
   returns void
-  language sql
-  set search_path = pg_catalog, pg_temp
+  language sql set search_path = pg_catalog, pg_temp
 as $$
   select worker.notify('import_job_progress', jsonb_build_object(
            'job_id', p.id, 'state', p.state, 'current_step', p.current_step, 'total_rows', p.total_rows,

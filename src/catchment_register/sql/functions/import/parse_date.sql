@@ -2,9 +2,7 @@
 -- a day that no calendar has. Most days are in every month, and are made at once.
 create or replace function register.parse_date(p_text text)
   returns date
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
 as $$
   select case
            when p_text ~ '^[1-9][0-9]{3}-(0[1-9]|1[0-2])-([01][1-9]|10|2[0-8])$'

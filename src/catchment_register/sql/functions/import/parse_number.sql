@@ -2,9 +2,7 @@
 -- anything else.
 create or replace function register.parse_number(p_text text)
   returns numeric
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
 as $$
   select case when length(p_text) <= 100 and p_text ~ '^[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9][0-9]?)?$'
                 then p_text::numeric end;

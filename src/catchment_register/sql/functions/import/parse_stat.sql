@@ -5,9 +5,7 @@ create or replace function register.parse_stat(
   p_text  text
 )
   returns jsonb
-  language sql
-  stable
-  parallel safe
+  language sql stable parallel safe
 as $$
   select case p_type
            when 'int'    then case when length(p_text) <= 18 and p_text ~ '^[+-]?[0-9]+$'

@@ -5,9 +5,7 @@ create or replace function register.period_problem(
   p_message   text
 )
   returns jsonb
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select case when p_message is null then null
               when p_snapshot ->> 'valid_time_from' = 'source_columns'

@@ -6,8 +6,7 @@ create or replace function register.process_details(
   p_args   jsonb
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_new boolean := (p_args ->> 'is_new')::boolean;

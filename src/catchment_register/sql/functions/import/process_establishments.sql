@@ -6,8 +6,7 @@ create or replace function register.process_establishments(
   p_args  jsonb
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_formal boolean := (select j.snapshot ->> 'mode' = 'establishment_formal' from register.import_job as j

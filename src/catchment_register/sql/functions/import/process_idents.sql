@@ -6,8 +6,7 @@ create or replace function register.process_idents(
   p_args   jsonb
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_by    text := p_args ->> 'edit_by';

@@ -5,8 +5,7 @@ create or replace function register.process_legal_units(
   p_args  jsonb
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform register.found_enterprises(p_args);

@@ -4,8 +4,7 @@ create or replace function register.process_relationships(
   p_args  jsonb
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform register.temporal_merge('legal_relationship', 'influencing_id', p_mode,

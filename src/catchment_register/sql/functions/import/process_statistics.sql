@@ -6,8 +6,7 @@ create or replace function register.process_statistics(
   p_args    jsonb
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform register.temporal_merge('stat_for_unit', p_owner, p_mode,

@@ -4,8 +4,7 @@ create or replace function register.process_tags(
   p_args   jsonb
 )
   returns void
-  language sql
-  set search_path = pg_catalog, pg_temp
+  language sql set search_path = pg_catalog, pg_temp
 as $$
   insert into register.tag_for_unit (tag_id, legal_unit_id, establishment_id, edit_by, edit_comment)
   select distinct d.tag_id, case p_owner when 'legal_unit_id' then d.unit_id end,

@@ -5,8 +5,7 @@
 --   plan    no_jit
 create or replace function register.promote_establishments(p_job_id integer)
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_job    register.import_job;

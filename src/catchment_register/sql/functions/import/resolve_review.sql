@@ -9,9 +9,7 @@ create or replace function register.resolve_review(
   p_by        text default session_user
 )
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_state text;

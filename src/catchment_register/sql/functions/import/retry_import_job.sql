@@ -4,9 +4,7 @@
 --   raises  RG008 when the job has not failed
 create or replace function register.retry_import_job(p_job_id integer)
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_state text;

@@ -1,9 +1,7 @@
 -- row_list: row numbers for a message: the first ten of them.
 create or replace function register.row_list(p_rows integer[])
   returns text
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select string_agg(r.row_no::text, ', ' order by r.row_no) filter (where r.n <= 10)
          || case when count(*) > 10 then ', …' else '' end

@@ -4,8 +4,7 @@ create or replace function register.spawn_batches(
   p_step    text
 )
   returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_payloads jsonb[];

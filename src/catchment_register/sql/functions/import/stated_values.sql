@@ -8,8 +8,7 @@ create or replace function register.stated_values(
   p_definitions  jsonb
 )
   returns table (row_no integer, "values" jsonb, wrong jsonb)
-  language sql
-  stable
+  language sql stable
 as $$
   with definition as materialized (
     select d.n, (d.value ->> 'id')::integer as id, d.value ->> 'code' as code, d.value ->> 'type' as type

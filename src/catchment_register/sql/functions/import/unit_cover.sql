@@ -7,8 +7,7 @@ create or replace function register.unit_cover(
   p_mode       text
 )
   returns table (kind text, id integer, first date, until date, times datemultirange)
-  language sql
-  stable
+  language sql stable
 as $$
   with slice as materialized (
     select l.id, 'legal_unit' as kind, l.valid_from, l.valid_until

@@ -6,9 +6,7 @@ create or replace function register.unit_homes(
   p_ids   integer[]
 )
   returns table (unit integer, enterprise_id integer)
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select distinct on (h.unit) h.unit, h.enterprise_id
     from (select l.id as unit, l.valid_from, l.enterprise_id

@@ -7,9 +7,7 @@ create or replace function register.unit_idents(
   p_units  integer[]
 )
   returns table (type_id integer, ident text, unit integer)
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select e.type_id, e.ident, e.legal_unit_id
     from register.external_ident as e

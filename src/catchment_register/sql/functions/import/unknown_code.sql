@@ -6,9 +6,7 @@ create or replace function register.unknown_code(
   p_id    integer
 )
   returns text
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
 as $$
   select case when p_code is not null and p_id is null then 'the ' || p_what || ' ' || p_code || ' is not known' end;
 $$;

@@ -7,8 +7,7 @@ create or replace function register.warn_overlaps(
   p_batch_seq  integer
 )
   returns void
-  language sql
-  set search_path = pg_catalog, pg_temp
+  language sql set search_path = pg_catalog, pg_temp
 as $$
   with row as (
     select d.row_no, d.valid_from, d.valid_until, min(d.row_no) over k as key, count(*) over k as rows

@@ -4,11 +4,7 @@ create or replace function register.add_counts(
   p_two  jsonb
 )
   returns jsonb
-  language sql
-  immutable
-  strict
-  parallel safe
-  set search_path = pg_catalog, pg_temp
+  language sql immutable strict parallel safe set search_path = pg_catalog, pg_temp
 as $$
   select register.sum_counts(p_one, p_two, null);
 $$;

@@ -5,9 +5,7 @@ create or replace function register.add_moment(
   p_two  register.moment
 )
   returns register.moment
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
 as $$
   select row(p_one.stat_definition_id, p_one.n + p_two.n, p_one.total + p_two.total, p_one.squares + p_two.squares,
              least(p_one.min, p_two.min),

@@ -6,11 +6,7 @@ create or replace function register.add_moments(
   p_two  register.moment[]
 )
   returns register.moment[]
-  language plpgsql
-  immutable
-  strict
-  parallel safe
-  set search_path = pg_catalog, pg_temp
+  language plpgsql immutable strict parallel safe set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_one  integer := 1;

@@ -6,9 +6,7 @@
 --   plan    no_jit, hash_again, memory_128
 create or replace function register.close_moments()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from pg_temp.moment_merged;

@@ -6,9 +6,7 @@
 --   plan    hash_again
 create or replace function register.fill_extremes()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   update pg_temp.moment_piece as p

@@ -6,9 +6,7 @@
 --   plan    no_jit, generic, hashed
 create or replace function register.lift()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into pg_temp.b_moment

@@ -6,8 +6,7 @@ create or replace function register.merge_counts(
   p_removed  jsonb
 )
   returns jsonb
-  language sql
-  immutable
+  language sql immutable
 as $$
   select case when p_added is not distinct from p_removed then p_old
               else register.sum_counts(p_old, p_added, p_removed) end;

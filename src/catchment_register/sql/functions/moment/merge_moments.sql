@@ -10,9 +10,7 @@
 --   plan    no_jit, memory_128
 create or replace function register.merge_moments(p_is_part boolean)
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from pg_temp.moment_piece;

@@ -6,10 +6,7 @@ create or replace function register.stats_summary(
   p_value_counts  jsonb
 )
   returns jsonb
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(jsonb_object_agg(x.code, x.figures), '{}')
     from (select d.code,

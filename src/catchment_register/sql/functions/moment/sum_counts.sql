@@ -6,9 +6,7 @@ create or replace function register.sum_counts(
   p_removed  jsonb
 )
   returns jsonb
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_object_agg(v.variable, v.counts)
     from (

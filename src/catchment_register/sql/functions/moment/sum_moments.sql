@@ -7,9 +7,7 @@
 --   plan    no_jit, unmerged, memory_128
 create or replace function register.sum_moments()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from pg_temp.moment_sum;

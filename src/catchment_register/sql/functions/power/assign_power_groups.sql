@@ -12,9 +12,7 @@ create or replace function register.assign_power_groups(
   p_power_group_ids  int4multirange default '{}'
 )
   returns int4multirange
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_mine boolean;

@@ -7,9 +7,7 @@
 --   plan    no_jit
 create or replace function register.choose_power_roots()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   create temporary table g_root on commit drop as

@@ -6,9 +6,7 @@ create or replace function register.delete_empty_groups(
   p_power_group_ids  integer[]
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_empty integer[] := array(select g from unnest(p_power_group_ids) as g

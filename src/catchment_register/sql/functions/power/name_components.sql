@@ -6,9 +6,7 @@
 --   plan    no_jit
 create or replace function register.name_components()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if to_regclass('pg_temp.g_component') is null then

@@ -3,10 +3,7 @@ create or replace function register.power_ident(
   p_id  integer
 )
   returns text
-  language plpgsql
-  immutable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql immutable security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_digits text := '';

@@ -9,9 +9,7 @@ create or replace function register.reach_relationships(
   p_legal_unit_ids  int4multirange
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_frontier integer[] := register.id_array(p_legal_unit_ids);

@@ -9,9 +9,7 @@ create or replace function register.add_measures(
   p_two  register.measures
 )
   returns register.measures
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
 as $$
   select row(%s)::register.measures;
 $$

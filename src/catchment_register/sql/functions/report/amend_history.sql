@@ -8,9 +8,7 @@ create or replace function register.amend_history(
   p_report    text
 )
   returns jsonb
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name       text := register.history_name(p_report);

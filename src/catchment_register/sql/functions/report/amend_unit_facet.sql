@@ -10,9 +10,7 @@ create or replace function register.amend_unit_facet(
   p_is_one_flush  boolean
 )
   returns jsonb
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_deleted   integer;

@@ -5,9 +5,7 @@
 --   locks   the rows of report_state, by name; see empty_report_work
 create or replace function register.begin_reports(p_round_id bigint)
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round  register.round;

@@ -13,9 +13,7 @@ create or replace function register.collect_cells(
   p_slots          int4multirange
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_source  text;

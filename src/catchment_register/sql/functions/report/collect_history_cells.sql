@@ -14,9 +14,7 @@ create or replace function register.collect_history_cells(
   p_to_flush       bigint
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_count integer;

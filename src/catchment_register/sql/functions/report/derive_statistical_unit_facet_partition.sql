@@ -5,9 +5,7 @@ create or replace procedure register.derive_statistical_unit_facet_partition(
   payload     jsonb,
   inout info  jsonb
 )
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round_id bigint := (payload ->> 'round_id')::bigint;

@@ -4,9 +4,7 @@
 --   locks   access exclusive on what it truncates; none but reports of the one open round use it
 create or replace function register.empty_report_work()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_small  constant bigint := 1048576;

@@ -5,9 +5,7 @@
 --   plan    build_256
 create or replace function register.fill_unit_facet()
   returns jsonb
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_info jsonb;

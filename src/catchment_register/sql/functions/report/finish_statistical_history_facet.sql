@@ -5,9 +5,7 @@ create or replace procedure register.finish_statistical_history_facet(
   payload     jsonb,
   inout info  jsonb
 )
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   info := register.publish_history((payload ->> 'round_id')::bigint, 'facet');

@@ -12,9 +12,7 @@ create or replace function register.history_facet_key(
   p_status_id                         integer
 )
   returns uuid
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
 as $$
   select md5(p_unit_type || '|' || coalesce(p_primary_activity_category_path, '') || '|'
              || coalesce(p_secondary_activity_category_path, '') || '|' || coalesce(p_sector_path, '') || '|'

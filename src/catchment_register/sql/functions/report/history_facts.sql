@@ -23,8 +23,7 @@ create or replace function register.history_facts(
     has_form_change boolean, has_region_change boolean, has_country_change boolean, has_address_change boolean,
     has_size_change boolean, has_status_change boolean, moments register.moment[], value_counts jsonb
   )
-  language sql
-  stable
+  language sql stable
 as $$
   with role as not materialized (
     select p.year * 100 + coalesce(p.month, 0) as period_key, p.first_day, p.last_day, r.is_current, r.is_previous,

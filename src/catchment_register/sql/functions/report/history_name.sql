@@ -3,9 +3,7 @@
 -- statements.
 create or replace function register.history_name(p_report text)
   returns text
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select case p_report when 'history' then 'statistical_history' when 'facet' then 'statistical_history_facet' end;
 $$;

@@ -12,8 +12,7 @@ create or replace function register.history_sums(
     physical_region_path text, physical_country_id integer, unit_size_id integer, status_id integer, unit_count integer,
     measures register.measures, added register.moment[], removed register.moment[], added_counts jsonb, removed_counts jsonb
   )
-  language sql
-  stable
+  language sql stable
 as $$
   select case when f.period_key % 100 = 0 then 'year' else 'year-month' end,
          (f.period_key / 100)::smallint, nullif(f.period_key % 100, 0)::smallint, f.period_key, f.facet_key,

@@ -4,10 +4,7 @@ create or replace function register.is_one_flush(
   p_to     bigint
 )
   returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(min(c.flush_id) = max(c.flush_id), true)
     from register.statistical_unit_change as c

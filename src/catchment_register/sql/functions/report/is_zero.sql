@@ -2,9 +2,7 @@
 -- its own.
 create or replace function register.is_zero(p_measures register.measures)
   returns boolean
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
 as $$
   select register.add_measures(p_measures, p_measures) = p_measures;
 $$;

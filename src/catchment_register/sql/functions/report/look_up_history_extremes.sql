@@ -12,9 +12,7 @@ create or replace function register.look_up_history_extremes(
   p_batch_seq  integer
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_periods register.period[];

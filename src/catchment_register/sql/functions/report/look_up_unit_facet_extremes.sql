@@ -6,9 +6,7 @@
 --   plan    no_jit, hash_again
 create or replace function register.look_up_unit_facet_extremes(p_round_id bigint)
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if not exists (select from pg_temp.moment_piece as p where p.min is null or p.max is null) then

@@ -12,9 +12,7 @@ create or replace function register.merge_history(
   p_batch_seq  integer
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_one boolean := (select register.is_one_flush(s.from_flush, s.to_flush)

@@ -1,9 +1,7 @@
 -- named_periods: periods written as in payloads, '2024' a year and '2024-03' a month, in the order given.
 create or replace function register.named_periods(p_names text[])
   returns register.period[]
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select array_agg(p order by n.seq)
     from unnest(p_names) with ordinality as n (name, seq)

@@ -4,9 +4,7 @@ create or replace function register.note_published(
   p_report    text
 )
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   update register.report_state as s
      set applied_flush_id = r.flush_id, through = register.report_through(r.today)

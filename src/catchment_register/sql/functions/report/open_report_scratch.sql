@@ -6,9 +6,7 @@
 --           pg_temp.wanted_facet, pg_temp.wanted_unit
 create or replace function register.open_report_scratch()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if to_regclass('pg_temp.moment_part') is not null then

@@ -4,9 +4,7 @@ create or replace function register.periods(
   p_to    date
 )
   returns setof register.period
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select s.resolution, extract(year from d.first_day)::smallint,
          case s.resolution when 'year-month' then extract(month from d.first_day)::smallint end,

@@ -6,10 +6,7 @@ create or replace function register.periods_to_refresh(
   p_report    text
 )
   returns setof register.period
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select p.*
     from register.round as r

@@ -2,10 +2,7 @@
 -- that these made dirty, in at most as many.
 create or replace function register.plan_partitions(p_round_id bigint)
   returns jsonb[]
-  language plpgsql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_scope  record;

@@ -7,10 +7,7 @@ create or replace function register.plan_periods(
   p_report    text
 )
   returns jsonb[]
-  language plpgsql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_weighings   constant integer := 500000;

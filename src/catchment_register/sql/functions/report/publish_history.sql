@@ -8,9 +8,7 @@ create or replace function register.publish_history(
   p_report    text
 )
   returns jsonb
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_rebuild  boolean;

@@ -4,9 +4,7 @@
 --   raises  RG009 when more units would be lost than there are; RG010 when the cells were lost in a crash
 create or replace function register.publish_unit_facet(p_round_id bigint)
   returns jsonb
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_rebuild  boolean;

@@ -6,9 +6,7 @@
 --   plan    no_jit, hashed, memory_128
 create or replace function register.replace_unit_facet()
   returns jsonb
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_deleted   integer;

@@ -7,10 +7,7 @@ create or replace function register.report_scope(
   out from_flush  bigint,
   out to_flush    bigint
 )
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select bool_or(s.applied_flush_id is null), min(s.applied_flush_id), r.flush_id
     from register.round as r

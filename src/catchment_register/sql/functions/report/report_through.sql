@@ -2,8 +2,7 @@
 -- its own.
 create or replace function register.report_through(p_today date)
   returns date
-  language sql
-  immutable
+  language sql immutable
 as $$
   select (date_trunc('month', p_today::timestamp) + interval '1 month' - interval '1 day')::date;
 $$;

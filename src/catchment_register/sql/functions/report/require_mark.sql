@@ -3,10 +3,7 @@
 --   raises  RG010 when the server has crashed since, and emptied the staging tables
 create or replace function register.require_mark(p_round_id bigint)
   returns void
-  language plpgsql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if not exists (select from register.staging_mark as m where m.round_id = p_round_id) then

@@ -7,9 +7,7 @@
 --   plan    no_jit, unmerged, memory_128
 create or replace function register.stage_history(p_payload jsonb)
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round_id    bigint := (p_payload ->> 'round_id')::bigint;

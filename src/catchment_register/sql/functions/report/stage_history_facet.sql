@@ -6,9 +6,7 @@
 --   plan    no_jit, unmerged, unsorted, memory_128
 create or replace function register.stage_history_facet(p_payload jsonb)
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round_id    bigint := (p_payload ->> 'round_id')::bigint;

@@ -1,9 +1,7 @@
 -- starts_reports: a report stage without a round was asked for by hand: it sends for the first one instead, and tells so.
 create or replace function register.starts_reports(p_payload jsonb)
   returns boolean
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_payload ->> 'round_id' is not null then

@@ -5,9 +5,7 @@ create or replace procedure register.statistical_unit_facet_reduce(
   payload     jsonb,
   inout info  jsonb
 )
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round register.round := register.enter_stage(payload, 'statistical_unit_facet_reduce');

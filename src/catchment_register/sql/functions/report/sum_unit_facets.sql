@@ -10,9 +10,7 @@ create or replace function register.sum_unit_facets(
   p_after      bigint
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from pg_temp.unit_facet_sum as s where s.is_lookup = p_is_lookup;

@@ -19,8 +19,7 @@ create or replace function register.unit_cells(
     physical_country_id integer, unit_size_id integer, status_id integer, name text, address_key text,
     moments register.moment[], value_counts jsonb
   )
-  language sql
-  stable
+  language sql stable
 as $$
   select s.flush_id, s.sign, s.unit_type, s.unit_id, s.valid_from, s.valid_until, s.next_from, s.is_only,
          case when s.birth_date >= date_trunc('year', s.valid_from::timestamp)

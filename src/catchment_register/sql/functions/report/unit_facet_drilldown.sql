@@ -13,10 +13,7 @@ create or replace function register.unit_facet_drilldown(
   p_status_id                       integer default null
 )
   returns jsonb
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   with matched as materialized (
     select f.*

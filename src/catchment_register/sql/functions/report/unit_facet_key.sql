@@ -13,9 +13,7 @@ create or replace function register.unit_facet_key(
   p_status_id                       integer
 )
   returns uuid
-  language sql
-  immutable
-  parallel safe
+  language sql immutable parallel safe
 as $$
   select md5((p_valid_from - date '2000-01-01')::text || '|'
              || case when isfinite(p_valid_until) then (p_valid_until - date '2000-01-01')::text else 'open' end || '|'

@@ -7,9 +7,7 @@
 --   plan    no_jit, loop_again
 create or replace function register.want_units()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from pg_temp.wanted_unit;

@@ -7,9 +7,7 @@ create or replace function register.close_round(
   p_round_id  bigint
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_kept    constant interval := '90 days';

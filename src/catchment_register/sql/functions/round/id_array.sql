@@ -3,10 +3,7 @@ create or replace function register.id_array(
   p_ids  int4multirange
 )
   returns integer[]
-  language sql
-  immutable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql immutable security definer set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(array_agg(n order by n), '{}')
     from unnest(p_ids) as i (ids)

@@ -5,10 +5,7 @@ create or replace function register.is_most(
   p_legal_unit_ids     int4multirange
 )
   returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select n.units > 5000
          and n.units > (select 0.5 * sum(greatest(c.reltuples, 0)) from pg_class as c

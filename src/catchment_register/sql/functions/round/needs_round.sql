@@ -2,10 +2,7 @@
 -- the last round did not bring up to date.
 create or replace function register.needs_round()
   returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select exists (select from register.base_change_log as b where b.round_id is null)
          or register.owes_all()

@@ -10,9 +10,7 @@ create or replace function register.open_round(
   p_power_group_ids    int4multirange default '{}'
 )
   returns register.round
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round register.round;

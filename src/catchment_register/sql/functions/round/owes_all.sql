@@ -1,10 +1,7 @@
 -- owes_all: whether a derivation of all units broke and none has succeeded since.
 create or replace function register.owes_all()
   returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select exists (select from register.round as r
                   where r.kind = 'all'

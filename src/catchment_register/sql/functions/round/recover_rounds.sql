@@ -6,9 +6,7 @@
 --   returns the round that was given back, or null
 create or replace function register.recover_rounds()
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round_id bigint;

@@ -2,10 +2,7 @@
 -- does not reach. A register that never had a unit has no reports to be behind.
 create or replace function register.reports_are_behind()
   returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select (exists (select from register.statistical_unit_row) or exists (select from register.statistical_history_row))
          and exists (select from register.report_state as s

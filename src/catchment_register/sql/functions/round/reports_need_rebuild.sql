@@ -2,10 +2,7 @@
 -- entered a month that it does not reach: differences alone bring no unchanged unit into a new period.
 create or replace function register.reports_need_rebuild()
   returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select exists (select from register.report_state as s
                   where s.applied_flush_id is null

@@ -4,9 +4,7 @@
 create or replace procedure register.round_settled(
   payload  jsonb
 )
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform register.recover_rounds();

@@ -8,9 +8,7 @@ create or replace function register.take_changes(
   p_is_all  boolean
 )
   returns register.round
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round         register.round := register.open_round(case when p_is_all then 'all' else 'changes' end);

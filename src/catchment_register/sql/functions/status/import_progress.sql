@@ -14,10 +14,7 @@ create or replace function register.import_progress()
     analysis_percent  numeric,
     import_percent    numeric
   )
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select p.id, p.slug, p.state, p.current_step, p.needs_review, p.total_rows, p.analysed_rows, p.imported_rows,
          p.error_rows, p.warning_rows, p.analysis_percent, p.import_percent

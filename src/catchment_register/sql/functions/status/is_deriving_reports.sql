@@ -3,10 +3,7 @@
 -- for are not waited for: those of a new month until its first collection, those that derive_now leaves out.
 create or replace function register.is_deriving_reports()
   returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select exists (select from register.open_tasks(register.phase_commands('reports')))
          or exists (select from register.round as r

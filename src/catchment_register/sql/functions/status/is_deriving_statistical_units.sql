@@ -3,10 +3,7 @@
 -- are gone: never idle while stale.
 create or replace function register.is_deriving_statistical_units()
   returns boolean
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select exists (select from register.open_tasks(register.phase_commands('units')))
          or exists (select from register.base_change_log as b where b.round_id is null)

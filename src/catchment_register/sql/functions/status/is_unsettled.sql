@@ -2,8 +2,7 @@
 -- decided on. Inlined, therefore without settings of its own.
 create or replace function register.is_unsettled(p_state text)
   returns boolean
-  language sql
-  immutable
+  language sql immutable
 as $$
   select case p_state
            when 'pending'     then true

@@ -5,8 +5,7 @@ create or replace function register.notify(
   p_payload  text
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   if pg_notification_queue_usage() < 0.5 then

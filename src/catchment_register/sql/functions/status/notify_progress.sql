@@ -4,9 +4,7 @@
 --   locks   the row of progress_notice, if it is free
 create or replace function register.notify_progress()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_pause constant interval := '500 milliseconds';

@@ -1,9 +1,7 @@
 -- notify_status: tell listeners of worker_status what is going on, as three booleans.
 create or replace function register.notify_status()
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select worker.notify('worker_status', jsonb_build_object('type', s.type, 'status', s.status)::text)
     from (values ('is_importing', register.is_importing()),

@@ -8,10 +8,7 @@ create or replace function register.open_tasks(p_commands text[])
     state     text,
     progress  jsonb
   )
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   -- Settled tasks are many and have an index of their own: the states are named, so that only tables of the others are
   -- read.

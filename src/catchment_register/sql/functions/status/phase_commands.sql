@@ -1,10 +1,7 @@
 -- phase_commands: the commands of a phase of derivation, units or reports, children included.
 create or replace function register.phase_commands(p_phase text)
   returns text[]
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select array_agg(w.step order by w.seq)
          || case p_phase

@@ -15,10 +15,7 @@ create or replace function register.pipeline_progress()
     effective_power_group_count    integer,
     percent                        numeric
   )
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   with round as (
     select r.* from register.round as r where r.state = 'open'

@@ -1,9 +1,7 @@
 -- copy_primary_influencer: a relationship takes primary_influencer_only from its type, which never changes it.
 create or replace function register.copy_primary_influencer()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- An unknown type is named by guard_codes.

@@ -12,8 +12,7 @@ create or replace function register.cut_slices(
   p_filter       jsonb default '{}'
 )
   returns integer
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_columns text;

@@ -7,9 +7,7 @@
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_children()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids     integer[];

@@ -4,9 +4,7 @@
 --   plan    no_jit
 create or replace function register.guard_ident()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_types integer[] := array(select t.id from register.external_ident_type as t where t.shape = 'hierarchical');

@@ -8,9 +8,7 @@
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_parent()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_column  text;

@@ -6,9 +6,7 @@
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_primary()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_owners integer[];

@@ -6,9 +6,7 @@
 --   plan    no_jit, indexed
 create or replace function register.guard_root()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_wrong record;

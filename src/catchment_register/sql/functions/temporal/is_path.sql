@@ -2,8 +2,7 @@
 -- without settings of its own.
 create or replace function register.is_path(p_text text)
   returns boolean
-  language sql
-  immutable
+  language sql immutable
 as $$
   select p_text ~ '^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$';
 $$;

@@ -13,9 +13,7 @@ create or replace function register.merge_text(
   p_clears  text[]
 )
   returns text
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_table  register.temporal_table;

@@ -9,9 +9,7 @@ create or replace function register.merged_value(
   p_clears  boolean
 )
   returns text
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select format(
     case when p_clears

@@ -4,9 +4,7 @@
 --   raises  RG006 always
 create or replace function register.refuse_code_change()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using

@@ -5,9 +5,7 @@
 --   plan    no_jit
 create or replace function register.refuse_delete_in_use()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids   integer[];

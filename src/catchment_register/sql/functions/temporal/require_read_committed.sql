@@ -5,9 +5,7 @@
 --   session reads transaction_isolation
 create or replace function register.require_read_committed()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   if current_setting('transaction_isolation') <> 'read committed' then

@@ -6,9 +6,7 @@ create or replace function register.slice_text(
   p_valid_until  date
 )
   returns text
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select format('%s %s from %s until %s', p_column, p_id, p_valid_from, p_valid_until);
 $$;

@@ -21,8 +21,7 @@ create or replace function register.temporal_merge(
   p_is_new  boolean default false
 )
   returns jsonb
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_table    register.temporal_table;

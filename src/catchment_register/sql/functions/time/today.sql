@@ -4,10 +4,7 @@
 --   session reads register.today
 create or replace function register.today()
   returns date
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(nullif(current_setting('register.today', true), '')::date,
                   (select s.today from register.settings as s),

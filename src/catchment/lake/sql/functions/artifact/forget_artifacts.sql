@@ -3,9 +3,7 @@ create or replace function lake.forget_artifacts(
   p_paths  text[]
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_count integer;

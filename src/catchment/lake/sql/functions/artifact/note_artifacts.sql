@@ -7,9 +7,7 @@ create or replace function lake.note_artifacts(
   p_paths       text[]
 )
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   insert into lake.artifact as a (path, refresh_id, task_id, fence, kind, made_at)
   select p.path, p_refresh_id, p_task_id, p_fence, p_kind, worker.now()

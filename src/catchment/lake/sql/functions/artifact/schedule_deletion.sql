@@ -4,9 +4,7 @@ create or replace function lake.schedule_deletion(
   p_paths  text[]
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into lake.ducklake_files_scheduled_for_deletion (data_file_id, path, path_is_relative, schedule_start)

@@ -6,10 +6,7 @@ create or replace function lake.sweepable(
   p_grace       interval
 )
   returns table (path text, kind text, is_registered boolean, is_final boolean)
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select a.path, a.kind,
          a.kind = 'data' and (a.path in (select f.path from lake.ducklake_data_file as f)

@@ -7,9 +7,7 @@ create or replace function lake.add_audit(
   p_ms        double precision
 )
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   insert into lake.audit_run (dt_id, snapshot, missing, extra, ms, at)
   values (p_dt_id, p_snapshot, p_missing, p_extra, p_ms, worker.now())

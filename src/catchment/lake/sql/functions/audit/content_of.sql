@@ -7,10 +7,7 @@ create or replace function lake.content_of(
   p_dt_id  bigint
 )
   returns jsonb
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_build_object(
            'refresh_id', 0, 'fence', 0, 'state', 'CONTENT', 'trigger', 'manual', 'deadline_at', null, 'plan', null,

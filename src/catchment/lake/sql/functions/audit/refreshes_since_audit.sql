@@ -4,10 +4,7 @@ create or replace function lake.refreshes_since_audit(
   p_dt_id  bigint
 )
   returns bigint
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select count(*)
     from lake.refresh as r

@@ -6,9 +6,7 @@ create or replace function lake.add_sample(
   p_ms      double precision
 )
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   insert into lake.cost_sample (dt_id, action, units, ms, at) values (p_dt_id, p_action, p_units, p_ms, worker.now());
   delete from lake.cost_sample as s

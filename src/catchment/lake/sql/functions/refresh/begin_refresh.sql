@@ -13,9 +13,7 @@ create or replace function lake.begin_refresh(
   p_keep_plan   boolean default false
 )
   returns jsonb
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_checked  bigint := lake.scan_changes();

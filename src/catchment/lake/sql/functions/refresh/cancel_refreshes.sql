@@ -8,9 +8,7 @@ create or replace function lake.cancel_refreshes(
   p_text   text
 )
   returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_count   integer := 0;

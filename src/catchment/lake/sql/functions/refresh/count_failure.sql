@@ -6,8 +6,7 @@ create or replace function lake.count_failure(
   p_refresh  lake.refresh
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_streak integer;

@@ -11,9 +11,7 @@ create or replace function lake.fail_refresh(
   p_text        text
 )
   returns text
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round_id bigint;

@@ -10,9 +10,7 @@ create or replace function lake.finish_refresh(
   p_figures     jsonb default '{}'
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_refresh lake.refresh;

@@ -8,9 +8,7 @@ create or replace function lake.foreign_write(
   p_snapshot     bigint
 )
   returns text
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select 'FOREIGN_WRITE'
    where exists (select

@@ -7,9 +7,7 @@
 --   locks   the refresh row, then the frontier row, then the table's
 create or replace function lake.guard()
   returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_note jsonb;

@@ -6,8 +6,7 @@ create or replace function lake.lock_round(
   p_refresh_id  bigint
 )
   returns void
-  language sql
-  set search_path = pg_catalog, pg_temp
+  language sql set search_path = pg_catalog, pg_temp
 as $$
   select o.id
     from lake.round as o

@@ -8,9 +8,7 @@ create or replace function lake.move_frontier(
   p_fence       bigint
 )
   returns void
-  language sql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select lake.publish(p_refresh_id, p_fence, null)
 $$;

@@ -4,6 +4,5 @@ create or replace function lake.ms_between(
   p_to    timestamptz
 )
   returns double precision
-  language sql
-  immutable
+  language sql immutable
 return extract(epoch from p_to - p_from) * 1000;

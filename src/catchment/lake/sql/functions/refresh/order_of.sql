@@ -4,10 +4,7 @@ create or replace function lake.order_of(
   p_refresh_id  bigint
 )
   returns jsonb
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_build_object(
            'refresh_id', r.id, 'fence', r.fence, 'state', r.state, 'trigger', o.trigger, 'deadline_at', r.deadline_at,

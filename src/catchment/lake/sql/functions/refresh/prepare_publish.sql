@@ -11,9 +11,7 @@ create or replace function lake.prepare_publish(
   p_publication  jsonb
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   update lake.refresh as r

@@ -10,8 +10,7 @@ create or replace function lake.publish(
   p_commit_snapshot  bigint
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_refresh lake.refresh;

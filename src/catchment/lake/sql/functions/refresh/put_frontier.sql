@@ -7,8 +7,7 @@ create or replace function lake.put_frontier(
   p_refresh  lake.refresh
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round  lake.round;

@@ -4,8 +4,7 @@ create or replace function lake.raise_not_held(
   p_fence       bigint
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using

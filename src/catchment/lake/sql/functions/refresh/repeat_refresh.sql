@@ -12,9 +12,7 @@ create or replace function lake.repeat_refresh(
   p_most        integer
 )
   returns boolean
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_refresh lake.refresh;

@@ -12,8 +12,7 @@ create or replace function lake.settle_refresh(
   p_text        text default null
 )
   returns text
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_refresh lake.refresh;

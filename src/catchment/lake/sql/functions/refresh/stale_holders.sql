@@ -3,10 +3,7 @@
 -- nothing.
 create or replace function lake.stale_holders()
   returns setof integer
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select a.pid
     from pg_locks as l

@@ -9,9 +9,7 @@ create or replace function lake.store_plan(
   p_keys        bigint
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   update lake.refresh as r

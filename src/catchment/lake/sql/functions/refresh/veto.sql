@@ -5,8 +5,7 @@ create or replace function lake.veto(
   p_text  text
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using errcode = 'CM015', message = 'catchment veto: ' || p_text;

@@ -9,9 +9,7 @@ create or replace function lake.advance(
   p_round_id  bigint default null
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rounds bigint[];

@@ -2,6 +2,5 @@
 -- lake: take it with pg_advisory_lock before BEGIN, on a connection of its own, and give it back after COMMIT.
 create or replace function lake.commit_key()
   returns bigint
-  language sql
-  immutable
+  language sql immutable
 return pg_catalog.hashtextextended('lake.commit', 0);

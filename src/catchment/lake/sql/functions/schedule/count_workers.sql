@@ -1,10 +1,7 @@
 -- count_workers: live workers that serve the lake alone, and so run refreshes.
 create or replace function lake.count_workers()
   returns integer
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select count(*)::integer
     from worker.worker as w

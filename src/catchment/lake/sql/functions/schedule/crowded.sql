@@ -4,10 +4,7 @@ create or replace function lake.crowded(
   p_dt_id  bigint default null
 )
   returns setof bigint
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select d.id
     from lake.dt as d

@@ -4,9 +4,7 @@ create or replace function lake.due(
   p_now  timestamptz
 )
   returns setof bigint
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select d.id
     from lake.dt as d

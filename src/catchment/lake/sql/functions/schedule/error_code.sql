@@ -3,9 +3,7 @@ create or replace function lake.error_code(
   p_error  jsonb
 )
   returns text
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(p_error ->> 'code',
                   case p_error ->> 'kind'

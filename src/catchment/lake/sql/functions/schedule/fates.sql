@@ -13,9 +13,7 @@ create or replace function lake.fates(
   p_rounds  bigint[]
 )
   returns table (refresh_id bigint, dt_id bigint, fate text, reason text)
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select r.id, d.id,
          case when i.failed is not null then 'UPSTREAM_FAILED'

@@ -4,8 +4,7 @@
 -- all.
 create or replace function lake.forget_history()
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_idle constant interval := '1 day';

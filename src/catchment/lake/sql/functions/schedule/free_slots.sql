@@ -2,10 +2,7 @@
 -- that serve the lake alone: nobody knows what another one would do with a slot.
 create or replace function lake.free_slots()
   returns integer
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select greatest(1, coalesce((select sum(w.max_capacity)
                                  from worker.worker as w

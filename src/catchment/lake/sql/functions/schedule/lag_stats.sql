@@ -9,10 +9,7 @@ create or replace function lake.lag_stats(
 )
   returns table (mean_lag interval, max_lag interval, within_target double precision, looked_at interval,
                  refreshes bigint)
-  language sql
-  volatile
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
   with now as materialized (
     select worker.now() as at

@@ -6,8 +6,7 @@ create or replace function lake.move_refreshes(
   p_rounds  bigint[]
 )
   returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_idle  bigint[] := '{}';

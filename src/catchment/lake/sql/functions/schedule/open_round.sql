@@ -9,8 +9,7 @@ create or replace function lake.open_round(
   p_tables    bigint[]
 )
   returns bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round_id bigint;

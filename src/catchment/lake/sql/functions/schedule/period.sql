@@ -6,8 +6,7 @@ create or replace function lake.period(
   p_chain_ms  double precision
 )
   returns double precision
-  language sql
-  immutable
+  language sql immutable
 return 2 ^ floor(log(2, greatest(1, least(extract(epoch from p_lag) / 2,
                                           extract(epoch from p_lag) - coalesce(p_chain_ms, 0)::numeric / 1000
                                           - 1))))::double precision;

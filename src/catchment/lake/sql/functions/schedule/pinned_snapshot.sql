@@ -2,10 +2,7 @@
 -- content is, and what open rounds look at. Older ones may expire. The newest snapshot when there is no table.
 create or replace function lake.pinned_snapshot()
   returns bigint
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select least((select max(s.snapshot_id) from lake.ducklake_snapshot as s),
                (select min(r.snapshot) from lake.read as r),

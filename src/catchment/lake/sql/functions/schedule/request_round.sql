@@ -8,9 +8,7 @@ create or replace function lake.request_round(
   p_trigger  text default 'manual'
 )
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_data_at  timestamptz;

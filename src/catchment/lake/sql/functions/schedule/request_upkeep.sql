@@ -4,8 +4,7 @@
 --   locks   the lake's row, when something is done
 create or replace function lake.request_upkeep()
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_sweep_every    constant interval := '30 seconds';

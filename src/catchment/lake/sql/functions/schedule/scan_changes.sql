@@ -6,9 +6,7 @@
 --   locks   the lake's row, if there is something new
 create or replace function lake.scan_changes()
   returns bigint
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_head    bigint := (select max(s.snapshot_id) from lake.ducklake_snapshot as s);

@@ -4,9 +4,7 @@
 --   locks   rows of tables whose component changes
 create or replace function lake.set_components()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_seen    bigint[] := '{}';

@@ -4,9 +4,7 @@
 --   locks   the schedule's row, if something changes
 create or replace function lake.set_tick()
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now    timestamptz := worker.now();

@@ -6,8 +6,7 @@ create or replace function lake.settle_ended(
   p_rounds  bigint[]
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ended record;

@@ -8,8 +8,7 @@ create or replace function lake.settle_idle(
   p_refreshes  bigint[]
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now timestamptz := worker.now();

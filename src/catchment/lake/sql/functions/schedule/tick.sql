@@ -6,9 +6,7 @@
 --   locks   the turn of ticks, that of rounds if it is free; see advance
 create or replace function lake.tick()
   returns jsonb
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_head     bigint;

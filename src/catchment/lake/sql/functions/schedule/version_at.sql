@@ -4,9 +4,7 @@ create or replace function lake.version_at(
   p_snapshot  bigint
 )
   returns bigint
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select v.commit_snapshot
     from lake.version as v

@@ -5,8 +5,7 @@
 --   locks   refresh rows, those that are free; see worker.cancel
 create or replace function lake.watch_refreshes()
   returns integer
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_no_progress constant double precision := 600;

@@ -10,8 +10,7 @@ create or replace function lake.activate_table(
   p_generation  integer
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_next     jsonb;

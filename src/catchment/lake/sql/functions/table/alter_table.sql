@@ -8,9 +8,7 @@ create or replace function lake.alter_table(
   p_change  jsonb
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   update lake.dt as d

@@ -12,9 +12,7 @@ create or replace function lake.create_table(
   p_table  jsonb
 )
   returns jsonb
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_dt lake.dt;

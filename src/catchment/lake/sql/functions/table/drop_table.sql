@@ -8,9 +8,7 @@ create or replace function lake.drop_table(
   p_dt_id  bigint
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform lake.refuse_if_read(p_dt_id, 'dynamic table %s is read by %s',

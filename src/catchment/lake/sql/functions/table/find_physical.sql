@@ -4,9 +4,7 @@ create or replace function lake.find_physical(
   p_generation  integer
 )
   returns bigint
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (select t.table_id

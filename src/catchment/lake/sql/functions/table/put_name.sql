@@ -7,8 +7,7 @@ create or replace function lake.put_name(
   p_dt_id  bigint
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   update lake.dt as d

@@ -8,8 +8,7 @@ create or replace function lake.refuse_if_read(
   p_hint     text
 )
   returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name    text;

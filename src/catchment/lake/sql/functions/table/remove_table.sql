@@ -8,9 +8,7 @@ create or replace function lake.remove_table(
   p_dt_id  bigint
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from lake.dt as d where d.id = p_dt_id and d.state = 'dropping';

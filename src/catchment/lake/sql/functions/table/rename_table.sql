@@ -9,9 +9,7 @@ create or replace function lake.rename_table(
   p_name    text
 )
   returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform lake.refuse_if_read(p_dt_id, 'dynamic table %s is read under its name by %s',

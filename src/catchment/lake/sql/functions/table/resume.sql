@@ -8,9 +8,7 @@ create or replace function lake.resume(
   p_dt_id  bigint
 )
   returns bigint[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_above text;

@@ -9,9 +9,7 @@ create or replace function lake.suspend(
   p_by     text default 'user'
 )
   returns bigint[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids bigint[];
