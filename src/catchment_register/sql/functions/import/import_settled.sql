@@ -27,11 +27,7 @@ begin
                       where t.command = 'import_job_process' and t.payload -> 'job_id' = to_jsonb(v_job_id)
                         and t.state in ('pending', 'processing', 'waiting', 'interrupted'));
   perform register.notify_import(v_job_id);
-<<<<<<< HEAD
-  perform worker.notify('worker_status', jsonb_build_object('type', 'is_importing', 'status', register.is_importing())::text);
-=======
-  perform register.notify('worker_status', jsonb_build_object('type', 'is_importing',
-                                                              'status', register.is_importing())::text);
->>>>>>> 03187e9 (style(register): lines of SQL end at 120 characters)
+  perform worker.notify('worker_status', jsonb_build_object('type', 'is_importing',
+                                                            'status', register.is_importing())::text);
 end;
 $$;
