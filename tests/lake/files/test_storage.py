@@ -10,7 +10,7 @@ from catchment.lake.duck.duck import Duck
 from catchment.lake.files import storage
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import BucketRange
-from tests.fixtures.lake import SETTINGS, LakeCase, install_lake
+from tests.fixtures.lake import SETTINGS, LakeCase, install_lake, list_scratch
 from tests.fixtures.s3 import Bucket
 from tests.lake.control.support import add_table, begin, content, refresh, start
 
@@ -36,13 +36,13 @@ def test_removed_files_are_gone_with_their_empty_scratch_folders(lake_case: Lake
     storage.make_folders([*mine, other, data])
     for path in (*mine, other, data):
         Path(path).write_text("")
-    assert storage.list_scratch(lake_case.duck, lake_case.address) == sorted([*mine, other])
+    assert list_scratch(lake_case.duck, lake_case.address) == sorted([*mine, other])
     assert storage.remove(lake_case.duck, lake_case.control, [*mine, data, f"{scratch}never/was.parquet"]) == [
         *mine,
         data,
         f"{scratch}never/was.parquet",
     ]
-    assert storage.list_scratch(lake_case.duck, lake_case.address) == [other]
+    assert list_scratch(lake_case.duck, lake_case.address) == [other]
     assert not Path(scratch).exists()
     assert Path(data).parent.exists()
 
@@ -96,7 +96,7 @@ def test_objects_in_a_bucket_are_removed_and_no_other(db: str, bucket: Bucket) -
     storage.make_folders(mine)
     for path in mine:
         duck.run(f"COPY (SELECT 1 AS a) TO '{path}' (FORMAT parquet)")
-    assert storage.list_scratch(duck, address) == mine[:1]
+    assert list_scratch(duck, address) == mine[:1]
     assert len(bucket.objects()) == len(kept) + 2
     assert storage.remove(duck, control, [*mine, f"{scratch}never/was.parquet"]) == [
         *mine,

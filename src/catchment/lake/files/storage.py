@@ -95,8 +95,3 @@ def list_files(duck: Duck, folder: str) -> list[str]:
         pattern = _PATTERN.sub(r"[\g<0>]", folder.rstrip("/"))
         return [row[0] for row in duck.rows("SELECT file FROM glob(?) ORDER BY 1", [f"{pattern}/**"])]
     return sorted(os.path.join(path, name) for path, _, names in os.walk(folder) for name in names)
-
-
-def list_scratch(duck: Duck, address: LakeAddress) -> list[str]:
-    """All keys and deletes that lie about, of any refresh."""
-    return list_files(duck, f"{address.data_path}catchment/")

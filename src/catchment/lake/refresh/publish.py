@@ -32,8 +32,6 @@ from catchment.lake.refresh.compute import Difference, InvariantBroken, among_ke
 from catchment.lake.refresh.session import Work
 from catchment.lake.types import Action, Order, Publication
 
-__all__ = ["Published", "commit_lock", "publish_files", "publish_rows"]
-
 TRIES = 5
 FIRST_PAUSE = 0.02
 FILES_PER_CALL = 256
