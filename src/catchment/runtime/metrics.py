@@ -1,6 +1,6 @@
-"""Counts what the worker does. Plain numbers on the hot path; an exporter reads them when somebody asks.
+"""Counts what the worker does. Plain numbers on the hot path, read at each scrape.
 
-The names are those that operators see; ``metrics_server`` writes them in Prometheus' format.
+``SHOWN`` has the names and sentences that operators see; ``metrics_server`` writes them in Prometheus' format.
 """
 
 from __future__ import annotations
@@ -12,6 +12,20 @@ from collections.abc import Sequence
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 SIZES = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+
+# Attributes of Metrics: the name, without the _total that counters get, and what it is.
+SHOWN = {
+    "completed": ("worker_tasks_completed", "Attempts that completed, as recorded."),
+    "failed": ("worker_tasks_failed", "Attempts that failed."),
+    "cancelled": ("worker_tasks_cancelled", "Attempts that were cancelled."),
+    "interrupted": ("worker_tasks_interrupted", "Attempts that were interrupted and run again."),
+    "task_seconds": ("worker_task_duration_seconds", "Time that attempts took, however they ended."),
+    "released": ("worker_releases", "Claimed tasks given back unfinished."),
+    "fenced_writes": ("worker_fenced_writes", "Ends dropped because the claim was lost."),
+    "claims": ("worker_claims", "Claims asked for, empty ones too."),
+    "claim_size": ("worker_claim_size", "Tasks that claims took."),
+    "claim_seconds": ("worker_claim_seconds", "Time that claims took."),
+}
 
 
 class Histogram:
@@ -79,7 +93,7 @@ class Window:
 
 
 class Metrics:
-    """The counters of one worker process."""
+    """The counters of one worker process: numbers, numbers by kind, and histograms."""
 
     def __init__(self) -> None:
         self.completed = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from threading import Thread
 from typing import cast
@@ -22,7 +23,7 @@ from catchment.errors import CatchmentError, RequestRefused
 from catchment.runtime.events import Events
 from catchment.runtime.limiter import Load
 from catchment.runtime.memory import memory_usage
-from catchment.runtime.metrics import Histogram, Metrics
+from catchment.runtime.metrics import SHOWN, Histogram, Metrics
 from catchment.store.depth import PLACES, QueueDepth, read_depths
 from catchment.task.collector import Collector as AppCollector
 
@@ -44,31 +45,22 @@ class WorkerCollector(Collector):
         self._read_queues = read_queues
 
     def collect(self) -> Iterator[Metric]:
-        yield from self._tasks()
-        yield from self._claims()
+        yield from self._counted()
         yield from self._load()
         yield from self._queues()
 
-    def _tasks(self) -> Iterator[Metric]:
-        counted = self._metrics
-        yield _counter("worker_tasks_completed", "Attempts that completed, as recorded.", counted.completed)
-        failed = CounterMetricFamily("worker_tasks_failed", "Attempts that failed.", labels=["kind"])
-        for kind, count in sorted(dict(counted.failed).items()):
-            failed.add_metric([kind], count)
-        yield failed
-        yield _counter("worker_tasks_cancelled", "Attempts that were cancelled.", counted.cancelled)
-        yield _counter("worker_tasks_interrupted", "Attempts that were interrupted and run again.", counted.interrupted)
-        yield _histogram(
-            "worker_task_duration_seconds", "Time that attempts took, however they ended.", counted.task_seconds
-        )
-        yield _counter("worker_releases", "Claimed tasks given back unfinished.", counted.released)
-        yield _counter("worker_fenced_writes", "Ends dropped because the claim was lost.", counted.fenced_writes)
-
-    def _claims(self) -> Iterator[Metric]:
-        counted = self._metrics
-        yield _counter("worker_claims", "Claims asked for, empty ones too.", counted.claims)
-        yield _histogram("worker_claim_size", "Tasks that claims took.", counted.claim_size)
-        yield _histogram("worker_claim_seconds", "Time that claims took.", counted.claim_seconds)
+    def _counted(self) -> Iterator[Metric]:
+        for attribute, (name, text) in SHOWN.items():
+            value: int | Histogram | Counter[str] = getattr(self._metrics, attribute)
+            if isinstance(value, Histogram):
+                yield _histogram(name, text, value)
+            elif isinstance(value, int):
+                yield CounterMetricFamily(name, text, value=value)
+            else:
+                kinds = CounterMetricFamily(name, text, labels=["kind"])
+                for kind, count in sorted(dict(value).items()):
+                    kinds.add_metric([kind], count)
+                yield kinds
 
     def _load(self) -> Iterator[Metric]:
         load = self._read_load() or Load()
@@ -186,10 +178,6 @@ class MetricsServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(timeout=10)
-
-
-def _counter(name: str, text: str, value: float) -> Metric:
-    return CounterMetricFamily(name, text, value=value)
 
 
 def _gauge(name: str, text: str, value: float) -> Metric:
