@@ -23,16 +23,19 @@ def render() -> str:
     """The section, from its heading to the next."""
     parts = [f"## Reasons\n\n{INTRO}\n"]
     for group, (title, intro) in GROUPS.items():
-        rows = [_row(reason) for reason in Reason if reason.group == group]
-        parts.append(
-            f"### {title}\n\n{intro}\n\n| code | meaning | what to do |\n|---|---|---|\n" + "\n".join(rows) + "\n"
-        )
+        reasons = [reason for reason in Reason if reason.group == group]
+        has_examples = any(reason.example for reason in reasons)
+        head = ["code", "meaning", *(["example"] if has_examples else []), "what to do"]
+        rows = [_row(reason, has_examples=has_examples) for reason in reasons]
+        lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows]
+        parts.append(f"### {title}\n\n{intro}\n\n" + "\n".join(lines) + "\n")
     return "\n".join(parts)
 
 
-def _row(reason: Reason) -> str:
+def _row(reason: Reason, *, has_examples: bool) -> str:
+    example = f" {f'`{reason.example}` ' if reason.example else ''}|" if has_examples else ""
     hint = f" {reason.hint} " if reason.hint else " "
-    return f"| `{reason.value}` | {reason.sentence} |{hint}|"
+    return f"| `{reason.value}` | {reason.sentence} |{example}{hint}|"
 
 
 def placed(page: str) -> str:

@@ -1,7 +1,7 @@
 """Why a table is refreshed as a whole, why a definition is refused, why a refresh failed: every code, with a sentence.
 
-A code is stable and ends up in history, in ``explain`` and in errors; the sentence says what it means and the hint what
-somebody can do about it. What is not listed here cannot be the reason for anything.
+A code is stable and ends up in history, in ``explain`` and in errors; the sentence says what it means, the hint what to
+do about it, the example which query is refused for it. What is not listed here cannot be the reason for anything.
 """
 
 from __future__ import annotations
@@ -105,12 +105,18 @@ class Reason(StrEnum):
         """What to do about it, or None when there is nothing to do."""
         return _TEXTS[self].hint
 
+    @property
+    def example(self) -> str | None:
+        """A query that is refused for it, or None when a query alone is not enough."""
+        return _TEXTS[self].example
+
 
 @dataclass(frozen=True, slots=True)
 class _Text:
     group: Group
     sentence: str
     hint: str | None = None
+    example: str | None = None
 
 
 def refused(reason: Reason, message: str, *, hint: str | None = None) -> TableRefused:
@@ -201,25 +207,28 @@ _TEXTS: dict[Reason, _Text] = {
     ),
     Reason.NO_SOURCE: _Text("full", "The definition reads no table."),
     Reason.MODE_FULL: _Text("full", "REFRESH_MODE = FULL was asked for."),
-    Reason.PARSE_ERROR: _Text("refused", "The text is not understood."),
-    Reason.NOT_A_SELECT: _Text("refused", "A dynamic table is defined by one SELECT."),
+    Reason.PARSE_ERROR: _Text("refused", "The text is not understood.", example="SELECT FROM WHERE"),
+    Reason.NOT_A_SELECT: _Text("refused", "A dynamic table is defined by one SELECT.", example="DROP TABLE orders"),
     Reason.PIVOT_WITHOUT_IN: _Text(
         "refused",
         "PIVOT without a list of values takes its columns from the data; those of a table are fixed.",
         "List the values with IN: PIVOT t ON kind IN ('a', 'b') USING sum(amount).",
+        "SELECT * FROM (PIVOT orders ON note USING sum(amount))",
     ),
     Reason.AMBIGUOUS_NAME: _Text(
         "refused",
         "A name may mean one thing in a refresh and another by hand.",
         "Write it with catalog and schema: lake.main.name.",
+        "SELECT order_id FROM lake.orders",
     ),
     Reason.SESSION_FUNCTION: _Text(
         "refused",
         "A function asks about the session, and each refresh has another one.",
         "Write the value instead.",
+        "SELECT order_id, CURRENT_SCHEMA AS u FROM orders",
     ),
-    Reason.UNKNOWN_TABLE: _Text("refused", "A table does not exist in the lake."),
-    Reason.UNKNOWN_COLUMN: _Text("refused", "A column does not exist."),
+    Reason.UNKNOWN_TABLE: _Text("refused", "A table does not exist in the lake.", example="SELECT a FROM nowhere"),
+    Reason.UNKNOWN_COLUMN: _Text("refused", "A column does not exist.", example="SELECT nothing FROM orders"),
     Reason.VIEW_SOURCE: _Text(
         "refused",
         "A view has no changes of its own to follow.",
@@ -230,11 +239,25 @@ _TEXTS: dict[Reason, _Text] = {
         "refused",
         "Names that start with two underscores are ours, and rowid is the lake's.",
         "Choose another name with AS.",
+        "SELECT order_id AS __rid FROM orders",
     ),
-    Reason.DUPLICATE_COLUMN: _Text("refused", "Two output columns have one name.", "Rename one of them with AS."),
-    Reason.UNSUPPORTED_TYPE: _Text("refused", "The lake cannot store a column of this type.", "Cast the column."),
+    Reason.DUPLICATE_COLUMN: _Text(
+        "refused",
+        "Two output columns have one name.",
+        "Rename one of them with AS.",
+        "SELECT order_id, order_id FROM orders",
+    ),
+    Reason.UNSUPPORTED_TYPE: _Text(
+        "refused",
+        "The lake cannot store a column of this type.",
+        "Cast the column.",
+        "SELECT CAST('101' AS BIT) AS b FROM orders",
+    ),
     Reason.LIMIT_WITHOUT_ORDER: _Text(
-        "refused", "LIMIT without ORDER BY keeps other rows each time.", "Add an ORDER BY that leaves no ties."
+        "refused",
+        "LIMIT without ORDER BY keeps other rows each time.",
+        "Add an ORDER BY that leaves no ties.",
+        "SELECT order_id FROM orders LIMIT 1",
     ),
     Reason.INCREMENTAL_NOT_POSSIBLE: _Text(
         "refused", "REFRESH_MODE = INCREMENTAL was asked for.", "Use REFRESH_MODE = AUTO, or change the definition."
