@@ -2,9 +2,7 @@
 -- as well, so that a handler that releases all advisory locks of its session is not taken for dead.
 --
 --   session reads worker.backend, sets worker.task_id
-create or replace function worker.enter_task(
-  p_task_id  bigint
-)
+create or replace function worker.enter_task(p_task_id bigint)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

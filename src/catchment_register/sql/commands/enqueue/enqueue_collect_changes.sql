@@ -1,8 +1,6 @@
 -- enqueue_collect_changes: ask for logged changes to be taken through derivation, or with scope all for everything to
 -- be derived. One that is pending already takes the request in; all outlives nothing said.
-create or replace function worker.enqueue_collect_changes(
-  p_scope  text default null
-)
+create or replace function worker.enqueue_collect_changes(p_scope text default null)
   returns bigint
   language sql security definer set search_path = pg_catalog, pg_temp
 as $$

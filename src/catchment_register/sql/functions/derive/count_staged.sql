@@ -1,9 +1,7 @@
 -- count_staged: the number of rows that the batches of a round have staged.
 --
 --   raises  RG010 when there are fewer than they noted: staging does not survive a crash of the server
-create or replace function register.count_staged(
-  p_round_id  bigint
-)
+create or replace function register.count_staged(p_round_id bigint)
   returns bigint
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -2,9 +2,7 @@
 -- more goes.
 --
 --   plan    no_jit
-create or replace function register.count_used(
-  p_flush_id  bigint
-)
+create or replace function register.count_used(p_flush_id bigint)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -3,9 +3,7 @@
 -- for registers small enough; it takes what was logged along.
 --
 --   raises  RG009 while a round is open, RG008 for another scope
-create or replace function register.derive_now(
-  p_scope  text
-)
+create or replace function register.derive_now(p_scope text)
   returns bigint
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

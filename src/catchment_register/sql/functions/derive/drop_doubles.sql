@@ -3,9 +3,7 @@
 -- Where nothing has been logged meanwhile there are none.
 --
 --   plan    no_jit, memory_256
-create or replace function register.drop_doubles(
-  p_round_id  bigint
-)
+create or replace function register.drop_doubles(p_round_id bigint)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

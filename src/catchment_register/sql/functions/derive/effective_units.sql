@@ -4,9 +4,7 @@
 -- has no bounds.
 --
 --   plan    no_jit, indexed
-create or replace function register.effective_units(
-  p_round_id  bigint
-)
+create or replace function register.effective_units(p_round_id bigint)
   returns register.round
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -2,9 +2,7 @@
 -- it. A small one is not truncated: every session would plan all that reads it again.
 --
 --   locks   staging, until commit, if it is free
-create or replace function register.empty_staging(
-  p_round_id  bigint
-)
+create or replace function register.empty_staging(p_round_id bigint)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -6,9 +6,7 @@
 --   reads   pg_temp.b_own, pg_temp.b_part, pg_temp.b_segment
 --   writes  pg_temp.b_part, pg_temp.b_row, pg_temp.b_segment
 --   plan    no_jit, generic, hashed, memory_128
-create or replace function register.enterprise_rows(
-  p_enterprise_ids  integer[]
-)
+create or replace function register.enterprise_rows(p_enterprise_ids integer[])
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

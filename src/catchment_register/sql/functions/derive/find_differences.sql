@@ -7,9 +7,7 @@
 --   reads   pg_temp.p_diff
 --   writes  pg_temp.p_diff
 --   plan    no_jit, unlooped, memory_256
-create or replace function register.find_differences(
-  p_round  register.round
-)
+create or replace function register.find_differences(p_round register.round)
   returns bigint
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

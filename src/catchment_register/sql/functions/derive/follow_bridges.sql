@@ -4,9 +4,7 @@
 --   reads   pg_temp.p_group
 --   writes  pg_temp.p_bridge, pg_temp.p_group
 --   plan    no_jit, indexed
-create or replace function register.follow_bridges(
-  p_enterprise_ids  integer[]
-)
+create or replace function register.follow_bridges(p_enterprise_ids integer[])
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -4,9 +4,7 @@
 --   reads   pg_temp.b_relation
 --   writes  pg_temp.b_relation
 --   plan    no_jit, generic, indexed
-create or replace function register.load_groups(
-  p_power_group_ids  integer[]
-)
+create or replace function register.load_groups(p_power_group_ids integer[])
   returns integer[]
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -3,9 +3,7 @@
 -- round; what belongs to the unit that moved would not. Where nothing has been logged meanwhile nothing has moved.
 --
 --   plan    no_jit, memory_256
-create or replace function register.log_missed(
-  p_round  register.round
-)
+create or replace function register.log_missed(p_round register.round)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

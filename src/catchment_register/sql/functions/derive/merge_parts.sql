@@ -4,9 +4,7 @@
 --   reads   pg_temp.b_moment, pg_temp.b_part, pg_temp.b_row
 --   writes  pg_temp.b_moment
 --   plan    no_jit, generic, hashed, memory_128
-create or replace function register.merge_parts(
-  p_unit_type  text
-)
+create or replace function register.merge_parts(p_unit_type text)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -1,8 +1,6 @@
 -- name_words: the words of a name for searching, in lower case. Parallel safe, so that its index is built by several
 -- processes.
-create or replace function register.name_words(
-  p_name  text
-)
+create or replace function register.name_words(p_name text)
   returns tsvector
   language sql immutable parallel safe
 as $$

@@ -2,9 +2,7 @@
 --
 --   returns the power groups that are
 --   plan    no_jit, indexed
-create or replace function register.note_orphans(
-  p_round  register.round
-)
+create or replace function register.note_orphans(p_round register.round)
   returns integer[]
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -5,9 +5,7 @@
 --
 --   reads   pg_temp.p_group
 --   plan    no_jit
-create or replace function register.plan_batches(
-  p_round_id  bigint
-)
+create or replace function register.plan_batches(p_round_id bigint)
   returns table (batch_seq integer, enterprise_ids int4multirange, power_group_ids int4multirange)
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

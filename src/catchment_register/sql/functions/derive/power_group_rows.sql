@@ -6,9 +6,7 @@
 --   reads   pg_temp.b_own, pg_temp.b_part, pg_temp.b_relation, pg_temp.b_segment
 --   writes  pg_temp.b_part, pg_temp.b_row, pg_temp.b_segment
 --   plan    no_jit, unlooped
-create or replace function register.power_group_rows(
-  p_power_group_ids  integer[]
-)
+create or replace function register.power_group_rows(p_power_group_ids integer[])
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -4,9 +4,7 @@
 --   locks   the published units if there are many, from readers too, until commit
 --   returns the number of rows
 --   plan    no_jit, build_512
-create or replace function register.publish_first(
-  p_round_id  bigint
-)
+create or replace function register.publish_first(p_round_id bigint)
   returns bigint
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

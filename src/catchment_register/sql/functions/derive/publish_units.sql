@@ -4,9 +4,7 @@
 --
 --   raises  RG010 when staged rows were lost in a crash of the server
 --   plan    no_jit, memory_256
-create or replace function register.publish_units(
-  p_round_id  bigint
-)
+create or replace function register.publish_units(p_round_id bigint)
   returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -2,9 +2,7 @@
 -- identifier, a tag or a note stays, without units.
 --
 --   plan    no_jit
-create or replace function register.delete_empty_groups(
-  p_power_group_ids  integer[]
-)
+create or replace function register.delete_empty_groups(p_power_group_ids integer[])
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

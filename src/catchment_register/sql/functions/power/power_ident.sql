@@ -1,7 +1,5 @@
 -- power_ident: how people call a power group: PG and its number to the base of 36, in four digits or more.
-create or replace function register.power_ident(
-  p_id  integer
-)
+create or replace function register.power_ident(p_id integer)
   returns text
   language plpgsql immutable security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -5,9 +5,7 @@
 --   reads   pg_temp.g_edge, pg_temp.g_unit
 --   writes  pg_temp.g_edge, pg_temp.g_unit
 --   plan    no_jit
-create or replace function register.reach_relationships(
-  p_legal_unit_ids  int4multirange
-)
+create or replace function register.reach_relationships(p_legal_unit_ids int4multirange)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

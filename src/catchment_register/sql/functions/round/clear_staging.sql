@@ -1,7 +1,5 @@
 -- clear_staging: take away what a round has staged and not published.
-create or replace function register.clear_staging(
-  p_round_id  bigint
-)
+create or replace function register.clear_staging(p_round_id bigint)
   returns void
   language sql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -3,9 +3,7 @@
 --
 --   open -> done
 --   raises  RG009 when the round is not open
-create or replace function register.close_round(
-  p_round_id  bigint
-)
+create or replace function register.close_round(p_round_id bigint)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -3,9 +3,7 @@
 --
 --   open -> broken
 --   writes  register.collect_request
-create or replace function register.give_back(
-  p_round_id  bigint
-)
+create or replace function register.give_back(p_round_id bigint)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

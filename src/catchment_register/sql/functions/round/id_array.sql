@@ -1,7 +1,5 @@
 -- id_array: the ids of a set of ranges, in order: an index finds these, but not ranges.
-create or replace function register.id_array(
-  p_ids  int4multirange
-)
+create or replace function register.id_array(p_ids int4multirange)
   returns integer[]
   language sql immutable security definer set search_path = pg_catalog, pg_temp
 as $$

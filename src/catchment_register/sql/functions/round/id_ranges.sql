@@ -1,7 +1,5 @@
 -- id_ranges: ids as a set of ranges: neighbours become one.
-create or replace function register.id_ranges(
-  p_ids  integer[]
-)
+create or replace function register.id_ranges(p_ids integer[])
   returns int4multirange
   language sql immutable security definer set search_path = pg_catalog, pg_temp
 as $$

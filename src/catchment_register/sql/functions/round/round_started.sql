@@ -1,9 +1,7 @@
 -- round_started: a stage has been claimed. Sent with the claim, so that people see it before its work is done.
 --
 --   plan    no_jit
-create or replace procedure register.round_started(
-  payload  jsonb
-)
+create or replace procedure register.round_started(payload jsonb)
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -4,9 +4,7 @@
 -- first import, the round is about all of them: they need not be looked for.
 --
 --   raises  RG009 while another round is open
-create or replace function register.take_changes(
-  p_is_all  boolean
-)
+create or replace function register.take_changes(p_is_all boolean)
   returns register.round
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -1,7 +1,5 @@
 -- forget_artifacts: files that are gone, or belong to the lake now.
-create or replace function lake.forget_artifacts(
-  p_paths  text[]
-)
+create or replace function lake.forget_artifacts(p_paths text[])
   returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -1,8 +1,6 @@
 -- schedule_deletion: put files that the catalog does not know on DuckLake's list of files to delete, as the oldest of
 -- all; for stores where only DuckLake can remove a file.
-create or replace function lake.schedule_deletion(
-  p_paths  text[]
-)
+create or replace function lake.schedule_deletion(p_paths text[])
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -3,9 +3,7 @@
 -- together.
 --
 --   returns null when there is no such table, or it was never filled
-create or replace function lake.content_of(
-  p_dt_id  bigint
-)
+create or replace function lake.content_of(p_dt_id bigint)
   returns jsonb
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$

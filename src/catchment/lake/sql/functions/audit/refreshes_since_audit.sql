@@ -1,8 +1,6 @@
 -- refreshes_since_audit: how many refreshes have written to a table, or may have, since it was last compared with its
 -- query.
-create or replace function lake.refreshes_since_audit(
-  p_dt_id  bigint
-)
+create or replace function lake.refreshes_since_audit(p_dt_id bigint)
   returns bigint
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -2,9 +2,7 @@
 -- table.
 --
 --   locks   the table's row, then those below it
-create or replace function lake.count_failure(
-  p_refresh  lake.refresh
-)
+create or replace function lake.count_failure(p_refresh lake.refresh)
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$

@@ -2,9 +2,7 @@
 -- lock first: advance holds the round while it waits for refresh rows.
 --
 --   locks   the row of the round
-create or replace function lake.lock_round(
-  p_refresh_id  bigint
-)
+create or replace function lake.lock_round(p_refresh_id bigint)
   returns void
   language sql set search_path = pg_catalog, pg_temp
 as $$

@@ -1,8 +1,6 @@
 -- order_of: what a refresh is to do. Sources that are base tables are read at the round's snapshot, dynamic tables at
 -- the commit that has their content for it ("new" is null when there is none).
-create or replace function lake.order_of(
-  p_refresh_id  bigint
-)
+create or replace function lake.order_of(p_refresh_id bigint)
   returns jsonb
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -3,9 +3,7 @@
 --
 --   locks   the frontier row
 --   raises  CM015 when the frontier is not the one that the refresh started from, or is already as new
-create or replace function lake.put_frontier(
-  p_refresh  lake.refresh
-)
+create or replace function lake.put_frontier(p_refresh lake.refresh)
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$

@@ -5,9 +5,7 @@
 --   EXECUTING | PUBLISHING | PUBLISHED whose task has settled -> see settle_ended
 --   locks   the row of the round, then those of other open rounds, then refreshes; all but the first only if they are
 --           free
-create or replace function lake.advance(
-  p_round_id  bigint default null
-)
+create or replace function lake.advance(p_round_id bigint default null)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -1,8 +1,6 @@
 -- due: tables whose turn it is. Turns are the multiples of a table's period, counted from the same moment for all; a
 -- turn in which the table was tried, or got its data in another way, is over. Missed turns are not made up for.
-create or replace function lake.due(
-  p_now  timestamptz
-)
+create or replace function lake.due(p_now timestamptz)
   returns setof bigint
   language sql stable set search_path = pg_catalog, pg_temp
 as $$

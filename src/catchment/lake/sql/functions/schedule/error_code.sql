@@ -1,7 +1,5 @@
 -- error_code: the code of a refresh for the error of its task, for tasks that could not say it themselves.
-create or replace function lake.error_code(
-  p_error  jsonb
-)
+create or replace function lake.error_code(p_error jsonb)
   returns text
   language sql immutable set search_path = pg_catalog, pg_temp
 as $$

@@ -9,9 +9,7 @@
 -- about, it is quadratic.
 --
 --   plan    walk
-create or replace function lake.fates(
-  p_rounds  bigint[]
-)
+create or replace function lake.fates(p_rounds bigint[])
   returns table (refresh_id bigint, dt_id bigint, fate text, reason text)
   language sql stable set search_path = pg_catalog, pg_temp
 as $$

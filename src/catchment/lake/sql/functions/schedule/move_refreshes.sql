@@ -2,9 +2,7 @@
 --
 --   returns whether anything has moved
 --   locks   refresh rows; of tables without changes the frontier rows too
-create or replace function lake.move_refreshes(
-  p_rounds  bigint[]
-)
+create or replace function lake.move_refreshes(p_rounds bigint[])
   returns boolean
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$

@@ -2,9 +2,7 @@
 -- too often, one of its buckets failed, or somebody cancelled it.
 --
 --   locks   refresh rows, those that are free, then see settle_refresh
-create or replace function lake.settle_ended(
-  p_rounds  bigint[]
-)
+create or replace function lake.settle_ended(p_rounds bigint[])
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$

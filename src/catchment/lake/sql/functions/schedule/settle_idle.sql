@@ -4,9 +4,7 @@
 --   SCHEDULED -> SUCCEEDED, action no_data
 --   locks   the frontier rows of the tables, which have no other refresh under way, then the refresh rows, then those
 --           of the tables
-create or replace function lake.settle_idle(
-  p_refreshes  bigint[]
-)
+create or replace function lake.settle_idle(p_refreshes bigint[])
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$

@@ -8,9 +8,7 @@
 --           happened
 --   locks   the table's row
 --   raises  CM014 when the name is taken
-create or replace function lake.create_table(
-  p_table  jsonb
-)
+create or replace function lake.create_table(p_table jsonb)
   returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -3,9 +3,7 @@
 --
 --   locks   the table's row
 --   raises  CM015 when there is no such name
-create or replace function lake.put_name(
-  p_dt_id  bigint
-)
+create or replace function lake.put_name(p_dt_id bigint)
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$

@@ -4,9 +4,7 @@
 --   dropping -> gone
 --   locks   the table's row
 --   raises  CM015 when it is not being dropped
-create or replace function lake.remove_table(
-  p_dt_id  bigint
-)
+create or replace function lake.remove_table(p_dt_id bigint)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -4,9 +4,7 @@
 --   returns the ids that were resumed
 --   locks   the rows of these tables by id
 --   raises  CM014 while a table above it is suspended
-create or replace function lake.resume(
-  p_dt_id  bigint
-)
+create or replace function lake.resume(p_dt_id bigint)
   returns bigint[]
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
