@@ -19,8 +19,8 @@ create table register.report_state (
     check (report in ('statistical_history', 'statistical_unit_facet', 'statistical_history_facet'))
 );
 comment on table register.report_state is
-  'How far each report is, written in the transaction that brought it there: the last flush it has in it (null: to be rebuilt), '
-  'and the last day of its last period.';
+  'How far each report is, written in the transaction that brought it there: the last flush it has in it (null: to be '
+  'rebuilt), and the last day of its last period.';
 insert into register.report_state (report)
 values ('statistical_history'), ('statistical_unit_facet'), ('statistical_history_facet');
 
@@ -28,8 +28,8 @@ create unlogged table register.staging_mark (
   round_id  bigint primary key
 );
 comment on table register.staging_mark is
-  'Written before a round stages anything for its reports. A crash of the server empties it together with all that was staged: a '
-  'round that does not find its mark has lost rows.';
+  'Written before a round stages anything for its reports. A crash of the server empties it together with all that was '
+  'staged: a round that does not find its mark has lost rows.';
 
 create unlogged table register.report_cell (
   round_id                         bigint not null,
@@ -63,8 +63,9 @@ create unlogged table register.report_cell (
 -- Here and below: between rounds these tables are empty. What the server finds then would mislead the planner.
 ) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.report_cell is
-  'Unit rows that look the same to a report, counted; or one row of a unit, where rows of a unit are compared with each other. '
-  'Cells of one key may share its weight: only their sum matters. partition_seq below 0: cells that extremes are looked up in.';
+  'Unit rows that look the same to a report, counted; or one row of a unit, where rows of a unit are compared with '
+  'each other. Cells of one key may share its weight: only their sum matters. partition_seq below 0: cells that '
+  'extremes are looked up in.';
 
 create type register.measures as (
   exists_count                              integer,
@@ -89,8 +90,9 @@ create type register.measures as (
   status_change_count                       integer
 );
 comment on type register.measures is
-  'What is counted of the units of a group in a period: how many are there at its end and how many of them count, what came and '
-  'went since the end of the period before, births and deaths, and changes. history_sums says how, add_measures adds two.';
+  'What is counted of the units of a group in a period: how many are there at its end and how many of them count, what '
+  'came and went since the end of the period before, births and deaths, and changes. history_sums says how, '
+  'add_measures adds two.';
 
 create table register.statistical_history_row (
   resolution                        text collate "C" not null,
@@ -114,8 +116,8 @@ create table register.statistical_history_row (
   constraint statistical_history_row_month               check ((month is null) = (resolution = 'year'))
 );
 comment on table register.statistical_history_row is
-  'Units by period and type: those there at its end, what came and went, what changed. facet_key is made from the type; no '
-  'dimension has a value. unit_count: units that the row is about; a row without any does not exist.';
+  'Units by period and type: those there at its end, what came and went, what changed. facet_key is made from the '
+  'type; no dimension has a value. unit_count: units that the row is about; a row without any does not exist.';
 -- The key. A period is one number, so that an index finds the single row: a month that may be null cannot be looked up.
 create unique index statistical_history_key
   on register.statistical_history_row (facet_key, (year * 100 + coalesce(month, 0)));
@@ -137,7 +139,8 @@ create table register.statistical_unit_facet_row (
   constraint statistical_unit_facet_row_counts check (count > 0)
 ) with (fillfactor = 85); -- small rounds update rows in their pages
 comment on table register.statistical_unit_facet_row is
-  'Counted units by validity, type and six dimensions. facet_key is made from all of these, so that equality is one comparison.';
+  'Counted units by validity, type and six dimensions. facet_key is made from all of these, so that equality is one '
+  'comparison.';
 -- Drill-down at a date.
 create index statistical_unit_facet_valid on register.statistical_unit_facet_row (valid_from, valid_until);
 
@@ -165,5 +168,5 @@ create unlogged table register.statistical_history_staging (
   merged          register.moment[]
 ) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.statistical_history_staging is
-  'Periods of the history, and after it of the history by facet, that children have computed and the end of the stage has not yet '
-  'published; removed: what the moments lose; merged: the moments as they will be, where is_merged.';
+  'Periods of the history, and after it of the history by facet, that children have computed and the end of the stage '
+  'has not yet published; removed: what the moments lose; merged: the moments as they will be, where is_merged.';

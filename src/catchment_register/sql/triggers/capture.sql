@@ -1,12 +1,13 @@
--- Change capture: each statement on base data notes which units it touched, by its old rows and by its new ones, and the
--- transaction asks once, as it commits, for a collection.
+-- Change capture: each statement on base data notes which units it touched, by its old rows and by its new ones, and
+-- the transaction asks once, as it commits, for a collection.
 do $$
 declare
   v_statement text;
 begin
   for v_statement in
     select format('create or replace trigger capture_%s after %s on register.%I referencing %s table as changed'
-                  ' for each statement execute function register.capture_%s()', e.name, e.event, c.table_name, e.side, c.capture)
+                  ' for each statement execute function register.capture_%s()', e.name, e.event, c.table_name, e.side,
+                  c.capture)
       from (values ('enterprise', 'enterprise'), ('legal_unit', 'legal_unit'), ('establishment', 'establishment'),
                    ('activity', 'owned'), ('location', 'owned'), ('contact', 'owned'), ('stat_for_unit', 'owned'),
                    ('person_for_unit', 'owned'), ('external_ident', 'named'), ('tag_for_unit', 'named'),

@@ -1,11 +1,13 @@
--- Code lists are added to and corrected, never deleted from: so whoever names a code needs no lock on it. The same goes for images.
+-- Code lists are added to and corrected, never deleted from: so whoever names a code needs no lock on it. The same goes
+-- for images.
 do $$
 declare
   v_table text;
 begin
-  foreach v_table in array '{activity_category_standard,activity_category,region_version,region,sector,tag,legal_form,country,status,'
-                           'unit_size,data_source,foreign_participation,external_ident_type,stat_definition,legal_rel_type,'
-                           'power_group_type,person_role,image}'::text[]
+  foreach v_table in array
+    '{activity_category_standard,activity_category,region_version,region,sector,tag,legal_form,country,status,'
+    'unit_size,data_source,foreign_participation,external_ident_type,stat_definition,legal_rel_type,'
+    'power_group_type,person_role,image}'::text[]
   loop
     execute format('create or replace trigger refuse_delete before delete on register.%1$I'
                    ' for each row execute function register.refuse_code_change();'

@@ -1,6 +1,7 @@
--- Rules between units, and between details and the units they belong to. A guard reads the changed rows from a transition table that
--- is always called changed: new rows of an INSERT or UPDATE, or old rows of an UPDATE or DELETE. Triggers of one event run in the
--- order of their names: a guard that looks at what others committed comes after the one that locks.
+-- Rules between units, and between details and the units they belong to. A guard reads the changed rows from a
+-- transition table that is always called changed: new rows of an INSERT or UPDATE, or old rows of an UPDATE or DELETE.
+-- Triggers of one event run in the order of their names: a guard that looks at what others committed comes after the
+-- one that locks.
 do $$
 declare
   v_statement text;
@@ -18,19 +19,24 @@ begin
           ('person_for_unit', '1_parent', '{legal_unit_id,legal_unit,establishment_id,establishment,person_id,person}'),
           ('legal_relationship', '1_parent', '{influencing_id,legal_unit,influenced_id,legal_unit}'),
           ('power_root', '1_parent', '{power_group_id,power_group}'),
-          ('external_ident', '1_owner', '{legal_unit_id,legal_unit,establishment_id,establishment,enterprise_id,enterprise,'
-                                        'power_group_id,power_group,person_id,person}'),
-          ('tag_for_unit', '1_owner', '{legal_unit_id,legal_unit,establishment_id,establishment,enterprise_id,enterprise,'
-                                      'power_group_id,power_group}'),
-          ('unit_notes', '1_owner', '{legal_unit_id,legal_unit,establishment_id,establishment,enterprise_id,enterprise,'
-                                    'power_group_id,power_group}'),
+          ('external_ident', '1_owner',
+           '{legal_unit_id,legal_unit,establishment_id,establishment,enterprise_id,enterprise,'
+           'power_group_id,power_group,person_id,person}'),
+          ('tag_for_unit', '1_owner',
+           '{legal_unit_id,legal_unit,establishment_id,establishment,enterprise_id,enterprise,'
+           'power_group_id,power_group}'),
+          ('unit_notes', '1_owner',
+           '{legal_unit_id,legal_unit,establishment_id,establishment,enterprise_id,enterprise,'
+           'power_group_id,power_group}'),
           ('legal_unit', '3_primary', '{primary_for_enterprise,enterprise_id}'),
           ('establishment', '3_primary', '{primary_for_legal_unit,legal_unit_id,primary_for_enterprise,enterprise_id}'),
           ('legal_relationship', '3_primary', '{primary_influencer_only,influenced_id}'),
-          ('legal_unit', '4_codes', '{sector_id,sector,status_id,status,legal_form_id,legal_form,unit_size_id,unit_size,'
-                                    'data_source_id,data_source,foreign_participation_id,foreign_participation,image_id,image}'),
-          ('establishment', '4_codes', '{sector_id,sector,status_id,status,unit_size_id,unit_size,data_source_id,data_source,'
-                                       'foreign_participation_id,foreign_participation,image_id,image}'),
+          ('legal_unit', '4_codes',
+           '{sector_id,sector,status_id,status,legal_form_id,legal_form,unit_size_id,unit_size,'
+           'data_source_id,data_source,foreign_participation_id,foreign_participation,image_id,image}'),
+          ('establishment', '4_codes',
+           '{sector_id,sector,status_id,status,unit_size_id,unit_size,data_source_id,data_source,'
+           'foreign_participation_id,foreign_participation,image_id,image}'),
           ('activity', '4_codes', '{category_id,activity_category,data_source_id,data_source}'),
           ('location', '4_codes', '{region_id,region,country_id,country,data_source_id,data_source}'),
           ('contact', '4_codes', '{data_source_id,data_source}'),
@@ -44,19 +50,22 @@ begin
           ('stat_for_unit', '4_statistic', '{}'),
           ('external_ident', '5_ident', '{}'),
           ('power_root', '5_root', '{}'),
-          ('legal_unit', '5_children', '{establishment,legal_unit_id,activity,legal_unit_id,location,legal_unit_id,'
-                                       'contact,legal_unit_id,stat_for_unit,legal_unit_id,person_for_unit,legal_unit_id,'
-                                       'external_ident,legal_unit_id,tag_for_unit,legal_unit_id,unit_notes,legal_unit_id,'
-                                       'legal_relationship,influencing_id,legal_relationship,influenced_id}'),
-          ('establishment', '5_children', '{activity,establishment_id,location,establishment_id,contact,establishment_id,'
-                                          'stat_for_unit,establishment_id,person_for_unit,establishment_id,'
-                                          'external_ident,establishment_id,tag_for_unit,establishment_id,'
-                                          'unit_notes,establishment_id}'))
+          ('legal_unit', '5_children',
+           '{establishment,legal_unit_id,activity,legal_unit_id,location,legal_unit_id,'
+           'contact,legal_unit_id,stat_for_unit,legal_unit_id,person_for_unit,legal_unit_id,'
+           'external_ident,legal_unit_id,tag_for_unit,legal_unit_id,unit_notes,legal_unit_id,'
+           'legal_relationship,influencing_id,legal_relationship,influenced_id}'),
+          ('establishment', '5_children',
+           '{activity,establishment_id,location,establishment_id,contact,establishment_id,'
+           'stat_for_unit,establishment_id,person_for_unit,establishment_id,'
+           'external_ident,establishment_id,tag_for_unit,establishment_id,'
+           'unit_notes,establishment_id}'))
                as g (table_name, name, arguments)
       union all
       -- Rows of one key: one of the owner columns with the key columns.
       select t.table_name, '2_overlap', array(select array_to_string(o.name || t.key_columns, ',')
-                                                from unnest(t.owner_columns) with ordinality as o (name, n) order by o.n)
+                                                from unnest(t.owner_columns) with ordinality as o (name, n)
+                                               order by o.n)
         from register.temporal_table as t
     )
     select format('create or replace trigger guard_%s_%s after %s on register.%I referencing %s table as changed'
@@ -68,15 +77,17 @@ begin
       join (values ('insert', 'new', false), ('update', 'new', false), ('update', 'old', true), ('delete', 'old', true))
            as e (event, side, is_of_children) on e.is_of_children = (g.name = '5_children')
     union all
-    select format('create or replace trigger refuse_delete_in_use after delete on register.%I referencing old table as changed'
-                  ' for each statement execute function register.refuse_delete_in_use(%s);'
+    select format('create or replace trigger refuse_delete_in_use after delete on register.%I referencing old table as '
+                  'changed for each statement execute function register.refuse_delete_in_use(%s);'
                   ' create or replace trigger refuse_id_change before update of id on register.%1$I'
                   ' for each row when (old.id <> new.id) execute function register.refuse_code_change()',
                   u.table_name, u.uses)
       from (values
-        ('enterprise', $a$'legal_unit', 'enterprise_id', 'establishment', 'enterprise_id', 'external_ident', 'enterprise_id',
+        ('enterprise', $a$'legal_unit', 'enterprise_id', 'establishment', 'enterprise_id', 'external_ident',
+         'enterprise_id',
                        'tag_for_unit', 'enterprise_id', 'unit_notes', 'enterprise_id'$a$),
-        ('power_group', $a$'legal_relationship', 'derived_power_group_id', 'power_root', 'power_group_id', 'external_ident',
+        ('power_group', $a$'legal_relationship', 'derived_power_group_id', 'power_root', 'power_group_id',
+         'external_ident',
                         'power_group_id', 'tag_for_unit', 'power_group_id', 'unit_notes', 'power_group_id'$a$),
         ('person', $a$'person_for_unit', 'person_id', 'external_ident', 'person_id'$a$)) as u (table_name, uses)
     union all

@@ -6,5 +6,5 @@ select h.resolution, h.year, h.month, h.unit_type, h.primary_activity_category_p
        register.stats_summary(h.moments, h.value_counts) as stats_summary
   from register.statistical_history_facet_row as h;
 comment on view register.statistical_history_facet is
-  'statistical_history by what units are at the end of the period, or were at the end of the one before. Sums over all facets are '
-  'the rows of statistical_history.';
+  'statistical_history by what units are at the end of the period, or were at the end of the one before. Sums over all '
+  'facets are the rows of statistical_history.';

@@ -1,5 +1,5 @@
--- check_base: base data against the rules that triggers keep while they are written, looked at as a whole: also what two sessions
--- could have written past each other, or somebody with triggers turned off.
+-- check_base: base data against the rules that triggers keep while they are written, looked at as a whole: also what
+-- two sessions could have written past each other, or somebody with triggers turned off.
 --
 --   plan    no_jit, memory_128
 create or replace function register.check_base()
@@ -10,15 +10,16 @@ as $$
     select 'activity' as what, a.legal_unit_id, a.establishment_id, a.type as key, a.valid_from, a.valid_until
       from register.activity as a
     union all
-    select 'location', l.legal_unit_id, l.establishment_id, l.type, l.valid_from, l.valid_until from register.location as l
+    select 'location', l.legal_unit_id, l.establishment_id, l.type, l.valid_from, l.valid_until
+      from register.location as l
     union all
     select 'contact', c.legal_unit_id, c.establishment_id, null, c.valid_from, c.valid_until from register.contact as c
     union all
     select 'stat_for_unit', s.legal_unit_id, s.establishment_id, s.stat_definition_id::text, s.valid_from, s.valid_until
       from register.stat_for_unit as s
     union all
-    select 'person_for_unit', p.legal_unit_id, p.establishment_id, concat_ws('/', p.person_id, p.person_role_id), p.valid_from,
-           p.valid_until
+    select 'person_for_unit', p.legal_unit_id, p.establishment_id, concat_ws('/', p.person_id, p.person_role_id),
+           p.valid_from, p.valid_until
       from register.person_for_unit as p
   ),
   slice as (
@@ -26,11 +27,13 @@ as $$
     union all
     select 'establishment', e.id::text, e.valid_from, e.valid_until from register.establishment as e
     union all
-    select d.what, concat_ws('/', d.legal_unit_id, 'e' || d.establishment_id, d.key), d.valid_from, d.valid_until from detail as d
+    select d.what, concat_ws('/', d.legal_unit_id, 'e' || d.establishment_id, d.key), d.valid_from, d.valid_until
+      from detail as d
     union all
     select 'power_root', p.power_group_id::text, p.valid_from, p.valid_until from register.power_root as p
     union all
-    select 'legal_relationship', concat_ws('/', r.influencing_id, r.influenced_id, r.type_id), r.valid_from, r.valid_until
+    select 'legal_relationship', concat_ws('/', r.influencing_id, r.influenced_id, r.type_id), r.valid_from,
+           r.valid_until
       from register.legal_relationship as r
     union all
     select 'primary influencer', r.influenced_id::text, r.valid_from, r.valid_until
@@ -46,7 +49,8 @@ as $$
       from register.establishment as e where e.primary_for_legal_unit
   ),
   owner as materialized (
-    select 'l' as kind, l.id, range_agg(daterange(l.valid_from, l.valid_until)) as valid from register.legal_unit as l group by l.id
+    select 'l' as kind, l.id, range_agg(daterange(l.valid_from, l.valid_until)) as valid
+      from register.legal_unit as l group by l.id
     union all
     select 'e', e.id, range_agg(daterange(e.valid_from, e.valid_until)) from register.establishment as e group by e.id
   ),
@@ -54,8 +58,8 @@ as $$
     select 'establishment' as what, 'l' as kind, e.legal_unit_id as owner_id, e.valid_from, e.valid_until
       from register.establishment as e where e.legal_unit_id is not null
     union all
-    select d.what, case when d.legal_unit_id is not null then 'l' else 'e' end, coalesce(d.legal_unit_id, d.establishment_id),
-           d.valid_from, d.valid_until
+    select d.what, case when d.legal_unit_id is not null then 'l' else 'e' end,
+           coalesce(d.legal_unit_id, d.establishment_id), d.valid_from, d.valid_until
       from detail as d
     union all
     select 'legal_relationship', 'l', e.id, r.valid_from, r.valid_until
@@ -77,7 +81,8 @@ as $$
     select 'activity', 'activity', a.category_id from register.activity as a
     union all
     select 'location', c.kind, c.id
-      from register.location as l cross join lateral (values ('region', l.region_id), ('country', l.country_id)) as c (kind, id)
+      from register.location as l cross join lateral (values ('region', l.region_id),
+                                                      ('country', l.country_id)) as c (kind, id)
     union all
     select 'stat_for_unit', 'stat_definition', s.stat_definition_id from register.stat_for_unit as s
   ),
@@ -103,7 +108,8 @@ as $$
     select 'stat_definition', d.id from register.stat_definition as d
   )
   select 'rows of one key are never valid on the same day', format('%s %s from %s', s.what, s.key, s.valid_from)
-    from (select x.*, lead(x.valid_from) over (partition by x.what, x.key order by x.valid_from) as following from slice as x) as s
+    from (select x.*, lead(x.valid_from) over (partition by x.what, x.key order by x.valid_from) as following
+            from slice as x) as s
    where s.following < s.valid_until
   union all
   select 'what a row belongs to is there for all of its time',

@@ -1,6 +1,6 @@
--- check_derivation: in what the derived tables differ from a derivation of everything anew, in rows of each that are on one side
--- only. The derivation happens in a subtransaction that is taken back; nobody else sees any of it. While changes wait to be taken
--- by a round, what is published is behind: then there is nothing to compare.
+-- check_derivation: in what the derived tables differ from a derivation of everything anew, in rows of each that are on
+-- one side only. The derivation happens in a subtransaction that is taken back; nobody else sees any of it. While
+-- changes wait to be taken by a round, what is published is behind: then there is nothing to compare.
 --
 --   locks   the round to come: no other can begin meanwhile
 --   raises  RG009 while a round is open

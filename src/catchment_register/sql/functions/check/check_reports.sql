@@ -1,5 +1,5 @@
--- check_reports: published reports against published units, and against each other. While a round is on its way reports are behind
--- units: then there is nothing to compare.
+-- check_reports: published reports against published units, and against each other. While a round is on its way reports
+-- are behind units: then there is nothing to compare.
 --
 --   plan    no_jit, memory_128
 create or replace function register.check_reports()
@@ -39,7 +39,8 @@ as $$
     select t.unit_type, p.resolution, p.year, coalesce(p.month, 0), p.last_day
       from register.report_state as s
      cross join (select m.unit_type, min(m.day) as first_day from moved as m group by m.unit_type) as t
-     cross join lateral register.periods(greatest(t.first_day, (s.through - interval '100 years')::date), s.through) as p
+     cross join lateral register.periods(greatest(t.first_day, (s.through - interval '100 years')::date),
+                                         s.through) as p
      where s.report = 'statistical_history'
   ),
   level as (
@@ -50,17 +51,21 @@ as $$
     window w as (partition by e.unit_type order by e.last_day)
   )
   select 'units at the end of a period are those in stock on that day',
-         format('%s %s %s %s: %s existing, %s countable; in stock %s and %s', l.resolution, l.year, nullif(l.month, 0), l.unit_type,
-                coalesce((h.measures).exists_count, 0), coalesce((h.measures).countable_count, 0), l.existing, l.countable)
+         format('%s %s %s %s: %s existing, %s countable; in stock %s and %s', l.resolution, l.year, nullif(l.month, 0),
+                l.unit_type, coalesce((h.measures).exists_count, 0), coalesce((h.measures).countable_count, 0),
+                l.existing, l.countable)
     from level as l
     left join register.statistical_history_row as h
-      on h.resolution = l.resolution and h.year = l.year and coalesce(h.month, 0) = l.month and h.unit_type = l.unit_type
+      on h.resolution = l.resolution and h.year = l.year and coalesce(h.month, 0) = l.month
+     and h.unit_type = l.unit_type
    where l.resolution is not null
-     and (coalesce((h.measures).exists_count, 0), coalesce((h.measures).countable_count, 0)) <> (l.existing, l.countable)
+     and (coalesce((h.measures).exists_count, 0), coalesce((h.measures).countable_count, 0))
+         <> (l.existing, l.countable)
   union all
   select 'facets of units count every counted row once',
-         format('%s from %s until %s: %s, should be %s', coalesce(f.unit_type, u.unit_type), coalesce(f.valid_from, u.valid_from),
-                coalesce(f.valid_until, u.valid_until), coalesce(f.count, 0), coalesce(u.count, 0))
+         format('%s from %s until %s: %s, should be %s', coalesce(f.unit_type, u.unit_type),
+                coalesce(f.valid_from, u.valid_from), coalesce(f.valid_until, u.valid_until), coalesce(f.count, 0),
+                coalesce(u.count, 0))
     from (select x.unit_type, x.valid_from, x.valid_until, sum(x.count) as count
             from register.statistical_unit_facet_row as x
            where exists (select from settled)
@@ -74,16 +79,19 @@ as $$
    where f.count is distinct from u.count
   union all
   select 'the history by facet sums up to the history',
-         format('%s %s %s', coalesce(h.period, f.period), coalesce(h.unit_type, f.unit_type), coalesce(h.measure, f.measure))
+         format('%s %s %s', coalesce(h.period, f.period), coalesce(h.unit_type, f.unit_type),
+                coalesce(h.measure, f.measure))
     from (select x.year * 100 + coalesce(x.month, 0) as period, x.unit_type, m.key as measure, m.value::bigint as value
             from register.statistical_history_row as x
-           cross join lateral jsonb_each_text(to_jsonb(x.measures) || jsonb_build_object('unit_count', x.unit_count)) as m
+           cross join lateral jsonb_each_text(to_jsonb(x.measures)
+                                              || jsonb_build_object('unit_count', x.unit_count)) as m
            where exists (select from settled)) as h
     full join (
       -- Most facets have the same measures as many others.
       select x.period, x.unit_type, m.key as measure, sum(x.facets * m.value::bigint) as value
         from (
-          select x.year * 100 + coalesce(x.month, 0) as period, x.unit_type, x.unit_count, x.measures, count(*) as facets
+          select x.year * 100 + coalesce(x.month, 0) as period, x.unit_type, x.unit_count, x.measures,
+                 count(*) as facets
             from register.statistical_history_facet_row as x
            where exists (select from settled)
            group by x.year * 100 + coalesce(x.month, 0), x.unit_type, x.unit_count, x.measures

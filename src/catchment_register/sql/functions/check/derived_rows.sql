@@ -1,5 +1,5 @@
--- derived_rows: all that is derived, row by row, as JSON; of reports the values apart, without how many hold an extreme. Inlined,
--- therefore without settings of its own.
+-- derived_rows: all that is derived, row by row, as JSON; of reports the values apart, without how many hold an
+-- extreme. Inlined, therefore without settings of its own.
 create or replace function register.derived_rows()
   returns table (name text, content jsonb, moments register.moment[])
   language sql stable

@@ -1,5 +1,5 @@
--- address_times: when known units of a batch have a physical and a postal address: there an update may leave out the country. Only
--- asked for where no home country stands in (p_is_asked). Inlined, therefore without settings of its own.
+-- address_times: when known units of a batch have a physical and a postal address: there an update may leave out the
+-- country. Only asked for where no home country stands in (p_is_asked). Inlined, therefore without settings of its own.
 create or replace function register.address_times(
   p_job_id     integer,
   p_batch_seq  integer,
@@ -24,7 +24,8 @@ as $$
        and o.establishment_id = any (array(select k.unit_id from register.import_link as k
                                             where k.job_id = p_job_id and k.batch_seq = p_batch_seq and not k.is_new))
   )
-  select a.unit_id, range_agg(a.time) filter (where a.type = 'physical'), range_agg(a.time) filter (where a.type = 'postal')
+  select a.unit_id, range_agg(a.time) filter (where a.type = 'physical'),
+         range_agg(a.time) filter (where a.type = 'postal')
     from address as a
    group by a.unit_id;
 $$;

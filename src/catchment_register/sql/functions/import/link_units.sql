@@ -1,10 +1,11 @@
--- link_units: which unit each row is about, by its identifiers, over the file as a whole. A unit that nobody knows is founded by
--- the first row with its leading identifier and gets its number now; so rows of one unit find each other, and no unit is in two
--- batches. Rows that cannot be linked carry the reason, by column. One statement in five steps, each of
--- which reads what the ones before it have found: written to tables in between, a large file would be copied once more by each.
+-- link_units: which unit each row is about, by its identifiers, over the file as a whole. A unit that nobody knows is
+-- founded by the first row with its leading identifier and gets its number now; so rows of one unit find each other,
+-- and no unit is in two batches. Rows that cannot be linked carry the reason, by column. One statement in five steps,
+-- each of which reads what the ones before it have found: written to tables in between, a large file would be copied
+-- once more by each.
 --
--- Batches: a group is what may write the same unit: the rows of an enterprise, or of the legal unit of an establishment's first
--- row.
+-- Batches: a group is what may write the same unit: the rows of an enterprise, or of the legal unit of an
+-- establishment's first row.
 --
 --   plan    no_jit, indexed, in_order, hashed, unsorted, memory_256
 create or replace function register.link_units(p_job_id integer)
@@ -22,26 +23,28 @@ declare
 begin
   select j.* into v_job from register.import_job as j where j.id = p_job_id;
   v_mode := v_job.snapshot ->> 'mode';
-  v_makes := v_mode <> 'generic_unit' and v_job.snapshot ->> 'strategy' in ('insert_or_replace', 'insert_or_update', 'insert_only');
+  v_makes := v_mode <> 'generic_unit'
+             and v_job.snapshot ->> 'strategy' in ('insert_or_replace', 'insert_or_update', 'insert_only');
   -- Identifiers of a large file are found sooner by reading all there are, of some 80 bytes each, than by seeking each.
   v_scans := v_job.total_rows * 8 > pg_relation_size('register.external_ident') / 80;
 
-  insert into register.import_link (job_id, row_no, batch_seq, unit_id, enterprise_id, owner_id, founding_row_no, is_new,
-                                    is_primary, valid_from, valid_until, problem)
+  insert into register.import_link (job_id, row_no, batch_seq, unit_id, enterprise_id, owner_id, founding_row_no,
+                                    is_new, is_primary, valid_from, valid_until, problem)
   with
   -- 1. Who is meant: the unit that an identifier of the row belongs to, and its legal unit.
   row as materialized (
     select r.*, case when v_mode = 'establishment_formal' then r.owners else 0 end as given
       from register.ident_rows(p_job_id) as r
   ),
-  -- Few rows have several identifiers: those are looked at apart. Here and below a condition is an equation so that the planner
-  -- believes in few: then it hashes what is joined to the rows of the file, and these stay in their order.
+  -- Few rows have several identifiers: those are looked at apart. Here and below a condition is an equation so that the
+  -- planner believes in few: then it hashes what is joined to the rows of the file, and these stay in their order.
   crowded as materialized (
     select r.row_no, r.lead, r.ident, r.owner_ident, r.idents, r.given
       from row as r
      where least(greatest(r.idents, r.given), 2) = 2
   ),
-  -- A unit is a number: positive for the kind of unit that the job is about. Where that may be any, establishments are negative.
+  -- A unit is a number: positive for the kind of unit that the job is about. Where that may be any, establishments are
+  -- negative.
   holder as materialized (
     select array_position(v_types, e.type_id) as n, e.ident, e.legal_unit_id,
            case v_mode when 'legal_unit' then e.legal_unit_id
@@ -75,7 +78,8 @@ begin
      group by f.row_no
   ),
   linked as materialized (
-    select r.row_no, r.valid_from, r.valid_until, r.read_problem, r.period_problem, r.lead, r.ident[r.lead] collate "C" as ident,
+    select r.row_no, r.valid_from, r.valid_until, r.read_problem, r.period_problem, r.lead,
+           r.ident[r.lead] collate "C" as ident,
            case when r.idents = 1 then length(r.ident[r.lead])
                 else (select max(length(x)) from unnest(r.ident) as x) end > 50 as is_long,
            coalesce(k.unit, e.unit) as known,
@@ -104,7 +108,8 @@ begin
     select f.row_no,
            case v_mode when 'legal_unit' then nextval('register.legal_unit_id_seq')
                        else nextval('register.establishment_id_seq') end::integer as unit,
-           case when v_mode <> 'establishment_formal' then nextval('register.enterprise_id_seq') end::integer as enterprise_id
+           case when v_mode <> 'establishment_formal'
+                  then nextval('register.enterprise_id_seq') end::integer as enterprise_id
       from (select l.row_no
               from linked as l
               left join twin as t on t.lead = l.lead and t.ident = l.ident
@@ -120,7 +125,8 @@ begin
               from linked as l
               left join twin as t on t.lead = l.lead and t.ident = l.ident and l.is_founded
               left join founder as f on f.row_no = coalesce(t.row_no, l.row_no) and l.is_founded
-              left join register.unit_homes(v_mode, array(select k.known from linked as k where k.known is not null)) as h
+              left join register.unit_homes(v_mode, array(select k.known from linked as k
+                                                           where k.known is not null)) as h
                 on h.unit = l.known) as u
   ),
   repeated as materialized (
@@ -221,7 +227,8 @@ begin
                 when c.text is not null then c.text
                 when t.rows is not null then format('the unit is in the file more than once (rows %s)', t.rows)
                 when u.unit is null then 'there is no such unit'
-                when v_job.snapshot ->> 'strategy' = 'insert_only' and u.known is not null then 'the unit exists already'
+                when v_job.snapshot ->> 'strategy' = 'insert_only' and u.known is not null
+                  then 'the unit exists already'
                 when u.is_long then 'is longer than 50 characters'
            end as ident_text,
            case when v_mode <> 'establishment_formal' then null

@@ -44,7 +44,8 @@ begin
   perform register.temporal_merge('contact', p_owner, p_mode,
     'select d.row_no, d.web_address, d.email_address, d.phone_number, d.landline, d.mobile_number, d.fax_number'
     || v_about || register.batch_rows_text()
-    || 'and num_nonnulls(d.web_address, d.email_address, d.phone_number, d.landline, d.mobile_number, d.fax_number) > 0',
+    || 'and num_nonnulls(d.web_address, d.email_address, d.phone_number, d.landline, d.mobile_number, d.fax_number)'
+    || ' > 0',
     p_args, p_is_new => v_is_new);
   perform register.process_tags(p_owner, p_args);
 end;

@@ -1,5 +1,6 @@
--- stated_values: the statistics that some rows of a job state, by the id of the variable, and by its code what is wrong: rows as in
--- coded_rows, variables in the order of the job's snapshot. Inlined, therefore without settings of its own.
+-- stated_values: the statistics that some rows of a job state, by the id of the variable, and by its code what is
+-- wrong: rows as in coded_rows, variables in the order of the job's snapshot. Inlined, therefore without settings of
+-- its own.
 create or replace function register.stated_values(
   p_job_id       integer,
   p_first        integer,

@@ -1,5 +1,6 @@
--- amend_history: differences that the children have staged are added to a history, and merged moments take the place of the old
--- ones; a row without any unit left goes. Rows are found through the key: the work grows with the change and not with the report.
+-- amend_history: differences that the children have staged are added to a history, and merged moments take the place of
+-- the old ones; a row without any unit left goes. Rows are found through the key: the work grows with the change and
+-- not with the report.
 --
 --   raises  RG009 when more units would be lost than there are
 --   plan    no_jit, indexed, probed
@@ -29,7 +30,8 @@ begin
   if v_is_beyond then
     raise exception using
       errcode = 'RG009',
-      message = format('%s would lose more units than it has: it does not agree with the units it was made from', v_name),
+      message = format('%s would lose more units than it has: it does not agree with the units it was made from',
+                       v_name),
       hint = 'Run: catchment register derive --full';
   end if;
   execute format($sql$
@@ -55,12 +57,12 @@ begin
   get diagnostics v_updated = row_count;
   execute format($sql$
     insert into register.%1$I_row
-           (resolution, year, month, facet_key, unit_type, primary_activity_category_path, secondary_activity_category_path,
-            sector_path, legal_form_id, physical_region_path, physical_country_id, unit_size_id, status_id, unit_count, measures,
-            moments, value_counts)
+           (resolution, year, month, facet_key, unit_type, primary_activity_category_path,
+            secondary_activity_category_path, sector_path, legal_form_id, physical_region_path, physical_country_id,
+            unit_size_id, status_id, unit_count, measures, moments, value_counts)
     select s.resolution, s.year, s.month, s.facet_key, s.unit_type, s.primary_activity_category_path,
-           s.secondary_activity_category_path, s.sector_path, s.legal_form_id, s.physical_region_path, s.physical_country_id,
-           s.unit_size_id, s.status_id, s.unit_count, s.measures, s.merged,
+           s.secondary_activity_category_path, s.sector_path, s.legal_form_id, s.physical_region_path,
+           s.physical_country_id, s.unit_size_id, s.status_id, s.unit_count, s.measures, s.merged,
            register.merge_counts(null, s.value_counts, s.removed_counts)
       from register.statistical_history_staging as s
      where s.round_id = $1

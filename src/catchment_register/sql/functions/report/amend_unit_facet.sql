@@ -1,5 +1,6 @@
--- amend_unit_facet: the differences that are summed up in the scratch table unit_facet_sum are added to the facets of units; a row
--- that counts nothing goes. Rows are found through the key: the work grows with the change and not with the report.
+-- amend_unit_facet: the differences that are summed up in the scratch table unit_facet_sum are added to the facets of
+-- units; a row that counts nothing goes. Rows are found through the key: the work grows with the change and not with
+-- the report.
 --
 --   raises  RG009 when more units would be lost than there are
 --   reads   pg_temp.moment_merged, pg_temp.unit_facet_sum
@@ -25,7 +26,8 @@ begin
   ) then
     raise exception using
       errcode = 'RG009',
-      message = 'statistical_unit_facet would lose more units than it has: it does not agree with the units it was made from',
+      message = 'statistical_unit_facet would lose more units than it has: it does not agree with the units it was '
+                'made from',
       hint = 'Run: catchment register derive --full';
   end if;
   delete from pg_temp.moment_merge;
@@ -57,9 +59,9 @@ begin
   insert into register.statistical_unit_facet_row (facet_key, valid_from, valid_until, unit_type, physical_region_path,
                                                    primary_activity_category_path, sector_path, legal_form_id,
                                                    physical_country_id, status_id, count, moments, value_counts)
-  select s.facet_key, s.valid_from, s.valid_until, s.unit_type, s.physical_region_path, s.primary_activity_category_path,
-         s.sector_path, s.legal_form_id, s.physical_country_id, s.status_id, s.count, m.moments,
-         register.merge_counts(null, s.added_counts, s.removed_counts)
+  select s.facet_key, s.valid_from, s.valid_until, s.unit_type, s.physical_region_path,
+         s.primary_activity_category_path, s.sector_path, s.legal_form_id, s.physical_country_id, s.status_id, s.count,
+         m.moments, register.merge_counts(null, s.added_counts, s.removed_counts)
     from pg_temp.unit_facet_sum as s
     left join pg_temp.moment_merged as m using (facet_key)
    where s.count > 0

@@ -1,8 +1,8 @@
 -- collect_cells: unit rows of some slots as cells of a report.
 --
--- When everything is counted, units with a single row that look the same to the report become one cell. Changes stay row by row:
--- there are few. So do units with several rows, which are compared with themselves in time.
--- A negative p_partition_seq collects from what is published, whatever the round's changes are: for the history the types of the
+-- When everything is counted, units with a single row that look the same to the report become one cell. Changes stay
+-- row by row: there are few. So do units with several rows, which are compared with themselves in time. A negative
+-- p_partition_seq collects from what is published, whatever the round's changes are: for the history the types of the
 -- scratch table wanted_facet, for facets the units of wanted_unit.
 --
 --   locks   nothing; returns how many cells there are
@@ -27,7 +27,8 @@ begin
     from register.report_scope(p_round_id, p_report) as s;
   return case p_report
            when 'history' then register.collect_history_cells(p_round_id, p_partition_seq, v_source, v_from, v_to)
-           when 'facet'   then register.collect_facet_cells(p_round_id, p_partition_seq, v_source, v_from, v_to, p_slots)
+           when 'facet'   then register.collect_facet_cells(p_round_id, p_partition_seq, v_source, v_from, v_to,
+                                                            p_slots)
          end;
 end;
 $$;

@@ -1,5 +1,5 @@
--- derive_statistical_history: cells for the history, and children that stage its periods. Asked for by hand, it begins with
--- derive_reports: a report alone would leave the others behind.
+-- derive_statistical_history: cells for the history, and children that stage its periods. Asked for by hand, it begins
+-- with derive_reports: a report alone would leave the others behind.
 --
 --   children  derive_statistical_history_period; the join finish_statistical_history publishes
 --   follows with derive_statistical_unit_facet

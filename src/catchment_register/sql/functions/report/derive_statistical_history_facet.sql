@@ -1,7 +1,8 @@
--- derive_statistical_history_facet: children that stage the periods of the history by facet, from the cells of facets. Asked for by
--- hand, it begins with derive_reports.
+-- derive_statistical_history_facet: children that stage the periods of the history by facet, from the cells of facets.
+-- Asked for by hand, it begins with derive_reports.
 --
---   children  derive_statistical_history_facet_period; the join finish_statistical_history_facet publishes and closes the round
+--   children  derive_statistical_history_facet_period; the join finish_statistical_history_facet publishes and closes
+--             the round
 --   raises  RG009 when the facets have not been reduced
 --   plan    no_jit
 create or replace procedure register.derive_statistical_history_facet(

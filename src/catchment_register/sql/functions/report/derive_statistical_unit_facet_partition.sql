@@ -11,7 +11,8 @@ declare
   v_round_id bigint := (payload ->> 'round_id')::bigint;
 begin
   perform register.require_mark(v_round_id);
-  info := jsonb_build_object('cells', register.collect_cells(v_round_id, 'facet', (payload ->> 'partition_seq')::integer,
+  info := jsonb_build_object('cells', register.collect_cells(v_round_id, 'facet',
+                                                             (payload ->> 'partition_seq')::integer,
                                                              (payload ->> 'slots')::int4multirange));
   perform register.notify_progress();
 end;

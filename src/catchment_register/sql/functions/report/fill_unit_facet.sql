@@ -1,5 +1,5 @@
--- fill_unit_facet: the first facets of units, from the scratch table unit_facet_sum into an empty table. Its key and index are made
--- when the rows are in, which takes a fraction of the time.
+-- fill_unit_facet: the first facets of units, from the scratch table unit_facet_sum into an empty table. Its key and
+-- index are made when the rows are in, which takes a fraction of the time.
 --
 --   locks   access exclusive on the table
 --   plan    build_256

@@ -1,13 +1,13 @@
 -- history_facts: what a period says of the cells of a round: the one place of these rules.
 --
--- A unit's current row in a period is the latest that has a day in it; its previous row is the latest that began by the end of the
--- period before and has a day in that one or this. A row is in stock at the end of a period if it is valid on its last day, and
--- the unit is born and not dead by then. A unit has a fact in a period if its current row is in stock at the period's end or
--- its previous row at the end of the one before; other units count nowhere. Only rows used for counting have births, deaths,
--- changes and values; a unit that died in the period still has values.
--- Cells that stand for many units have one row each, which is both current and previous. Of units with several rows the two are
--- brought together here. p_is_lookup: cells that were collected to look up extremes.
--- Inlined, therefore without settings of its own.
+-- A unit's current row in a period is the latest that has a day in it; its previous row is the latest that began by the
+-- end of the period before and has a day in that one or this. A row is in stock at the end of a period if it is valid
+-- on its last day, and the unit is born and not dead by then. A unit has a fact in a period if its current row is in
+-- stock at the period's end or its previous row at the end of the one before; other units count nowhere. Only rows used
+-- for counting have births, deaths, changes and values; a unit that died in the period still has values. Cells that
+-- stand for many units have one row each, which is both current and previous. Of units with several rows the two are
+-- brought together here. p_is_lookup: cells that were collected to look up extremes. Inlined, therefore without
+-- settings of its own.
 create or replace function register.history_facts(
   p_round_id   bigint,
   p_report     text,
@@ -62,8 +62,10 @@ as $$
   union all
   select coalesce(k.period_key, v.period_key), coalesce(k.sign, v.sign), coalesce(k.sign, v.sign),
          case when k.unit_id is not null then k.facet_key else v.facet_key end, coalesce(k.unit_type, v.unit_type),
-         case when k.unit_id is not null then k.primary_activity_category_path else v.primary_activity_category_path end,
-         case when k.unit_id is not null then k.secondary_activity_category_path else v.secondary_activity_category_path end,
+         case when k.unit_id is not null then k.primary_activity_category_path
+              else v.primary_activity_category_path end,
+         case when k.unit_id is not null then k.secondary_activity_category_path
+              else v.secondary_activity_category_path end,
          case when k.unit_id is not null then k.sector_path else v.sector_path end,
          case when k.unit_id is not null then k.legal_form_id else v.legal_form_id end,
          case when k.unit_id is not null then k.physical_region_path else v.physical_region_path end,

@@ -10,16 +10,17 @@ create or replace function register.history_sums(
     resolution text, year smallint, month smallint, period_key integer, facet_key uuid, unit_type text,
     primary_activity_category_path text, secondary_activity_category_path text, sector_path text, legal_form_id integer,
     physical_region_path text, physical_country_id integer, unit_size_id integer, status_id integer, unit_count integer,
-    measures register.measures, added register.moment[], removed register.moment[], added_counts jsonb, removed_counts jsonb
+    measures register.measures, added register.moment[], removed register.moment[], added_counts jsonb,
+    removed_counts jsonb
   )
   language sql stable
 as $$
   select case when f.period_key % 100 = 0 then 'year' else 'year-month' end,
          (f.period_key / 100)::smallint, nullif(f.period_key % 100, 0)::smallint, f.period_key, f.facet_key,
          -- The key tells the dimensions.
-         min(f.unit_type), min(f.primary_activity_category_path), min(f.secondary_activity_category_path), min(f.sector_path),
-         min(f.legal_form_id), min(f.physical_region_path), min(f.physical_country_id), min(f.unit_size_id), min(f.status_id),
-         sum(f.amount)::integer,
+         min(f.unit_type), min(f.primary_activity_category_path), min(f.secondary_activity_category_path),
+         min(f.sector_path), min(f.legal_form_id), min(f.physical_region_path), min(f.physical_country_id),
+         min(f.unit_size_id), min(f.status_id), sum(f.amount)::integer,
          -- In the order of the type.
          row(coalesce(sum(f.amount) filter (where f.in_stock), 0),
              coalesce(sum(f.amount) filter (where f.in_stock and not f.was_in_stock), 0)

@@ -1,7 +1,7 @@
--- look_up_history_extremes: for keys of moment_piece whose last holder of an extreme has gone, the extreme among those that are left.
--- Of the history every unit of that type may hold it, so all published rows of the type are read once: seconds in a large register,
--- and rare. Of the history by facet the units of the facets that a child has staged are read through an index; its cells are gone
--- when it commits, so that no other child sees them.
+-- look_up_history_extremes: for keys of moment_piece whose last holder of an extreme has gone, the extreme among those
+-- that are left. Of the history every unit of that type may hold it, so all published rows of the type are read once:
+-- seconds in a large register, and rare. Of the history by facet the units of the facets that a child has staged are
+-- read through an index; its cells are gone when it commits, so that no other child sees them.
 --
 --   reads   pg_temp.moment_piece, pg_temp.open_extreme
 --   writes  pg_temp.moment_part, pg_temp.open_extreme, pg_temp.wanted_facet
@@ -29,9 +29,11 @@ begin
     into v_periods
     from pg_temp.open_extreme as o;
   delete from pg_temp.wanted_facet;
-  insert into pg_temp.wanted_facet (unit_type, physical_region_path, primary_activity_category_path, legal_form_id, physical_country_id,
+  insert into pg_temp.wanted_facet (unit_type, physical_region_path, primary_activity_category_path, legal_form_id,
+                                    physical_country_id,
                             status_id, unit_size_id)
-  select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path, f.legal_form_id, f.physical_country_id,
+  select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path, f.legal_form_id,
+                  f.physical_country_id,
          f.status_id, f.unit_size_id
     from (select distinct o.facet_key from pg_temp.open_extreme as o) as o
     join register.statistical_history_staging as f on f.facet_key = o.facet_key
@@ -41,7 +43,8 @@ begin
     perform register.want_units();
   end if;
   perform register.collect_cells(p_round_id, p_report, -1, '{[0,16384)}');
-  -- Each cell is weighed against each period: most of those that stand for many units belong to facets that differ in what is left.
+  -- Each cell is weighed against each period: most of those that stand for many units belong to facets that differ in
+  -- what is left.
   delete from register.report_cell as c
    where c.round_id = p_round_id
      and c.partition_seq < 0

@@ -1,5 +1,5 @@
--- look_up_unit_facet_extremes: for facets of units whose last holder of an extreme has gone, the extreme among those that are left.
--- Reads the units of these facets through an index.
+-- look_up_unit_facet_extremes: for facets of units whose last holder of an extreme has gone, the extreme among those
+-- that are left. Reads the units of these facets through an index.
 --
 --   reads   pg_temp.moment_piece, pg_temp.unit_facet_sum
 --   writes  pg_temp.moment_sum, pg_temp.wanted_facet
@@ -13,9 +13,11 @@ begin
     return;
   end if;
   delete from pg_temp.wanted_facet;
-  insert into pg_temp.wanted_facet (unit_type, physical_region_path, primary_activity_category_path, legal_form_id, physical_country_id,
+  insert into pg_temp.wanted_facet (unit_type, physical_region_path, primary_activity_category_path, legal_form_id,
+                                    physical_country_id,
                             status_id, is_any_size)
-  select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path, f.legal_form_id, f.physical_country_id,
+  select distinct f.unit_type, f.physical_region_path, f.primary_activity_category_path, f.legal_form_id,
+                  f.physical_country_id,
          f.status_id, true
     from pg_temp.moment_piece as p
     join pg_temp.unit_facet_sum as f on f.facet_key = p.facet_key

@@ -1,7 +1,7 @@
--- merge_history: for rows that were staged as differences, what the moments will be when they are published. Children of the history
--- by facet do this side by side, each for the rows it has staged (p_batch_seq); of the history it is done at the end, for all rows
--- (null): an extreme is looked up once. Only the end of the stage changes what is published. Published rows are found through the
--- key: the work grows with the change and not with the report.
+-- merge_history: for rows that were staged as differences, what the moments will be when they are published. Children
+-- of the history by facet do this side by side, each for the rows it has staged (p_batch_seq); of the history it is
+-- done at the end, for all rows (null): an extreme is looked up once. Only the end of the stage changes what is
+-- published. Published rows are found through the key: the work grows with the change and not with the report.
 --
 --   reads   pg_temp.moment_merged
 --   writes  pg_temp.moment_merge

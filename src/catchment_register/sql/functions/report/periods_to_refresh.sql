@@ -1,6 +1,6 @@
--- periods_to_refresh: the periods that a report of the round is staged for: from the first day of its cells to the end of today's
--- period, and at most a hundred years back; from changes, no further than the period after the last one they touch, whose previous
--- rows they are.
+-- periods_to_refresh: the periods that a report of the round is staged for: from the first day of its cells to the end
+-- of today's period, and at most a hundred years back; from changes, no further than the period after the last one they
+-- touch, whose previous rows they are.
 create or replace function register.periods_to_refresh(
   p_round_id  bigint,
   p_report    text
@@ -11,7 +11,8 @@ as $$
   select p.*
     from register.round as r
    cross join lateral (
-     select greatest(min(c.valid_from), (r.today - interval '100 years')::date) as first_day, max(c.valid_until) as end_day
+     select greatest(min(c.valid_from), (r.today - interval '100 years')::date) as first_day,
+            max(c.valid_until) as end_day
        from register.report_cell as c
       where c.round_id = r.id
         and c.report = p_report

@@ -1,5 +1,5 @@
--- plan_partitions: payloads of the children that collect the cells of facets: all slots in equal parts, or after changes the slots
--- that these made dirty, in at most as many.
+-- plan_partitions: payloads of the children that collect the cells of facets: all slots in equal parts, or after
+-- changes the slots that these made dirty, in at most as many.
 create or replace function register.plan_partitions(p_round_id bigint)
   returns jsonb[]
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp

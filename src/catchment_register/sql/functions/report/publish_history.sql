@@ -1,6 +1,6 @@
--- publish_history: what the children have staged becomes the history, or the history by facet, and is taken away; the report says in
--- the same transaction how far it is. The history by facet is the last report, so the round is closed with it: now everything
--- that it took has arrived everywhere.
+-- publish_history: what the children have staged becomes the history, or the history by facet, and is taken away; the
+-- report says in the same transaction how far it is. The history by facet is the last report, so the round is closed
+-- with it: now everything that it took has arrived everywhere.
 --
 --   raises  RG009 when more units would be lost than there are; RG010 when what was staged was lost in a crash
 create or replace function register.publish_history(

@@ -1,5 +1,5 @@
--- publish_unit_facet: the cells of the round become facets of units; the report says in the same transaction how far it is, and the
--- round that it may go on to their history.
+-- publish_unit_facet: the cells of the round become facets of units; the report says in the same transaction how far it
+-- is, and the round that it may go on to their history.
 --
 --   raises  RG009 when more units would be lost than there are; RG010 when the cells were lost in a crash
 create or replace function register.publish_unit_facet(p_round_id bigint)

@@ -1,5 +1,6 @@
--- replace_history: a history is what the children have staged from all units: rows that are equal are left alone, rows that nothing
--- supports go. Joined by hashing whatever the planner believes: it may believe a table empty that is being filled.
+-- replace_history: a history is what the children have staged from all units: rows that are equal are left alone, rows
+-- that nothing supports go. Joined by hashing whatever the planner believes: it may believe a table empty that is being
+-- filled.
 --
 --   plan    no_jit, hashed, memory_128
 create or replace function register.replace_history(
@@ -38,12 +39,12 @@ begin
   get diagnostics v_updated = row_count;
   execute format($sql$
     insert into register.%I_row
-           (resolution, year, month, facet_key, unit_type, primary_activity_category_path, secondary_activity_category_path,
-            sector_path, legal_form_id, physical_region_path, physical_country_id, unit_size_id, status_id, unit_count, measures,
-            moments, value_counts)
+           (resolution, year, month, facet_key, unit_type, primary_activity_category_path,
+            secondary_activity_category_path, sector_path, legal_form_id, physical_region_path, physical_country_id,
+            unit_size_id, status_id, unit_count, measures, moments, value_counts)
     select s.resolution, s.year, s.month, s.facet_key, s.unit_type, s.primary_activity_category_path,
-           s.secondary_activity_category_path, s.sector_path, s.legal_form_id, s.physical_region_path, s.physical_country_id,
-           s.unit_size_id, s.status_id, s.unit_count, s.measures, s.moments, s.value_counts
+           s.secondary_activity_category_path, s.sector_path, s.legal_form_id, s.physical_region_path,
+           s.physical_country_id, s.unit_size_id, s.status_id, s.unit_count, s.measures, s.moments, s.value_counts
       from register.statistical_history_staging as s
      where s.round_id = $1
     on conflict do nothing

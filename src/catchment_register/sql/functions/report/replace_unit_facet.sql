@@ -1,6 +1,6 @@
--- replace_unit_facet: the facets of units are what is summed up in the scratch table unit_facet_sum from all units: rows that
--- are equal are left alone, rows that nothing supports go. Joined by hashing whatever the planner believes: it may believe a
--- table empty that is being filled.
+-- replace_unit_facet: the facets of units are what is summed up in the scratch table unit_facet_sum from all units:
+-- rows that are equal are left alone, rows that nothing supports go. Joined by hashing whatever the planner believes:
+-- it may believe a table empty that is being filled.
 --
 --   reads   pg_temp.unit_facet_sum
 --   plan    no_jit, hashed, memory_128
@@ -25,8 +25,9 @@ begin
   insert into register.statistical_unit_facet_row (facet_key, valid_from, valid_until, unit_type, physical_region_path,
                                                    primary_activity_category_path, sector_path, legal_form_id,
                                                    physical_country_id, status_id, count, moments, value_counts)
-  select s.facet_key, s.valid_from, s.valid_until, s.unit_type, s.physical_region_path, s.primary_activity_category_path,
-         s.sector_path, s.legal_form_id, s.physical_country_id, s.status_id, s.count, s.added, s.added_counts
+  select s.facet_key, s.valid_from, s.valid_until, s.unit_type, s.physical_region_path,
+         s.primary_activity_category_path, s.sector_path, s.legal_form_id, s.physical_country_id, s.status_id, s.count,
+         s.added, s.added_counts
     from pg_temp.unit_facet_sum as s
   on conflict do nothing;
   get diagnostics v_inserted = row_count;

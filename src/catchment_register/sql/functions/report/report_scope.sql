@@ -1,5 +1,5 @@
--- report_scope: what cells are made from: all units, with is_rebuild, or changes of the flushes after from_flush up to to_flush.
--- Both reports by facet read the same cells, so the one that is further behind decides.
+-- report_scope: what cells are made from: all units, with is_rebuild, or changes of the flushes after from_flush up to
+-- to_flush. Both reports by facet read the same cells, so the one that is further behind decides.
 create or replace function register.report_scope(
   p_round_id    bigint,
   p_report      text,

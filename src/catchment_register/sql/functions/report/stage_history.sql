@@ -1,5 +1,6 @@
--- stage_history: some periods of the history, from the cells of the round. p_payload: as plan_periods makes it for a child. Made from
--- changes, a row holds differences. Groups are few and large: their values are summed variable by variable.
+-- stage_history: some periods of the history, from the cells of the round. p_payload: as plan_periods makes it for a
+-- child. Made from changes, a row holds differences. Groups are few and large: their values are summed variable by
+-- variable.
 --
 --   raises  RG010 when the cells were lost in a crash
 --   reads   pg_temp.count_sum, pg_temp.moment_sum
@@ -12,7 +13,8 @@ as $$
 declare
   v_round_id    bigint := (p_payload ->> 'round_id')::bigint;
   v_batch_seq   integer := (p_payload ->> 'batch_seq')::integer;
-  v_periods     register.period[] := register.named_periods(array(select jsonb_array_elements_text(p_payload -> 'periods')));
+  v_periods     register.period[] := register.named_periods(
+                                       array(select jsonb_array_elements_text(p_payload -> 'periods')));
   v_is_rebuild  boolean;
   v_count       integer;
 begin
@@ -29,10 +31,10 @@ begin
   perform register.sum_moments();
 
   insert into register.statistical_history_staging
-         (round_id, batch_seq, resolution, year, month, facet_key, unit_type, unit_count, measures, moments, value_counts, removed,
-          removed_counts)
-  select v_round_id, v_batch_seq, c.resolution, c.year, c.month, c.facet_key, c.unit_type, c.unit_count, c.measures, m.added,
-         n.added, m.removed, n.removed
+         (round_id, batch_seq, resolution, year, month, facet_key, unit_type, unit_count, measures, moments,
+          value_counts, removed, removed_counts)
+  select v_round_id, v_batch_seq, c.resolution, c.year, c.month, c.facet_key, c.unit_type, c.unit_count, c.measures,
+         m.added, n.added, m.removed, n.removed
     from register.history_sums(v_round_id, 'history', v_periods) as c
     left join pg_temp.moment_sum as m using (facet_key, period_key)
     left join pg_temp.count_sum as n using (facet_key, period_key)

@@ -1,4 +1,5 @@
--- starts_reports: a report stage without a round was asked for by hand: it sends for the first one instead, and tells so.
+-- starts_reports: a report stage without a round was asked for by hand: it sends for the first one instead, and tells
+-- so.
 create or replace function register.starts_reports(p_payload jsonb)
   returns boolean
   language plpgsql security definer set search_path = pg_catalog, pg_temp

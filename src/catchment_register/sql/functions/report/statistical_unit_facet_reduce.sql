@@ -1,4 +1,5 @@
--- statistical_unit_facet_reduce: all cells are there: publish the facets of units. Outside a round there is nothing to do.
+-- statistical_unit_facet_reduce: all cells are there: publish the facets of units. Outside a round there is nothing to
+-- do.
 --
 --   plan    no_jit
 create or replace procedure register.statistical_unit_facet_reduce(

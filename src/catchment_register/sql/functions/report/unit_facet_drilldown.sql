@@ -1,5 +1,6 @@
--- unit_facet_drilldown: counted units of a type on a day, within chosen places of six dimensions (null: not chosen), as JSON: their
--- number, their statistics, and for each dimension what can be chosen next, with numbers: children of the chosen path, or codes.
+-- unit_facet_drilldown: counted units of a type on a day, within chosen places of six dimensions (null: not chosen), as
+-- JSON: their number, their statistics, and for each dimension what can be chosen next, with numbers: children of the
+-- chosen path, or codes.
 --
 --   plan    no_jit
 create or replace function register.unit_facet_drilldown(
@@ -23,7 +24,8 @@ as $$
        and f.valid_until > p_at
        and (p_physical_region_path is null or f.physical_region_path = p_physical_region_path
             or starts_with(f.physical_region_path, p_physical_region_path || '.'))
-       and (p_primary_activity_category_path is null or f.primary_activity_category_path = p_primary_activity_category_path
+       and (p_primary_activity_category_path is null
+            or f.primary_activity_category_path = p_primary_activity_category_path
             or starts_with(f.primary_activity_category_path, p_primary_activity_category_path || '.'))
        and (p_sector_path is null or f.sector_path = p_sector_path or starts_with(f.sector_path, p_sector_path || '.'))
        and (p_legal_form_id is null or f.legal_form_id = p_legal_form_id)
@@ -51,7 +53,8 @@ as $$
            case s.dimension
              when 'physical_region'
                then (select r.name from register.region as r where r.path = s.path
-                      order by r.version_id = (select t.region_version_id from register.settings as t) desc nulls last, r.id desc
+                      order by r.version_id = (select t.region_version_id from register.settings as t) desc nulls last,
+                               r.id desc
                       limit 1)
              when 'primary_activity_category'
                then (select a.name from register.activity_category as a where a.path = s.path
@@ -75,8 +78,8 @@ as $$
     select array_agg(row(s.stat_definition_id, s.n, s.total, s.squares, s.min, null, s.max, null)::register.moment
                      order by s.stat_definition_id) as moments
       from (
-        select m.stat_definition_id, sum(m.n)::bigint as n, sum(m.total) as total, sum(m.squares) as squares, min(m.min) as min,
-               max(m.max) as max
+        select m.stat_definition_id, sum(m.n)::bigint as n, sum(m.total) as total, sum(m.squares) as squares,
+               min(m.min) as min, max(m.max) as max
           from matched as f
          cross join lateral unnest(f.moments) as m
          group by m.stat_definition_id
@@ -99,7 +102,8 @@ as $$
   select jsonb_build_object(
            'unit_type', p_unit_type, 'at', p_at,
            'count', (select coalesce(sum(m.count), 0) from matched as m),
-           'stats_summary', register.stats_summary((select m.moments from moment as m), (select w.counts from word as w)),
+           'stats_summary', register.stats_summary((select m.moments from moment as m),
+                                                   (select w.counts from word as w)),
            'next', (select coalesce(jsonb_object_agg(d.dimension, d.rows), '{}')
                       from (
                         select n.dimension, jsonb_agg(jsonb_build_object('key', n.key, 'name', n.name, 'count', n.count,

@@ -1,6 +1,7 @@
--- want_units: the units that have had a row in one of the facets of the scratch table wanted_facet, into wanted_unit. A path
--- names a region of each version and an activity of each standard that has it; a missing one is a facet too. An index finds the
--- rows by region, activity and type; the other dimensions leave few of them, and all that is done with a unit costs more.
+-- want_units: the units that have had a row in one of the facets of the scratch table wanted_facet, into wanted_unit. A
+-- path names a region of each version and an activity of each standard that has it; a missing one is a facet too. An
+-- index finds the rows by region, activity and type; the other dimensions leave few of them, and all that is done with
+-- a unit costs more.
 --
 --   reads   pg_temp.wanted_facet
 --   writes  pg_temp.wanted_unit
