@@ -14,7 +14,7 @@ as $$
 declare
   c_undo  constant text := 'RG000';
   c_most  constant integer := 20;
-  v_found jsonb;
+  v_wrong jsonb;
 begin
   if exists (select from register.base_change_log as b where b.round_id is null) then
     return;
@@ -23,7 +23,7 @@ begin
     create temporary table was_derived on commit drop as
       select d.name, d.content, d.moments from register.derived_rows() as d;
     perform register.derive_now('all');
-    select jsonb_agg(jsonb_build_object('table', d.name, 'row', d.content, 'is', d.side)) into v_found
+    select jsonb_agg(jsonb_build_object('table', d.name, 'row', d.content, 'is', d.side)) into v_wrong
       from (
         select x.*, row_number() over (partition by x.name, x.side) as n
           from (
@@ -46,7 +46,7 @@ begin
   end if;
   return query
   select 'what is published is what a derivation from scratch gives',
-         format('%s: %s %s', f.found ->> 'table', f.found ->> 'is', f.found ->> 'row')
-    from jsonb_array_elements(v_found) as f (found);
+         format('%s: %s %s', d.difference ->> 'table', d.difference ->> 'is', d.difference ->> 'row')
+    from jsonb_array_elements(v_wrong) as d (difference);
 end;
 $$;

@@ -59,7 +59,7 @@ begin
             select e.* from (select e.* from register.external_ident as e where v_scans offset 0) as e
              where num_nonnulls(array_position(v_types, e.type_id)) = 1) as e
   ),
-  found as materialized (
+  recognised as materialized (
     select a.row_no, a.n, a.is_owner, case when a.is_owner then e.legal_unit_id end as owner_id,
            case when not a.is_owner then e.unit end as unit
       from (select r.row_no, n, i.ident, i.is_owner
@@ -71,11 +71,11 @@ begin
       join holder as e on e.n = a.n and e.ident = a.ident collate "C"
   ),
   seen as materialized (
-    select f.row_no, count(*) filter (where not f.is_owner) as idents, count(f.unit) as units, min(f.unit) as unit,
-           min(f.unit) <> max(f.unit) as is_ambiguous, count(f.owner_id) as owners, min(f.owner_id) as owner_id,
-           min(f.owner_id) <> max(f.owner_id) as is_disputed
-      from found as f
-     group by f.row_no
+    select n.row_no, count(*) filter (where not n.is_owner) as idents, count(n.unit) as units, min(n.unit) as unit,
+           min(n.unit) <> max(n.unit) as is_ambiguous, count(n.owner_id) as owners, min(n.owner_id) as owner_id,
+           min(n.owner_id) <> max(n.owner_id) as is_disputed
+      from recognised as n
+     group by n.row_no
   ),
   linked as materialized (
     select r.row_no, r.valid_from, r.valid_until, r.read_problem, r.period_problem, r.lead,
@@ -87,7 +87,7 @@ begin
            coalesce(k.is_ambiguous, false) as is_ambiguous,
            coalesce(k.units < k.idents, false) or e.n is not null and e.unit is null as is_foreign,
            nullif(r.given, 0) as given, coalesce(k.owner_id, o.legal_unit_id) as owner_id,
-           coalesce(k.owners, 0) + num_nonnulls(o.legal_unit_id) as found, k.is_disputed
+           coalesce(k.owners, 0) + num_nonnulls(o.legal_unit_id) as owners, k.is_disputed
       from row as r
       left join holder as e on e.n = r.lead and e.ident = case when r.idents = 1 then r.ident[r.lead] end collate "C"
       left join holder as o
@@ -148,7 +148,7 @@ begin
             offset 0) as i
       join unit as u on u.row_no = i.row_no
      where u.unit is not null and not u.is_ambiguous and not u.is_foreign
-       and not exists (select from found as f where f.row_no = i.row_no and f.n = i.n and not f.is_owner)
+       and not exists (select from recognised as n where n.row_no = i.row_no and n.n = i.n and not n.is_owner)
   ),
   named as materialized (
     select t.unit, t.n, t.ident, t.row_no from further as t
@@ -235,7 +235,7 @@ begin
                 when u.given is null
                      and (u.known is null or v_job.snapshot ->> 'strategy' not in ('insert_or_update', 'update_only'))
                   then 'the legal unit is missing'
-                when u.found < u.given then 'there is no such legal unit'
+                when u.owners < u.given then 'there is no such legal unit'
                 when u.is_disputed then 'the identifiers belong to different legal units'
            end as owner_text
       from unit as u
