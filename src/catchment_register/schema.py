@@ -19,7 +19,7 @@ REGISTER = Schema(
     name="register",
     package="catchment_register.sql",
     owner="register_owner",
-    # Handlers and triggers run as the owner, and make tasks. Whoever edits may look.
+    # Handlers and triggers run as the owner, and make tasks. Editors may also read.
     roles={"register_owner": ["catchment_worker"], "register_edit": ["register_read"], "register_read": []},
     release=catchment.__version__,
     title="the register",
@@ -46,7 +46,7 @@ def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] | None = No
     """
     catchment.migrate(conn, on_step=on_step)
     upgrade = REGISTER.migrate(conn, on_step=on_step, again=not _has_rights(conn))
-    return RegisterUpgrade(upgrade.applied, upgrade.routines_changed, upgrade.newer, _derive_anew(conn))
+    return RegisterUpgrade(upgrade.applied, upgrade.routines_changed, upgrade.newer, _ask_for_round(conn))
 
 
 def check_version(conn: Connection[Any]) -> None:
@@ -63,7 +63,7 @@ def _has_rights(conn: Connection[Any]) -> bool:
     return row is not None and row[0] is True
 
 
-def _derive_anew(conn: Connection[Any]) -> bool:
+def _ask_for_round(conn: Connection[Any]) -> bool:
     """Ask for a full round if the rules of derivation changed since the last upgrade; returns whether they did."""
     with conn.transaction():
         conn.execute("set local role register_owner")

@@ -8,7 +8,7 @@ ENGINE = Schema(
     name="worker",
     package="catchment.sql",
     owner="catchment_owner",
-    # Whoever runs tasks may make tasks.
+    # Workers may also make tasks.
     roles={"catchment_worker": ["catchment_enqueue"], "catchment_enqueue": [], "catchment_read": []},
     release=VERSION,
     title="Catchment",
