@@ -31,7 +31,7 @@ def is_missing(error: psycopg.Error, schema: str) -> bool:
     that it runs does not find says nothing about the schema."""
     if error.sqlstate not in _MISSING or error.diag.context is not None:
         return False
-    return re.search(rf'"{schema}"|\b{schema}\.', error.diag.message_primary or "") is not None
+    return re.search(rf'"{re.escape(schema)}"|\b{re.escape(schema)}\.', error.diag.message_primary or "") is not None
 
 
 @contextmanager
