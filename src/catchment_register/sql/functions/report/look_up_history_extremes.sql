@@ -4,7 +4,7 @@
 -- read through an index; its cells are gone when it commits, so that no other child sees them.
 --
 --   reads   pg_temp.moment_piece, pg_temp.open_extreme
---   writes  pg_temp.moment_part, pg_temp.open_extreme, pg_temp.wanted_facet
+--   writes  pg_temp.moment_part, pg_temp.moment_sum, pg_temp.open_extreme, pg_temp.wanted_facet
 --   plan    no_jit, unlooped, hash_again, memory_128
 create or replace function register.look_up_history_extremes(
   p_round_id   bigint,
@@ -50,13 +50,24 @@ begin
      and c.partition_seq < 0
      and c.unit_id is null
      and c.facet_key not in (select o.facet_key from pg_temp.open_extreme as o);
-  delete from pg_temp.moment_part;
-  insert into pg_temp.moment_part (facet_key, period_key, sign, moments)
-  select f.facet_key, f.period_key, f.sign, f.moments
-    from register.history_facts(p_round_id, p_report, true, v_periods) as f
-    join pg_temp.open_extreme as o using (facet_key, period_key)
-   where f.moments is not null;
-  perform register.sum_moments();
+  -- Groups of the history are few and large, those of facets many and small: see add_moments.
+  if p_report = 'history' then
+    delete from pg_temp.moment_part;
+    insert into pg_temp.moment_part (facet_key, period_key, sign, moments)
+    select f.facet_key, f.period_key, f.sign, f.moments
+      from register.history_facts(p_round_id, 'history', true, v_periods) as f
+      join pg_temp.open_extreme as o using (facet_key, period_key)
+     where f.moments is not null;
+    perform register.sum_moments();
+  else
+    delete from pg_temp.moment_sum;
+    insert into pg_temp.moment_sum (facet_key, period_key, added)
+    select f.facet_key, f.period_key, register.total_moments(f.moments)
+      from register.history_facts(p_round_id, 'facet', true, v_periods) as f
+     where f.moments is not null
+       and (f.facet_key, f.period_key) in (select o.facet_key, o.period_key from pg_temp.open_extreme as o)
+     group by f.facet_key, f.period_key;
+  end if;
   perform register.fill_extremes();
   delete from register.report_cell as c where c.round_id = p_round_id and c.partition_seq < 0;
 end;
