@@ -100,3 +100,14 @@ def test_no_page_has_two_sections_of_one_name(page: Path) -> None:
     titles = re.findall(r"^##+ (.+)$", text, re.MULTILINE)
     if page.name != "CHANGELOG.md":  # each version has its Added, Changed, Fixed
         assert sorted(titles) == sorted(set(titles))
+
+
+def test_contributing_names_files_that_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("### Where does my change go?")[1].split("\n## ")[0]
+    examples, exercises = text.split("### Three exercises")
+    assert len(re.findall(r"^\| (?!You want|---)", examples, re.MULTILINE)) >= 10
+    for exercise in re.split(r"^\*\*", exercises, flags=re.MULTILINE)[1:]:
+        assert 1 <= len(re.findall(r"^\d\. `", exercise, re.MULTILINE)) <= 3
+    named = set(re.findall(r"`((?:src|docs|tests)/[\w./-]+)`", text))
+    assert len(named) > 20
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
