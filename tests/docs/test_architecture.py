@@ -111,3 +111,11 @@ def test_contributing_names_files_that_exist() -> None:
     named = set(re.findall(r"`((?:src|docs|tests)/[\w./-]+)`", text))
     assert len(named) > 20
     assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def test_pages_about_the_code_name_files_that_exist() -> None:
+    files = [path.as_posix() for folder in ("src", "tests", "docs", "bench") for path in (ROOT / folder).rglob("*.*")]
+    pages = [page for page in PAGES if page.parent.name not in ("design", "how-to", "reference")]
+    named = {name for page in pages for name in re.findall(r"`([\w/-]+/[\w-]+\.(?:py|sql))`", page.read_text("utf-8"))}
+    assert len(named) > 9
+    assert [name for name in sorted(named) if not any(path.endswith(f"/{name}") for path in files)] == []
