@@ -49,9 +49,38 @@ def test_commands_are_part_of_the_fingerprint_and_queries_are_not(package: Path)
     assert files.fingerprint(package.name) != before
 
 
-@pytest.mark.parametrize("name", [None, "stock.sql"])
+@pytest.mark.parametrize("name", [None, "stock.sql", "00001_a.sql", "٠٠٠٢_b.sql", "0002_b.SQL", "0003.sql"])
 def test_a_schema_without_numbered_migrations_is_refused(package: Path, name: str | None) -> None:
     if name is not None:
         write(package, f"migrations/{name}")
     with pytest.raises(DefinitionRefused, match=f"has {name or 'nothing'} in its folder migrations"):
         files.migrations(package.name)
+
+
+def test_a_migration_in_a_folder_of_its_own_is_refused(package: Path) -> None:
+    write(package, "migrations/0002_b.sql", "migrations/old/0001_a.sql")
+    with pytest.raises(DefinitionRefused, match=r"has 0001_a.sql in its folder migrations"):
+        files.migrations(package.name)
+
+
+def test_two_migrations_of_one_number_are_refused(package: Path) -> None:
+    write(package, "migrations/0001_a.sql", "migrations/0002_b.sql", "migrations/0002_c.sql")
+    with pytest.raises(DefinitionRefused, match=r"has 2 migrations with the number 0002: 0002_b.sql, 0002_c.sql"):
+        files.migrations(package.name)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(b"select 1;\0 select 2;", "has a zero byte in it"), (b"select '\xe9'", "not written in UTF-8")],
+)
+def test_a_file_that_is_no_text_is_refused(package: Path, content: bytes, says: str) -> None:
+    write(package, "functions/a.sql")
+    (package / "functions" / "a.sql").write_bytes(content)
+    with pytest.raises(DefinitionRefused, match=f"a.sql .*{says}|a.sql is {says}"):
+        files.routines(package.name)
+
+
+def test_a_byte_order_mark_is_not_part_of_the_text(package: Path) -> None:
+    write(package, "functions/a.sql")
+    (package / "functions" / "a.sql").write_bytes(b"\xef\xbb\xbfselect 1")
+    assert files.routines(package.name) == ("select 1",)

@@ -10,6 +10,11 @@ _STAGES = {"dev": -4, "a": -3, "b": -2, "rc": -1, "": 0, "post": 1}
 _PATTERN = re.compile(r"(\d+(?:\.\d+)*)(?:\.?(dev|a|b|rc|post)(\d*))?")
 
 
+def is_release(version: object) -> bool:
+    """Whether ``release_order`` reads all of it."""
+    return isinstance(version, str) and _PATTERN.fullmatch(version) is not None
+
+
 def release_order(version: str) -> tuple[tuple[int, ...], int, int]:
     """A value that compares as versions do: ``0.2.0rc1`` is before ``0.2.0``, which is before ``0.10``."""
     match = _PATTERN.match(version)

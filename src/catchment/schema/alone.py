@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, LiteralString
 
 from psycopg import Connection
+from psycopg.rows import tuple_row
 
 from catchment.errors import SchemaMismatch
 
@@ -60,5 +61,5 @@ def alone(
 
 
 def _fetch(conn: Connection[Any], sql: LiteralString, name: str) -> Any:
-    row = conn.execute(sql, [name]).fetchone()
+    row = conn.cursor(row_factory=tuple_row).execute(sql, [name]).fetchone()
     return row[0] if row else None

@@ -13,77 +13,18 @@ from dataclasses import dataclass, field
 from typing import Any, LiteralString
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, Cursor
+from psycopg.pq import TransactionStatus
+from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
-from catchment.errors import CatchmentError, RequestRefused, SchemaMismatch, shown
-from catchment.model.release import release_order
-from catchment.schema import files
+from catchment.errors import CatchmentError, DefinitionRefused, RequestRefused, SchemaMismatch, shown
+from catchment.model.release import is_release, release_order
+from catchment.schema import files, statements
 from catchment.schema.alone import alone
 from catchment.schema.translate import find_class, is_missing, raised_as
 
 OnStep = Callable[[str], None]
-
-# Roles belong to the whole server, so several databases may install at the same moment. A user with CREATEROLE is not
-# yet a member of the role it made.
-_ROLES: LiteralString = """
-do $$
-declare
-  v_role   text;
-  v_owner  text := {owner};
-  v_pair   text[];
-begin
-  foreach v_role in array {roles}::text[] loop
-    if not exists (select from pg_roles as r where r.rolname = v_role) then
-      begin
-        execute format('create role %I nologin', v_role);
-      exception
-        when duplicate_object or unique_violation then
-          null;
-      end;
-    end if;
-  end loop;
-  foreach v_pair slice 1 in array {memberships}::text[][] loop
-    if not pg_has_role(v_pair[1], v_pair[2], 'member') then
-      execute format('grant %I to %I', v_pair[2], v_pair[1]);
-    end if;
-  end loop;
-  if not pg_has_role(current_user, v_owner, 'member') then
-    execute format('grant %I to %I', v_owner, current_user);
-  end if;
-  if not has_database_privilege(v_owner, current_database(), 'create')
-     or not has_database_privilege(v_owner, current_database(), 'temporary') then
-    execute format('grant create, temporary on database %I to %I', current_database(), v_owner);
-  end if;
-end;
-$$
-"""
-
-_OWNED_BY: LiteralString = """
-select r.rolname from pg_namespace as n join pg_roles as r on r.oid = n.nspowner where n.nspname = {name}
-"""
-
-_FOUNDATION: LiteralString = """
-create schema if not exists {schema} authorization {role};
-set local role {role};
-create table if not exists {migration} (
-  number      integer primary key,
-  name        text not null,
-  applied_at  timestamptz not null default clock_timestamp()
-);
-create table if not exists {version} (
-  is_one           boolean primary key default true check (is_one),
-  fingerprint      text not null,
-  compatible_from  integer not null,
-  release          text not null
-);
-"""
-
-_VERSION: LiteralString = """
-select (select max(m.number) from {migration} as m), v.compatible_from, v.release
-  from (select) as one
-  left join {version} as v on true
-"""
 
 # Names in what is created must not resolve to objects that others have put into the search path.
 _PATH = "set local search_path = pg_catalog, pg_temp"
@@ -128,6 +69,13 @@ class Schema:
     mismatch: type[SchemaMismatch] = SchemaMismatch
     version_table: str = "version"
 
+    def __post_init__(self) -> None:
+        """Refuse a release without an order: an older one would replace a newer one."""
+        if not is_release(self.release):
+            raise DefinitionRefused(
+                f"release is {shown(self.release)}, expected a version such as '1.4', '1.4.0rc1' or '2.0.dev3'"
+            )
+
     def migrate(self, conn: Connection[Any], *, on_step: OnStep | None = None, again: bool = False) -> Upgrade:
         """Bring the schema up to date. Safe to run any number of times, and by several processes at once.
 
@@ -152,7 +100,7 @@ class Schema:
     def check_version(self, conn: Connection[Any]) -> None:
         """Raise ``mismatch`` unless this code can work with the schema in the database."""
         try:
-            row = conn.execute(self.version_query()).fetchone()
+            row = _rows(conn).execute(self.version_query()).fetchone()
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             raise self.mismatch(
                 f"{self.title} is not installed in this database", hint=f"Run: {self.command}"
@@ -187,7 +135,7 @@ class Schema:
 
     def version_query(self) -> Composed:
         """Reads the newest migration of the database, what it is compatible with, and the release that wrote it."""
-        return self._text(_VERSION)
+        return self._text(statements.VERSION)
 
     def misfit(self, number: int | None, compatible_from: int | None) -> SchemaMismatch | None:
         """Why this code cannot work with what ``version_query`` reads; None if it can."""
@@ -208,7 +156,7 @@ class Schema:
 
     def newer(self, conn: Connection[Any]) -> str | None:
         """The version that wrote this schema, if it is newer than this code. Raises ``mismatch`` if it does not fit."""
-        row = conn.execute(self.version_query()).fetchone()
+        row = _rows(conn).execute(self.version_query()).fetchone()
         number, compatible_from, release = row if row is not None else (None, None, None)
         if release is not None and release_order(release) > release_order(self.release):
             newer = str(release)
@@ -224,14 +172,14 @@ class Schema:
     def apply_migrations(self, conn: Connection[Any], on_step: OnStep) -> tuple[str, ...]:
         """Make the schema if it is missing, and apply what it lacks, each migration in a transaction. Under a lock."""
         with conn.transaction():
-            row = conn.execute(self._text(_OWNED_BY)).fetchone()
+            row = _rows(conn).execute(self._text(statements.OWNED_BY)).fetchone()
             if row is not None and row[0] != self.owner:
                 raise self.mismatch(
                     f"schema {self.name} exists and is not owned by {self.owner}",
                     hint="The application needs a schema of that name for itself: use another database.",
                 )
-            conn.execute(self._text(_FOUNDATION))
-            done = {row[0] for row in conn.execute(self._text("select number from {migration}"))}
+            conn.execute(self._text(statements.FOUNDATION))
+            done = {row[0] for row in _rows(conn).execute(self._text("select number from {migration}"))}
         if self.newer(conn) is not None:
             return ()
 
@@ -241,7 +189,7 @@ class Schema:
             with conn.transaction():
                 conn.execute(self._text("set local role {role}"))
                 conn.execute(_PATH)
-                conn.execute(migration.text)
+                self._run(conn, [migration.text], f"migration {migration.name}")
                 conn.execute(
                     self._text("insert into {migration} (number, name) values (%s, %s)"),
                     [migration.number, migration.name],
@@ -259,20 +207,22 @@ class Schema:
         with conn.transaction():
             conn.execute(self._text("set local role {role}"))
             conn.execute(_PATH)
-            row = conn.execute(self._text("select fingerprint, release from {version}")).fetchone()
-            if row == (fingerprint, self.release) and not again:
+            row = (
+                _rows(conn)
+                .execute(self._text("select fingerprint, release, compatible_from from {version}"))
+                .fetchone()
+            )
+            if row == (fingerprint, self.release, self.compatible_from) and not again:
                 return False
             changed = again or row is None or row[0] != fingerprint
             if changed:
                 on_step(f"functions, views and grants of schema {self.name}")
                 # Bodies name functions that come later in the order of files.
                 conn.execute("set local check_function_bodies = off")
-                for text in files.routines(self.package):
-                    conn.execute(text)
+                self._run(conn, files.routines(self.package), "a function, view, trigger or grant")
                 if files.commands(self.package):
                     conn.execute("set local role catchment_owner")
-                    for text in files.commands(self.package):
-                        conn.execute(text)
+                    self._run(conn, files.commands(self.package), "a file of commands")
                     conn.execute(self._text("set local role {role}"))
             conn.execute(
                 self._text(
@@ -284,14 +234,29 @@ class Schema:
             )
             return changed
 
+    def _run(self, conn: Connection[Any], texts: Sequence[LiteralString], what: str) -> None:
+        """Run files of the package in the transaction that is open. ``DefinitionRefused`` if one ends it: what follows
+        would run as the user who installs, and be half done."""
+        before = _transaction(conn)
+        for text in texts:
+            conn.execute(text)
+            if conn.info.transaction_status != TransactionStatus.INTRANS:
+                break
+        if _transaction(conn) != before:
+            raise DefinitionRefused(
+                f"{what} of {self.package} ends its transaction, expected one that goes on",
+                hint="Remove BEGIN, COMMIT and ROLLBACK, and look at what is left in the schema.",
+            )
+
     def _make_roles(self, conn: Connection[Any]) -> None:
         with conn.transaction():
             conn.execute(_PATH)
             conn.execute(
-                SQL(_ROLES).format(
+                SQL(statements.ROLES).format(
                     owner=Literal(self.owner),
                     roles=Literal([self.owner, *self.roles]),
-                    memberships=Literal([[role, into] for role, groups in self.roles.items() for into in groups]),
+                    members=Literal([role for role, groups in self.roles.items() for _ in groups]),
+                    groups=Literal([group for groups in self.roles.values() for group in groups]),
                 )
             )
 
@@ -306,6 +271,16 @@ class Schema:
         )
 
 
+def _rows(conn: Connection[Any]) -> Cursor[tuple[Any, ...]]:
+    """Rows as tuples, whatever the connection makes of them."""
+    return conn.cursor(row_factory=tuple_row)
+
+
+def _transaction(conn: Connection[Any]) -> Any:
+    """The number of the transaction that is open."""
+    return _rows(conn).execute("select pg_current_xact_id()").fetchone()
+
+
 def _checked(conn: Connection[Any], on_step: OnStep | None) -> OnStep:
     """Refuse what callers that are not typed may give."""
     hint = "Such as catchment.connect()."
@@ -317,4 +292,6 @@ def _checked(conn: Connection[Any], on_step: OnStep | None) -> OnStep:
         raise RequestRefused(
             "conn is not in autocommit mode, expected one that is: each migration commits by itself", hint=hint
         )
+    if conn.info.transaction_status != TransactionStatus.IDLE:
+        raise RequestRefused("conn is in a transaction, expected one that is not: each migration commits by itself")
     return on_step or (lambda _: None)
