@@ -1,5 +1,5 @@
 -- requeue: attempts whose task goes on. A retry waits for its backoff, an interrupted task goes first among equals, a
--- released one stands where it stood, or waits as long as it was told, and has used no attempt. Each keeps its place,
+-- released one stands where it stood, or waits as long as was asked, and has used no attempt. Each keeps its place,
 -- and its lane stays held.
 --
 --   locks   ready and blocked rows of these tasks, which are new

@@ -1,4 +1,4 @@
--- sweep_cancelled: carry cancel requests out: running descendants are told, waiting ones are marked, unstarted ones
+-- sweep_cancelled: carry cancel requests out: running descendants are notified, waiting ones are marked, unstarted ones
 -- settle, and so do waiting joins. A request is done when nothing under it is left to settle or to tell.
 --
 --   locks   running rows that are free; scope rows deepest first, then id; then see settle_unstarted. Of several

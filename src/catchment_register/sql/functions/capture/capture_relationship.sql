@@ -1,4 +1,4 @@
--- capture_relationship: relationships changed. Both ends are noted, for their groups are to be found anew, and the
+-- capture_relationship: relationships changed. Both ends are noted, for their groups are to be found again, and the
 -- groups they had.
 create or replace function register.capture_relationship()
   returns trigger

@@ -1,4 +1,4 @@
--- check_derivation: in what the derived tables differ from a derivation of everything anew, in rows of each that are on
+-- check_derivation: in what the derived tables differ from a new derivation of everything, in rows of each that are on
 -- one side only. The derivation happens in a subtransaction that is taken back; nobody else sees any of it. While
 -- changes wait to be taken by a round, what is published is behind: then there is nothing to compare.
 --

@@ -1,6 +1,6 @@
 -- derive_now: derive everything in this transaction, without tasks: the same functions in the same order. Scope units
--- stops at the published units and leaves the reports behind; all goes on to the reports, made anew. For checks, and
--- for registers small enough; it takes what was logged along.
+-- stops at the published units and leaves the reports behind; all goes on to the reports, which are rebuilt. For
+-- checks, and for registers small enough; it takes what was logged along.
 --
 --   raises  RG009 while a round is open, RG008 for another scope
 create or replace function register.derive_now(p_scope text)

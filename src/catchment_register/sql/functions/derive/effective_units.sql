@@ -1,4 +1,4 @@
--- effective_units: write with the round what is to be derived anew: what changed, and what is made from it. Changes go
+-- effective_units: write with the round what is to be derived again: what changed, and what is made from it. Changes go
 -- upwards only, from establishments to their legal units and enterprises, from legal units to their enterprises and
 -- power groups, along the slices of any time. Owners that a unit had before are among what changed. A round of kind all
 -- has no bounds.

@@ -1,6 +1,6 @@
 -- publish_units: bring the published units in line with what a round has staged. Units of the round without a staged
 -- row go; rows that are the same are not touched. The differences are written down for the reports, unless so much
--- changed that these are better made anew.
+-- changed that these are better rebuilt.
 --
 --   raises  RG010 when staged rows were lost in a crash of the server
 --   plan    no_jit, memory_256

@@ -1,4 +1,4 @@
--- code_id: the id of what somebody wrote for a code: sector, region, activity, legal_form, status, unit_size,
+-- code_id: the id of a code as it was entered: sector, region, activity, legal_form, status, unit_size,
 -- data_source, country, rel_type, tag, stat or ident_type. Null stays null.
 --
 --   raises  RG008 when there is no such code

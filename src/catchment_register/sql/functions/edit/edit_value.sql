@@ -1,4 +1,4 @@
--- edit_value: what somebody wrote for a column, as the column has it. p_kind: date, number, a list of codes, or null
+-- edit_value: a value as it was entered, as the column has it. p_kind: date, number, a list of codes, or null
 -- for text.
 --
 --   raises  RG008 when it cannot be that

@@ -1,5 +1,5 @@
--- ident_problem: a problem of identifiers, told under each of their columns: those that have a value, or all if none
--- has. No message, no problem.
+-- ident_problem: a problem of identifiers, reported under each of their columns: those that have a value, or all if
+-- none has. No message, no problem.
 create or replace function register.ident_problem(
   p_codes    text[],
   p_idents   text[],

@@ -1,5 +1,5 @@
 -- import_analyse_batch: understand the rows of a batch: codes, dates and numbers, and what is wrong. Nothing of the
--- register changes. Run again, it begins anew.
+-- register changes. Run again, it starts over.
 --
 --   raises  RG008 when the batch is missing
 create or replace function register.import_analyse_batch(

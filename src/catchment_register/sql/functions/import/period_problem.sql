@@ -1,5 +1,5 @@
--- period_problem: a problem of a row's time, told under the columns of its dates; under the whole row where the job has
--- the dates.
+-- period_problem: a problem of a row's time, reported under the columns of its dates; under the whole row where the job
+-- has the dates.
 create or replace function register.period_problem(
   p_snapshot  jsonb,
   p_message   text

@@ -1,4 +1,4 @@
--- resolve_review: somebody has looked at a job that waits for it. Rejected, nothing of it is imported and its rows stay
+-- resolve_review: a job that waits for review has been reviewed. Rejected, nothing of it is imported and its rows stay
 -- to be looked at; approved, its rows without errors go in. Jobs that were held up go on in their order.
 --
 --   waiting_for_review -> approved | rejected

@@ -1,5 +1,5 @@
 -- begin_reports: a round turns to its reports. It fixes the last flush that they take in, which may be older than the
--- round's own work or that of a round that broke; and it says which reports are made anew, in writing, so that they
+-- round's own work or that of a round that broke; and it says which reports are rebuilt, in writing, so that they
 -- still are if this round breaks too.
 --
 --   locks   the rows of report_state, by name; see empty_report_work

@@ -1,7 +1,7 @@
--- take_changes: open a round with all logged changes that no round has, and find the power groups anew that they touch.
--- The log rows stay, marked with the round, until it has published everything; groups that were found only now are
--- logged with it, for nothing else would tell the next round of one that has gone. Where most units changed, as after a
--- first import, the round is about all of them: they need not be looked for.
+-- take_changes: open a round with all logged changes that no round has, and find again the power groups that they
+-- touch. The log rows stay, marked with the round, until it has published everything; groups that were found only now
+-- are logged with it, for nothing else would tell the next round of one that has gone. Where most units changed, as
+-- after a first import, the round is about all of them: they need not be looked for.
 --
 --   raises  RG009 while another round is open
 create or replace function register.take_changes(p_is_all boolean)

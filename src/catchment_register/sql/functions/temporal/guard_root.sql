@@ -1,5 +1,5 @@
--- guard_root: the root that somebody chose for a power group is one of its legal units, at any time. One that leaves
--- its group later is forgotten by the round that finds the group anew.
+-- guard_root: the root that was chosen for a power group is one of its legal units, at any time. One that leaves
+-- its group later is forgotten by the round that finds the group again.
 --
 --   locks   nothing: a changed root is logged with its group, so that a round looks at what was committed meanwhile
 --   raises  RG002 when the unit is not in the group

@@ -1,4 +1,4 @@
--- foreign_write: has somebody else written the content of a dynamic table, after it was last checked and up to a
+-- foreign_write: has another program written the content of a dynamic table, after it was last checked and up to a
 -- snapshot? Our own commit of that time is the frontier's; upkeep changes no content.
 --
 --   returns FOREIGN_WRITE, or null

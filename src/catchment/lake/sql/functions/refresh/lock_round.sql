@@ -1,5 +1,5 @@
--- lock_round: lock the round of a refresh. Whoever lets a round go on after a change to one of its refreshes takes this
--- lock first: advance holds the round while it waits for refresh rows.
+-- lock_round: lock the round of a refresh. Every function that lets a round go on after a change to one of its
+-- refreshes takes this lock first: advance holds the round while it waits for refresh rows.
 --
 --   locks   the row of the round
 create or replace function lake.lock_round(p_refresh_id bigint)

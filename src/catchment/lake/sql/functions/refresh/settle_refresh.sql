@@ -1,5 +1,5 @@
 -- settle_refresh: a refresh ends. What has been published has succeeded, whatever became of its task afterwards.
--- Failures of scheduled rounds are counted, and too many in a row suspend the table; any success starts the count anew.
+-- Failures of scheduled rounds are counted, and too many in a row suspend the table; any success resets the count.
 -- If it has written files outside of the catalog, they are swept.
 --
 --   any open state -> p_state, or SUCCEEDED

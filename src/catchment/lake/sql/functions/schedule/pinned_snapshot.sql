@@ -1,4 +1,4 @@
--- pinned_snapshot: the oldest snapshot that somebody still has to read: what tables were computed from, where their
+-- pinned_snapshot: the oldest snapshot that is still to be read: what tables were computed from, where their
 -- content is, and what open rounds look at. Older ones may expire. The newest snapshot when there is no table.
 create or replace function lake.pinned_snapshot()
   returns bigint

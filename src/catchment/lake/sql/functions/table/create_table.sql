@@ -1,5 +1,5 @@
 -- create_table: keep the definition of a dynamic table until the commit that creates it in the lake puts it into force.
--- Only under the commit lock, so a row in state creating is what somebody who died left behind, and is taken over.
+-- Only under the commit lock, so a row in state creating was left by a session that died, and is taken over.
 -- p_table: schema_name, name, definition, definition_hash, properties, target_lag (seconds), scheduler, strategy,
 -- reason, is_always_due, layout, buckets, sources [{table_id, schema_name, table_name, source_dt_id, used_columns}],
 -- or_replace, if_not_exists.
