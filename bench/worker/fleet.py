@@ -18,7 +18,7 @@ from typing import Any
 from psycopg import Connection
 
 from bench.engine.harness import Bench
-from bench.worker.probe import ENDS, Probe
+from bench.worker.probe import Probe
 
 UNFINISHED = (
     "select (select count(*) from worker.ready) + (select count(*) from worker.running)"
@@ -36,6 +36,7 @@ class Fleet:
     probe: Probe
     environment: dict[str, str]
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list[subprocess.Popen[bytes]])
+    started: int = 0
 
     def start(self, count: int = 1, **settings: str) -> None:
         for _ in range(count):
@@ -49,7 +50,9 @@ class Fleet:
                 "--log-level",
                 "error",
             ]
-            self.workers.append(subprocess.Popen(argv, env=self.environment | settings))
+            slot = {"BENCH_SLOT": str(self.started)}
+            self.workers.append(subprocess.Popen(argv, env=self.environment | settings | slot))
+            self.started += 1
 
     def kill_one(self, **settings: str) -> None:
         """kill -9 one of them, and start another."""
@@ -84,11 +87,11 @@ class Fleet:
 
         Looks at the probe and at outcomes only: counting the tables that the workers use would be measured too.
         """
-        ended = self.probe.cells[ENDS]
+        ended = self.probe.ended()
         first_id = self.value("select max(id) from worker.task") - tasks + 1
-        self.wait(lambda: self.probe.cells[ENDS] > ended)
-        began, early = time.monotonic(), self.probe.cells[ENDS] - ended
-        self.wait(lambda: self.probe.cells[ENDS] >= ended + tasks)
+        self.wait(lambda: self.probe.ended() > ended)
+        began, early = time.monotonic(), self.probe.ended() - ended
+        self.wait(lambda: self.probe.ended() >= ended + tasks)
         self.wait(lambda: self.value(f"select count(*) from worker.outcome where id >= {first_id}") == tasks)
         return (time.monotonic() - began) * tasks / (tasks - early)
 

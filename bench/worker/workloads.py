@@ -13,7 +13,7 @@ import psycopg
 from bench.engine.harness import Bench, report
 from bench.worker.app import fan_children, in_hot_lane, in_lane, no_op, wait
 from bench.worker.fleet import TUNED, Fleet, fleet
-from bench.worker.probe import ENDS, ORDER, OVERLAP
+from bench.worker.probe import ORDER, OVERLAP
 from catchment import App
 
 
@@ -135,9 +135,9 @@ def lanes(bench: Bench, *, quick: bool) -> None:
             preload(made, in_lane, payloads, workflow=lambda payload: f"w{payload['lane']}")
             cells = made.probe.cells
             made.start(**TUNED)
-            made.wait(lambda: cells[ENDS] > 0)
-            began, done = time.monotonic(), cells[ENDS]
-            made.wait(lambda: cells[ENDS] >= tasks)
+            made.wait(lambda: made.probe.ended() > 0)
+            began, done = time.monotonic(), made.probe.ended()
+            made.wait(lambda: made.probe.ended() >= tasks)
             seconds = time.monotonic() - began
             assert cells[ORDER] == cells[OVERLAP] == 0
             return (tasks - done) / seconds
