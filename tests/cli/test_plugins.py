@@ -196,6 +196,11 @@ def test_a_lazy_command_that_cannot_be_imported_is_an_error_of_its_own(catchment
         (("name", "text", {"a": (":b", "line")}), "expected"),
         (("name", "text", {"a": ("b:", "line")}), "expected"),
         (("name", "text", {"a": ("b:c", 5)}), "expected"),
+        (("", "text", {}), "name of a lazy_app is '', expected letters"),
+        (("name", "text", {"--a": ("b:c", "line")}), "command '--a'"),
+        (("name", "text", {"a b": ("b:c", "line")}), "command 'a b'"),
+        (("name", "text", {"a": ("b: c", "line")}), "expected"),
+        (("name", "text", {"a": (".b:c", "line")}), "expected"),
     ],
 )
 def test_a_lazy_app_of_another_form_is_refused(arguments: tuple[Any, ...], says: str) -> None:

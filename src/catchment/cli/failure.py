@@ -13,7 +13,7 @@ from rich.errors import MarkupError
 from rich.markup import escape
 
 from catchment.cli.database import hint_for
-from catchment.commands.output import errors
+from catchment.commands.output import errors, harmless
 from catchment.errors import CatchmentError, RequestRefused, ServerUnavailable
 from catchment.model.check import shown
 
@@ -65,7 +65,7 @@ def _drop(stream: TextIO | None) -> bool:
 def _print(error: CatchmentError) -> None:
     # Standard error may be full too.
     with contextlib.suppress(OSError):
-        errors.print(f"[red]error:[/] {escape(str(error))}")
+        errors.print(f"[red]error:[/] {escape(harmless(str(error)))}")
         if error.hint:
-            errors.print(f"[dim]hint:[/] {escape(error.hint)}")
+            errors.print(f"[dim]hint:[/] {escape(harmless(str(error.hint)))}")
     _drop(sys.stderr)

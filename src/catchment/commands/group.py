@@ -6,6 +6,7 @@ A command that cannot be imported is an error of that command alone, and so is a
 from __future__ import annotations
 
 import inspect
+import re
 import traceback
 from collections.abc import Mapping
 from importlib import import_module
@@ -20,6 +21,8 @@ from catchment.errors import CatchmentError, DefinitionRefused
 
 Places = Mapping[str, tuple[str, str]]
 _LONGEST = 500
+_NAME = re.compile(r"\w[\w-]*")
+_PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
 class LazyCommand(TyperCommand):
@@ -37,6 +40,10 @@ class LazyCommand(TyperCommand):
         outer = typer.Typer(add_completion=False)
         if isinstance(loaded, typer.Typer):
             outer.add_typer(loaded, name=self._title)
+        elif inspect.iscoroutinefunction(loaded):
+            raise DefinitionRefused(
+                f"{self._place} is an async function, expected one that is not", hint="Let it call asyncio.run."
+            )
         elif inspect.isroutine(loaded):
             outer.command(self._title)(loaded)
         else:
@@ -137,13 +144,15 @@ def _check(name: Any, text: Any, places: Any, group: Any) -> None:
     for what, value in (("name", name), ("text", text)):
         if not isinstance(value, str):
             raise DefinitionRefused(f"{what} of a lazy_app is {value!r}, expected a text")
+    if not _NAME.fullmatch(name):
+        raise DefinitionRefused(f"name of a lazy_app is {name!r}, expected letters, digits and hyphens")
     if not (isinstance(group, type) and issubclass(group, LazyGroup)):
         raise DefinitionRefused(f"group of a lazy_app is {group!r}, expected a subclass of LazyGroup")
     if not isinstance(places, Mapping):
         raise DefinitionRefused(f"places of a lazy_app is {a_kind(places)}, expected a mapping")
     for key, value in cast("Mapping[Any, Any]", places).items():
         match key, value:
-            case str(), (str(place), str()) if all(place.partition(":")):
+            case str(), (str(place), str()) if _NAME.fullmatch(key) and _PLACE.fullmatch(place):
                 continue
             case _:
                 expected = "('module:attribute', 'Its line of help.')"

@@ -6,18 +6,22 @@ Rich reads square brackets as markup, so whatever is not written here goes throu
 from __future__ import annotations
 
 import json
+import math
+import os
 import re
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from catchment.store.json_text import JsonText
 
@@ -26,6 +30,8 @@ errors = Console(stderr=True, highlight=False)
 
 # From this many columns of the terminal on, tables have what they can do without.
 WIDE = 110
+# A pipe or a file has room for every line.
+_PIPE = 100_000
 
 _BEYOND_ASCII = re.compile("[^\\x00-\\x7f]")
 
@@ -60,7 +66,14 @@ def print_json(value: Any) -> None:
             return f"{mark}.{len(raw) - 1}"
         return _plain(item)
 
-    text = json.dumps(value, default=plain, ensure_ascii=False, indent=2)
+    def dumped(item: Any) -> str:
+        return json.dumps(item, default=plain, ensure_ascii=False, indent=2, allow_nan=False)
+
+    try:
+        text = dumped(value)
+    except (TypeError, ValueError):  # a key that is no text, or a number that JSON lacks
+        raw.clear()
+        text = dumped(_within_json(value))
     for place, item in raw.items():
         text = text.replace(place, item)
     print(text if _can_print(text) else _BEYOND_ASCII.sub(lambda character: json.dumps(character[0])[1:-1], text))
@@ -74,38 +87,54 @@ def _can_print(text: str) -> bool:
     return True
 
 
+def _within_json(value: Any) -> Any:
+    """The value with text for the keys and numbers that JSON lacks."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return json.dumps(value)  # NaN, Infinity or -Infinity
+    if isinstance(value, Mapping):
+        items = cast("Mapping[Any, Any]", value).items()
+        return {key if isinstance(key, str) else str(_plain(key)): _within_json(item) for key, item in items}
+    if isinstance(value, list | tuple):
+        return [_within_json(item) for item in cast("list[Any]", value)]
+    return value
+
+
 def print_rows(
-    rows: Sequence[dict[str, Any]], columns: Sequence[str], *, as_json: bool, empty: str, extra: Sequence[str] = ()
+    rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool, empty: str, extra: Sequence[str] = ()
 ) -> None:
     """Rows as a table of the given columns, and of the extra ones if there is room; or all of them as JSON.
 
     ``empty`` is printed for a table without rows. A column ``state`` is coloured, a column ``name`` is the first to be
     broken into lines.
     """
+    rows = list(rows)
     if as_json:
         print_json(rows)
         return
     if not rows:
-        console.print(empty)
+        console.print(empty, markup=False)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    shown = [*columns, *(extra if console.width >= WIDE else ())]
+    is_pipe = not console.is_terminal and "COLUMNS" not in os.environ
+    target = Console(highlight=False, width=_PIPE) if is_pipe else console
+    room = target.width
+    shown = [*columns, *(extra if room >= WIDE else ())]
     # Titles and names are broken first: nothing else can be read in pieces.
     widths = {column: _width(rows, column) for column in shown}
-    is_narrow = sum(2 + max(width, len(column)) for column, width in widths.items()) > console.width
-    has_room = sum(2 + width for column, width in widths.items() if column != "name") + 12 <= console.width
+    is_narrow = sum(2 + max(width, len(column)) for column, width in widths.items()) > room
+    has_room = sum(2 + width for column, width in widths.items() if column != "name") + 12 <= room
     for column, width in widths.items():
-        title = "\n".join(textwrap.wrap(column.replace("_", " "), width if is_narrow else len(column)))
+        title = "\n".join(textwrap.wrap(column.replace("_", " "), max(1, width if is_narrow else len(column))))
         justify = "right" if _is_number(rows[0][column]) else "left"
-        table.add_column(title, justify=justify, no_wrap=has_room and column != "name")
+        table.add_column(Text(title), justify=justify, no_wrap=has_room and column != "name")
     for row in rows:
         table.add_row(*(_cell(column, row[column]) for column in shown))
-    console.print(table)
+    target.print(table)
 
 
-def _width(rows: Sequence[dict[str, Any]], column: str) -> int:
+def _width(rows: Sequence[Mapping[str, Any]], column: str) -> int:
     """How wide a column has to be for its cells and the words of its title."""
-    return max(len(text) for text in (*column.split("_"), *(_text(row[column]) for row in rows)))
+    return max(cell_len(text) for text in (*column.split("_"), *(_text(row[column]) for row in rows)))
 
 
 def styled_state(state: str) -> str:
@@ -114,15 +143,29 @@ def styled_state(state: str) -> str:
 
 
 def _cell(column: str, value: Any) -> str:
-    return styled_state(value) if column == "state" else escape(_text(value))
+    return styled_state(_text(value)) if column == "state" else escape(_text(value))
 
 
 def _text(value: Any) -> str:
     if isinstance(value, datetime):
-        return value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        return _local(value)
     if isinstance(value, bool):
         return "yes" if value else ""
-    return "" if value is None else str(_plain(value))
+    return "" if value is None else harmless(str(_plain(value)))
+
+
+def _local(moment: datetime) -> str:
+    try:
+        return moment.astimezone().replace(tzinfo=None).isoformat(" ", "seconds")
+    except (OverflowError, ValueError):  # beyond the years that Python can move to another zone
+        return str(moment)
+
+
+def harmless(text: str) -> str:
+    """A text without signs that a terminal obeys: they are shown as Python writes them, a tab as a space."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else " " if c == "\t" else repr(c)[1:-1] for c in text)
 
 
 def _is_number(value: Any) -> bool:
@@ -130,7 +173,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON lacks, as text. The last day that Python knows stands for an open end."""
+    """A value that JSON lacks: a list for a set, text for all others. The last day that Python knows stands for an open
+    end."""
     if isinstance(value, date):
         return "infinity" if value == date.max else value.isoformat()
+    if isinstance(value, bytes):
+        return f"\\x{value.hex()}"
+    if isinstance(value, Set):
+        return sorted(cast("Set[Any]", value), key=str)
     return str(value)

@@ -1,0 +1,80 @@
+"""What commands print: tables that a terminal and a pipe can take, JSON that programs can read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from catchment.commands import print_json, print_rows
+
+Printed = Callable[[], str]
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Printed:
+    """What was printed, to a pipe."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    return lambda: capsys.readouterr().out
+
+
+def show(rows: Any, *columns: str, empty: str = "") -> None:
+    print_rows(rows, columns, as_json=False, empty=empty)
+
+
+@pytest.mark.parametrize("state", [None, 5, ["completed"], "completed", "[/x]"])
+def test_a_state_may_be_anything(printed: Printed, state: Any) -> None:
+    show([{"state": state}], "state")
+    assert printed().splitlines()[1].strip() == ("" if state is None else str(state))
+
+
+def test_a_terminal_is_not_steered_by_a_cell(printed: Printed) -> None:
+    show([{"name": "a\x1b[2Jb\x9b\tc\ud800"}], "name")
+    assert "a\\x1b[2Jb\\x9b c\\ud800" in printed()
+
+
+def test_a_pipe_has_room_for_every_cell(printed: Printed) -> None:
+    row = {"name": "x" * 200, "state": "completed", "text": "y" * 300}
+    show([row], "name", "state", "text")
+    assert printed().splitlines()[1].split() == list(row.values())
+
+
+def test_titles_and_the_text_for_no_rows_are_no_markup(printed: Printed) -> None:
+    show([{"[b]x": 1, "": 2}], "[b]x", "")
+    assert printed().splitlines()[0].rstrip() == "[b]x"
+    show([], "x", empty="none of [/x]")
+    assert printed() == "none of [/x]\n"
+
+
+def test_rows_may_come_one_by_one(printed: Printed) -> None:
+    show(({"i": i} for i in range(2)), "i")
+    assert printed().split() == ["i", "0", "1"]
+
+
+def test_a_moment_beyond_every_zone_is_shown(printed: Printed) -> None:
+    show([{"at": datetime.min.replace(tzinfo=UTC)}, {"at": datetime.max.replace(tzinfo=UTC)}], "at")
+    assert printed().splitlines()[1].startswith("0001-01-01 00:00:00")
+
+
+def test_json_is_json(printed: Printed) -> None:
+    value = {
+        "nan": float("nan"),
+        "list": [float("inf"), (float("-inf"),)],
+        "bytes": b"\xff",
+        "set": {2, 1},
+        date(2026, 1, 2): Decimal("1.50"),
+        3: None,
+    }
+    print_json(value)
+    assert json.loads(printed(), parse_constant=pytest.fail) == {
+        "nan": "NaN",
+        "list": ["Infinity", ["-Infinity"]],
+        "bytes": "\\xff",
+        "set": [1, 2],
+        "2026-01-02": "1.50",
+        "3": None,
+    }
