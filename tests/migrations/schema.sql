@@ -475,6 +475,7 @@ ALTER TABLE worker.late_child OWNER TO catchment_owner;
 CREATE TABLE worker.migration (
     number integer NOT NULL,
     name text NOT NULL,
+    digest text NOT NULL,
     applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 ALTER TABLE worker.migration OWNER TO catchment_owner;

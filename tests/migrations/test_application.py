@@ -14,7 +14,7 @@ from psycopg import Connection
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
-from catchment.errors import DefinitionRefused, RequestRefused
+from catchment.errors import DefinitionRefused, RequestRefused, SchemaMismatch
 from catchment.schema import Schema
 
 Ship = Callable[..., Schema]
@@ -47,7 +47,7 @@ def conn(empty: str) -> Iterator[Connection[Any]]:
 
 @pytest.fixture
 def ship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: str) -> Ship:
-    """Makes a schema from migrations, by their names."""
+    """Makes a schema from its files: functions and commands by their folders, migrations by their names."""
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def make(**files: str) -> Schema:
@@ -55,7 +55,9 @@ def ship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: str) -> Ship:
         (package / "migrations").mkdir(parents=True)
         (package / "__init__.py").touch()
         for name, text in files.items():
-            (package / "migrations" / f"{name.removeprefix('m')}.sql").write_text(text)
+            path = package / (f"{name}.sql" if "/" in name else f"migrations/{name.removeprefix('m')}.sql")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
         return Schema(
             name="shop", package=package.name, owner=owner, release="1.0", title="the shop", command="shop init"
         )
@@ -110,7 +112,7 @@ def test_a_connection_in_a_transaction_is_refused(conn: Connection[Any], ship: S
 
 @pytest.mark.parametrize("release", ["", "dev", "v1.1", "release-1.2", "1.0-rc1", "1.0 beta", None, 1.0])
 def test_a_release_without_an_order_is_refused(ship: Ship, release: Any) -> None:
-    with pytest.raises(DefinitionRefused, match=r"release is .*, expected a version such as"):
+    with pytest.raises(DefinitionRefused, match=r"release of a Schema is .*, expected a version such as"):
         replace(ship(), release=release)
 
 
@@ -127,3 +129,109 @@ def test_a_user_who_may_make_roles_installs_into_a_database_of_their_own(server:
         conn.execute(f"alter database {conn.info.dbname} owner to postgres")
         conn.execute(f"drop owned by {shop.owner}, {user} cascade")
         conn.execute(f"drop role {user}")
+
+
+def test_a_migration_that_came_late_is_missed_and_applied(conn: Connection[Any], ship: Ship) -> None:
+    first, third = "create table shop.a (i integer);", "create table shop.c (i integer);"
+    ship(m0001_a=first, m0003_c=third).migrate(conn)
+    merged = ship(m0001_a=first, m0002_b="create table shop.b (i integer);", m0003_c=third)
+    with pytest.raises(
+        SchemaMismatch, match="schema shop lacks migration 0002_b, which this version of the shop needs"
+    ):
+        merged.check_version(conn)
+    assert merged.migrate(conn).applied == ("0002_b",)
+    merged.check_version(conn)
+
+
+def test_a_migration_whose_text_changed_is_refused(conn: Connection[Any], ship: Ship) -> None:
+    ship(m0001_a="create table shop.a (i integer);\n").migrate(conn)
+    ship(m0001_other_name="create table shop.a (i integer);\r\n").check_version(conn)
+    edited = ship(m0001_a="create table shop.a (i bigint);\n", m0002_b="create table shop.b (i integer);")
+    for tried in (edited.check_version, edited.migrate):
+        with pytest.raises(SchemaMismatch, match="migration 0001_a of schema shop is not the text"):
+            tried(conn)
+    assert "b" not in there(conn)
+
+
+def test_tables_of_another_shape_are_not_upgraded(conn: Connection[Any], ship: Ship) -> None:
+    shop = ship(m0001_a="create table shop.a (i integer);")
+    shop.migrate(conn)
+    conn.execute("alter table shop.migration drop column digest")
+    for tried in (shop.check_version, shop.migrate):
+        with pytest.raises(SchemaMismatch, match="schema shop was not written by a released version of the shop"):
+            tried(conn)
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        (
+            {"m0001_a": "select 1;\ncreat table shop.a (i integer);"},
+            r"migration 0001_a of shop_\w+, line 2: syntax error",
+        ),
+        ({"m0001_a": "create table a (i integer);"}, "migration 0001_a of .*: permission denied for schema pg_catalog"),
+        (
+            {"functions/one/f": "create function shop.f() returns no_such language sql as 'select 1'"},
+            "functions/one/f.sql",
+        ),
+        ({"m0001_a": "set role none;"}, "migration 0001_a of .* leaves another role or search_path"),
+        ({"functions/f": "set search_path = shop;"}, "functions/f.sql of .* leaves another role or search_path"),
+        ({"m0001_a": "select set_config('search_path', '', false);"}, "leaves another role or search_path"),
+        ({"m0001_a": "create table shop.a (i integer); copy shop.a from stdin;"}, "migration 0001_a of .* has COPY"),
+    ],
+)
+def test_an_error_in_a_file_names_the_file(empty: str, ship: Ship, files: dict[str, str], says: str) -> None:
+    shop = ship(**({"m0001_a": "select 1;"} | files))
+    with psycopg.connect(empty, autocommit=True) as conn, pytest.raises(DefinitionRefused, match=says):
+        shop.migrate(conn)
+    with psycopg.connect(empty, autocommit=True) as conn:
+        assert "a" not in there(conn)
+        assert conn.execute("select count(*) from pg_locks where locktype = 'advisory'").fetchone() == (0,)
+
+
+def test_nothing_is_made_without_the_engine_or_without_files(conn: Connection[Any], ship: Ship) -> None:
+    shop = ship(**{"m0001_a": "create table shop.a (i integer);", "commands/c": "select 1;"})
+    roles = {"shop_user": ["catchment_enqueue"]}
+    for needs in (shop, replace(ship(m0001_a="select 1;"), roles=roles)):
+        with pytest.raises(SchemaMismatch, match="the shop needs Catchment, which is not installed") as raised:
+            needs.migrate(conn)
+        assert raised.value.hint == "Run: catchment migrate"
+    for refused in (replace(shop, compatible_from=2), replace(shop, package="no_such_package"), ship()):
+        with pytest.raises(DefinitionRefused):
+            refused.migrate(conn)
+    assert conn.execute("select to_regnamespace('shop')").fetchone() == (None,)
+    assert conn.execute("select count(*) from pg_roles where rolname = %s", [shop.owner]).fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"name": ""}, "name of a Schema is '', expected a name of 1 to 63 bytes"),
+        ({"name": 5}, "name of a Schema is 5"),
+        ({"name": "ø" * 32}, "name of a Schema is .*, expected a name of 1 to 63 bytes"),
+        ({"name": "pg_x"}, "a name that does not begin with pg_"),
+        ({"owner": None}, "owner of a Schema is None"),
+        ({"owner": "public"}, "owner of a Schema is 'public'"),
+        ({"package": None}, "package of a Schema is None"),
+        ({"title": " "}, "title of a Schema is ' '"),
+        ({"compatible_from": True}, "compatible_from of a Schema is True"),
+        ({"compatible_from": 0}, "compatible_from of a Schema is 0"),
+        ({"version_table": "migration"}, "version_table of a Schema is 'migration'"),
+        ({"roles": ["shop_user"]}, "roles of a Schema is"),
+        ({"roles": {"shop_user": "catchment_enqueue"}}, r"roles\['shop_user'\] of a Schema is 'catchment_enqueue'"),
+        ({"roles": {"shop_user": [5]}}, "expected a list of names of roles"),
+        ({"errors": {"": SchemaMismatch}}, "a key of errors of a Schema is '', expected an SQLSTATE"),
+        ({"errors": {"SH003": ValueError}}, r"errors\['SH003'\] of a Schema is .*ValueError"),
+        ({"mismatch": ValueError}, "mismatch of a Schema is"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_at_definition(ship: Ship, change: dict[str, Any], says: str) -> None:
+    with pytest.raises(DefinitionRefused, match=says):
+        replace(ship(), **change)
+
+
+def test_what_is_no_connection_is_refused(ship: Ship) -> None:
+    shop = ship(m0001_a="select 1;")
+    for tried in (shop.check_version, shop.migrate):
+        with pytest.raises(RequestRefused, match="conn is 'postgresql://', expected a psycopg Connection"):
+            tried("postgresql://")  # type: ignore[arg-type]

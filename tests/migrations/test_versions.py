@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,7 +21,7 @@ import catchment_register
 from catchment.cli.main import app
 from catchment.errors import SchemaMismatch
 from catchment.model.release import VERSION, release_order
-from catchment.schema import Schema, Upgrade, files
+from catchment.schema import Schema, Upgrade
 from catchment.sql import ENGINE
 from catchment.store import migrate as module
 from catchment.store.migrate import check_version, migrate
@@ -42,15 +43,20 @@ def conn(db: str) -> Iterator[Connection[Any]]:
 @pytest.fixture
 def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Schema:
     """A second copy of the engine's SQL in which one function says something else."""
-    folder = tmp_path / "other_sql"
+    folder = tmp_path / f"sql_{uuid.uuid4().hex[:8]}"
     with resources.as_file(resources.files(ENGINE.package)) as sql:
         shutil.copytree(sql, folder)
     changed = folder / "functions" / "run" / "last_processed.sql"
     changed.write_text(changed.read_text().replace("'[]'", "'[\"other\"]'"))
     monkeypatch.syspath_prepend(str(tmp_path))
-    for cached in (files.migrations, files.routines, files.commands, files.fingerprint):
-        cached.cache_clear()
-    return replace(ENGINE, package="other_sql")
+    return replace(ENGINE, package=folder.name)
+
+
+@pytest.fixture
+def beyond(other: Schema, tmp_path: Path) -> Schema:
+    """A newer version of it, with a migration that older code cannot work with."""
+    (tmp_path / other.package / "migrations" / f"{NEWEST + 1:04}_future.sql").write_text("select 1;")
+    return replace(other, release="9.0", compatible_from=NEWEST + 1)
 
 
 @contextmanager
@@ -99,14 +105,16 @@ def test_an_older_package_leaves_the_functions_of_a_newer_one(conn: Connection[A
 
 
 def test_an_older_package_leaves_a_schema_with_more_migrations_than_it_knows(conn: Connection[Any]) -> None:
-    conn.execute("insert into worker.migration (number, name) values (%s, 'of the future')", [NEWEST + 1])
+    conn.execute("insert into worker.migration (number, name, digest) values (%s, 'of the future', '')", [NEWEST + 1])
     conn.execute("update worker.version set fingerprint = 'another'")
     assert migrate(conn) == Upgrade((), False, newer=f"migration {NEWEST + 1}")
     assert conn.execute("select fingerprint from worker.version").fetchone() == ("another",)
 
 
-def test_an_older_package_that_no_longer_fits_says_so_and_changes_nothing(conn: Connection[Any], other: Schema) -> None:
-    with version(replace(other, release="9.0", compatible_from=NEWEST + 1)):
+def test_an_older_package_that_no_longer_fits_says_so_and_changes_nothing(
+    conn: Connection[Any], beyond: Schema
+) -> None:
+    with version(beyond):
         migrate(conn)
     for attempt in (migrate, check_version):
         with pytest.raises(SchemaMismatch, match=f"works with migration {NEWEST + 1} and newer") as raised:
@@ -164,13 +172,13 @@ def test_an_older_package_leaves_a_newer_register(reg_db: RegisterDatabase) -> N
 
 
 def test_a_running_worker_that_an_upgrade_leaves_behind_stops_in_order(
-    committed: Engine, start_worker: StartWorker, other: Schema, tmp_path: Path
+    committed: Engine, start_worker: StartWorker, beyond: Schema, tmp_path: Path
 ) -> None:
     worker = start_worker("--queue", "work")
     running = committed.enqueue(note="runs", sleep=1)
     later = committed.enqueue(note="waits")
     wait_until(lambda: committed.state(running) == "processing")
-    with version(replace(other, release="9.0", compatible_from=NEWEST + 1)):
+    with version(beyond):
         migrate(committed.conn)
     assert worker.wait(timeout=60) == 1
     assert committed.state(running) == "completed"

@@ -1136,6 +1136,7 @@ ALTER TABLE register.location OWNER TO register_owner;
 CREATE TABLE register.migration (
     number integer NOT NULL,
     name text NOT NULL,
+    digest text NOT NULL,
     applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 ALTER TABLE register.migration OWNER TO register_owner;

@@ -8,6 +8,7 @@ import pytest
 
 from catchment.errors import DefinitionRefused
 from catchment.schema import files
+from catchment.schema.files import Script
 
 
 @pytest.fixture
@@ -31,8 +32,9 @@ def test_each_part_is_read_in_the_order_of_names_and_parts_that_are_missing_are_
     write(package, "migrations/0002_b.sql", "migrations/0001_a.sql", "functions/z.sql", "functions/a/y.sql")
     write(package, "grants.sql", "profiles.sql", "functions/notes.txt", "commands/registry.sql", "queries/one.sql")
     assert [(m.number, m.name) for m in files.migrations(package.name)] == [(1, "0001_a"), (2, "0002_b")]
-    assert files.routines(package.name) == ("functions/a/y.sql", "functions/z.sql", "profiles.sql", "grants.sql")
-    assert files.commands(package.name) == ("commands/registry.sql",)
+    routines = ["functions/a/y.sql", "functions/z.sql", "profiles.sql", "grants.sql"]
+    assert files.routines(package.name) == tuple(Script(name, name) for name in routines)
+    assert files.commands(package.name) == (Script("commands/registry.sql", "commands/registry.sql"),)
     assert files.query(package.name, "one") == "queries/one.sql"
 
 
@@ -53,13 +55,13 @@ def test_commands_are_part_of_the_fingerprint_and_queries_are_not(package: Path)
 def test_a_schema_without_numbered_migrations_is_refused(package: Path, name: str | None) -> None:
     if name is not None:
         write(package, f"migrations/{name}")
-    with pytest.raises(DefinitionRefused, match=f"has {name or 'nothing'} in its folder migrations"):
+    with pytest.raises(DefinitionRefused, match=f"has {f'migrations/{name}' if name else 'no migration'}, expected"):
         files.migrations(package.name)
 
 
 def test_a_migration_in_a_folder_of_its_own_is_refused(package: Path) -> None:
     write(package, "migrations/0002_b.sql", "migrations/old/0001_a.sql")
-    with pytest.raises(DefinitionRefused, match=r"has 0001_a.sql in its folder migrations"):
+    with pytest.raises(DefinitionRefused, match=r"has migrations/old/0001_a.sql, expected"):
         files.migrations(package.name)
 
 
@@ -83,4 +85,4 @@ def test_a_file_that_is_no_text_is_refused(package: Path, content: bytes, says: 
 def test_a_byte_order_mark_is_not_part_of_the_text(package: Path) -> None:
     write(package, "functions/a.sql")
     (package / "functions" / "a.sql").write_bytes(b"\xef\xbb\xbfselect 1")
-    assert files.routines(package.name) == ("select 1",)
+    assert [script.text for script in files.routines(package.name)] == ["select 1"]

@@ -18,13 +18,20 @@ from catchment.errors import DefinitionRefused
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
-    number: int
+class Script:
+    """A file of SQL, with what messages call it."""
+
     name: str
     text: LiteralString
 
 
-_NUMBERED = re.compile(r"[0-9]{4}_.+\.sql", re.DOTALL)
+@dataclass(frozen=True, slots=True)
+class Migration(Script):
+    number: int
+    digest: str
+
+
+_NUMBERED = re.compile(r"migrations/[0-9]{4}_[^/]+\.sql")
 
 
 def _read(path: Traversable) -> LiteralString:
@@ -38,29 +45,45 @@ def _read(path: Traversable) -> LiteralString:
     return cast(LiteralString, text)
 
 
-def _walk(path: Traversable) -> list[Traversable]:
-    """The SQL files in a folder and the folders in it, or the file itself; none if there is nothing of that name."""
+def _folder(package: str) -> Traversable:
+    """Where the files of a package are. ``DefinitionRefused`` if there is no such package."""
+    try:
+        return resources.files(package)
+    except (ImportError, TypeError, ValueError) as error:
+        raise DefinitionRefused(
+            f"package {package} cannot be read: {error}", hint="It is the name of a package that has SQL files."
+        ) from error
+
+
+def _scripts(package: str, *parts: str) -> tuple[Script, ...]:
+    """The files of these parts, in order, by their names within the package."""
+    start = _folder(package)
+    return tuple(Script(name, _read(file)) for part in parts for name, file in _walk(start / part, part))
+
+
+def _walk(path: Traversable, name: str) -> list[tuple[str, Traversable]]:
+    """The SQL files in a folder and the folders in it, or the file itself, each with its path from there on; none if
+    there is nothing of that name."""
     if path.is_file():
-        return [path] if path.name.lower().endswith(".sql") else []
+        return [(name, path)] if path.name.lower().endswith(".sql") else []
     if not path.is_dir():
         return []
-    return [file for entry in sorted(path.iterdir(), key=lambda e: e.name) for file in _walk(entry)]
+    entries = sorted(path.iterdir(), key=lambda e: e.name)
+    return [found for entry in entries for found in _walk(entry, f"{name}/{entry.name}")]
 
 
 @cache
 def migrations(package: str) -> tuple[Migration, ...]:
     """All migrations, in order. ``DefinitionRefused`` if there are none, or if one has no number of its own."""
-    folder = resources.files(package) / "migrations"
-    files = sorted(_walk(folder), key=lambda f: f.name)
-    beside = {entry.name for entry in folder.iterdir() if entry.is_file()} if files else set[str]()
-    strange = (
-        [f.name for f in files if f.name not in beside or not _NUMBERED.fullmatch(f.name)] if files else ["nothing"]
-    )
-    if strange:
+    entries = _walk(_folder(package) / "migrations", "migrations")
+    strange = [name for name, _ in entries if not _NUMBERED.fullmatch(name)]
+    if strange or not entries:
         raise DefinitionRefused(
-            f"{package} has {strange[0]} in its folder migrations, expected files with numbers of four digits",
+            f"{package} has {strange[0] if strange else 'no migration'}, "
+            "expected files with numbers of four digits in its folder migrations",
             hint="Such as migrations/0001_stock.sql.",
         )
+    files = [file for _, file in entries]
     number, count = Counter(f.name[:4] for f in files).most_common(1)[0]
     if count > 1:
         names = ", ".join(f.name for f in files if f.name.startswith(number))
@@ -68,30 +91,37 @@ def migrations(package: str) -> tuple[Migration, ...]:
             f"{package} has {count} migrations with the number {number}: {names}",
             hint="Give the one that is not applied anywhere yet the next free number.",
         )
-    return tuple(Migration(int(f.name[:4]), f.name.removesuffix(".sql"), _read(f)) for f in files)
+    return tuple(_migration(file) for file in files)
+
+
+def _migration(file: Traversable) -> Migration:
+    text = _read(file)
+    # An editor or a checkout may write other ends of lines.
+    digest = hashlib.sha256(text.replace("\r\n", "\n").encode()).hexdigest()[:16]
+    return Migration(file.name.removesuffix(".sql"), text, int(file.name[:4]), digest)
 
 
 @cache
-def routines(package: str) -> tuple[LiteralString, ...]:
+def routines(package: str) -> tuple[Script, ...]:
     """What the owner of the schema has besides tables: functions with their planner settings, views, triggers
     and grants."""
-    parts = ("functions", "profiles.sql", "views", "triggers", "grants.sql", "grants")
-    return tuple(_read(file) for part in parts for file in _walk(resources.files(package) / part))
+    return _scripts(package, "functions", "profiles.sql", "views", "triggers", "grants.sql", "grants")
 
 
 @cache
-def commands(package: str) -> tuple[LiteralString, ...]:
+def commands(package: str) -> tuple[Script, ...]:
     """What is written as the owner of the engine."""
-    return tuple(_read(file) for file in _walk(resources.files(package) / "commands"))
+    return _scripts(package, "commands")
 
 
 @cache
 def fingerprint(package: str) -> str:
     """Changes whenever a routine or a command does."""
-    return hashlib.sha256("\0".join([*routines(package), *commands(package)]).encode()).hexdigest()[:16]
+    texts = [script.text for script in (*routines(package), *commands(package))]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
 @cache
 def query(package: str, name: str) -> LiteralString:
     """A statement by its file name."""
-    return _read(resources.files(package) / "queries" / f"{name}.sql")
+    return _read(_folder(package) / "queries" / f"{name}.sql")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, LiteralString
 
 import psycopg
@@ -19,15 +19,19 @@ from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from catchment.errors import CatchmentError, DefinitionRefused, RequestRefused, SchemaMismatch, shown
-from catchment.model.release import is_release, release_order
-from catchment.schema import files, statements
+from catchment.model.release import release_order
+from catchment.schema import files, scripts, statements
 from catchment.schema.alone import alone
 from catchment.schema.translate import find_class, is_missing, raised_as
+from catchment.schema.values import check_schema
 
 OnStep = Callable[[str], None]
 
 # Names in what is created must not resolve to objects that others have put into the search path.
 _PATH = "set local search_path = pg_catalog, pg_temp"
+
+
+_HINT = "Such as catchment.connect()."
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +74,7 @@ class Schema:
     version_table: str = "version"
 
     def __post_init__(self) -> None:
-        """Refuse a release without an order: an older one would replace a newer one."""
-        if not is_release(self.release):
-            raise DefinitionRefused(
-                f"release is {shown(self.release)}, expected a version such as '1.4', '1.4.0rc1' or '2.0.dev3'"
-            )
+        check_schema(self)
 
     def migrate(self, conn: Connection[Any], *, on_step: OnStep | None = None, again: bool = False) -> Upgrade:
         """Bring the schema up to date. Safe to run any number of times, and by several processes at once.
@@ -85,6 +85,7 @@ class Schema:
         holds the lock of installations for a minute.
         """
         on_step = _checked(conn, on_step)
+        self._check_files(conn)
         try:
             with alone(conn, f"{self.name}.migrate", on_wait=on_step, mismatch=self.mismatch):
                 self._make_roles(conn)
@@ -99,13 +100,8 @@ class Schema:
 
     def check_version(self, conn: Connection[Any]) -> None:
         """Raise ``mismatch`` unless this code can work with the schema in the database."""
-        try:
-            row = _rows(conn).execute(self.version_query()).fetchone()
-        except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
-            raise self.mismatch(
-                f"{self.title} is not installed in this database", hint=f"Run: {self.command}"
-            ) from error
-        problem = self.misfit(*(row or (None, None))[:2])
+        _check_connection(conn)
+        problem = self.misfit(*self._state(conn)[:2])
         if problem is not None:
             raise problem
 
@@ -134,16 +130,20 @@ class Schema:
         return files.migrations(self.package)[-1].number
 
     def version_query(self) -> Composed:
-        """Reads the newest migration of the database, what it is compatible with, and the release that wrote it."""
+        """Reads the digests of the migrations that were applied, what the schema is compatible with, and the release
+        that wrote it."""
         return self._text(statements.VERSION)
 
-    def misfit(self, number: int | None, compatible_from: int | None) -> SchemaMismatch | None:
+    def misfit(self, applied: Mapping[str, str], compatible_from: int | None) -> SchemaMismatch | None:
         """Why this code cannot work with what ``version_query`` reads; None if it can."""
-        if number is None or compatible_from is None:
+        if not applied or compatible_from is None:
             return self.mismatch(f"schema {self.name} is half installed", hint=f"Run: {self.command}")
-        if number < self.newest:
+        if (problem := self._changed(applied)) is not None:
+            return problem
+        lacks = [m.name for m in files.migrations(self.package) if str(m.number) not in applied]
+        if lacks:
             return self.mismatch(
-                f"schema {self.name} is at migration {number}, this version of {self.title} needs {self.newest}",
+                f"schema {self.name} lacks migration {lacks[0]}, which this version of {self.title} needs",
                 hint=f"Run: {self.command}",
             )
         if compatible_from > self.newest:
@@ -156,15 +156,15 @@ class Schema:
 
     def newer(self, conn: Connection[Any]) -> str | None:
         """The version that wrote this schema, if it is newer than this code. Raises ``mismatch`` if it does not fit."""
-        row = _rows(conn).execute(self.version_query()).fetchone()
-        number, compatible_from, release = row if row is not None else (None, None, None)
+        applied, compatible_from, release = self._state(conn)
+        last = max(map(int, applied), default=0)
         if release is not None and release_order(release) > release_order(self.release):
-            newer = str(release)
-        elif number is not None and number > self.newest:
-            newer = f"migration {number}"  # an upgrade that was broken off before it wrote the functions
+            newer = release
+        elif last > self.newest:
+            newer = f"migration {last}"  # an upgrade that was broken off before it wrote the functions
         else:
             return None
-        problem = self.misfit(number, compatible_from)
+        problem = self.misfit(applied, compatible_from)
         if problem is not None:
             raise problem
         return newer
@@ -179,20 +179,22 @@ class Schema:
                     hint="The application needs a schema of that name for itself: use another database.",
                 )
             conn.execute(self._text(statements.FOUNDATION))
-            done = {row[0] for row in _rows(conn).execute(self._text("select number from {migration}"))}
         if self.newer(conn) is not None:
             return ()
 
-        missing = [m for m in files.migrations(self.package) if m.number not in done]
+        applied = self._state(conn)[0]
+        if (problem := self._changed(applied)) is not None:
+            raise problem
+        missing = [m for m in files.migrations(self.package) if str(m.number) not in applied]
         for migration in missing:
             on_step(migration.name)
             with conn.transaction():
                 conn.execute(self._text("set local role {role}"))
                 conn.execute(_PATH)
-                self._run(conn, [migration.text], f"migration {migration.name}")
+                scripts.run(conn, [replace(migration, name=f"migration {migration.name}")], self.package)
                 conn.execute(
-                    self._text("insert into {migration} (number, name) values (%s, %s)"),
-                    [migration.number, migration.name],
+                    self._text("insert into {migration} (number, name, digest) values (%s, %s, %s)"),
+                    [migration.number, migration.name, migration.digest],
                 )
         return tuple(m.name for m in missing)
 
@@ -219,10 +221,10 @@ class Schema:
                 on_step(f"functions, views and grants of schema {self.name}")
                 # Bodies name functions that come later in the order of files.
                 conn.execute("set local check_function_bodies = off")
-                self._run(conn, files.routines(self.package), "a function, view, trigger or grant")
+                scripts.run(conn, files.routines(self.package), self.package)
                 if files.commands(self.package):
                     conn.execute("set local role catchment_owner")
-                    self._run(conn, files.commands(self.package), "a file of commands")
+                    scripts.run(conn, files.commands(self.package), self.package)
                     conn.execute(self._text("set local role {role}"))
             conn.execute(
                 self._text(
@@ -234,18 +236,47 @@ class Schema:
             )
             return changed
 
-    def _run(self, conn: Connection[Any], texts: Sequence[LiteralString], what: str) -> None:
-        """Run files of the package in the transaction that is open. ``DefinitionRefused`` if one ends it: what follows
-        would run as the user who installs, and be half done."""
-        before = _transaction(conn)
-        for text in texts:
-            conn.execute(text)
-            if conn.info.transaction_status != TransactionStatus.INTRANS:
-                break
-        if _transaction(conn) != before:
+    def _state(self, conn: Connection[Any]) -> tuple[dict[str, str], int | None, str | None]:
+        """What ``version_query`` reads. Raises ``mismatch`` if it cannot be read."""
+        try:
+            row = _rows(conn).execute(self.version_query()).fetchone()
+        except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
+            raise self.mismatch(
+                f"{self.title} is not installed in this database", hint=f"Run: {self.command}"
+            ) from error
+        except psycopg.errors.UndefinedColumn as error:
+            raise self.mismatch(
+                f"schema {self.name} was not written by a released version of {self.title}",
+                hint="It cannot be upgraded: use a new database.",
+            ) from error
+        return row if row is not None else ({}, None, None)
+
+    def _changed(self, applied: Mapping[str, str]) -> SchemaMismatch | None:
+        """The error of a migration that is not the one that was applied under its number."""
+        for migration in files.migrations(self.package):
+            if applied.get(str(migration.number), migration.digest) != migration.digest:
+                return self.mismatch(
+                    f"migration {migration.name} of schema {self.name} is not the text that this database was given",
+                    hint="Restore the text and write a new migration, or start again with a new database.",
+                )
+        return None
+
+    def _check_files(self, conn: Connection[Any]) -> None:
+        """Refuse what could not be installed, before anything is made."""
+        if self.compatible_from > self.newest:
             raise DefinitionRefused(
-                f"{what} of {self.package} ends its transaction, expected one that goes on",
-                hint="Remove BEGIN, COMMIT and ROLLBACK, and look at what is left in the schema.",
+                f"compatible_from of schema {self.name} is {self.compatible_from}, "
+                f"expected the number of a migration: the newest is {self.newest}"
+            )
+        files.routines(self.package)
+        needed = {group for groups in self.roles.values() for group in groups}
+        if files.commands(self.package):
+            needed.add("catchment_owner")
+        is_engines = any(role.startswith("catchment_") for role in needed.difference([self.owner], self.roles))
+        row = _rows(conn).execute("select to_regclass('worker.version') is not null").fetchone()
+        if is_engines and row != (True,):
+            raise self.mismatch(
+                f"{self.title} needs Catchment, which is not installed in this database", hint="Run: catchment migrate"
             )
 
     def _make_roles(self, conn: Connection[Any]) -> None:
@@ -276,22 +307,20 @@ def _rows(conn: Connection[Any]) -> Cursor[tuple[Any, ...]]:
     return conn.cursor(row_factory=tuple_row)
 
 
-def _transaction(conn: Connection[Any]) -> Any:
-    """The number of the transaction that is open."""
-    return _rows(conn).execute("select pg_current_xact_id()").fetchone()
-
-
 def _checked(conn: Connection[Any], on_step: OnStep | None) -> OnStep:
     """Refuse what callers that are not typed may give."""
-    hint = "Such as catchment.connect()."
-    if not isinstance(conn, Connection):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
-        raise RequestRefused(f"conn is {shown(conn)}, expected a psycopg Connection", hint=hint)
+    _check_connection(conn)
     if on_step is not None and not callable(on_step):  # pyright: ignore[reportUnnecessaryComparison] - as above
         raise RequestRefused(f"on_step is {shown(on_step)}, expected a function of the name of a step")
     if not conn.autocommit:
         raise RequestRefused(
-            "conn is not in autocommit mode, expected one that is: each migration commits by itself", hint=hint
+            "conn is not in autocommit mode, expected one that is: each migration commits by itself", hint=_HINT
         )
     if conn.info.transaction_status != TransactionStatus.IDLE:
         raise RequestRefused("conn is in a transaction, expected one that is not: each migration commits by itself")
     return on_step or (lambda _: None)
+
+
+def _check_connection(conn: Any) -> None:
+    if not isinstance(conn, Connection):
+        raise RequestRefused(f"conn is {shown(conn)}, expected a psycopg Connection", hint=_HINT)

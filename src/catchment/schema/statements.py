@@ -51,6 +51,7 @@ set local role {role};
 create table if not exists {migration} (
   number      integer primary key,
   name        text not null,
+  digest      text not null,
   applied_at  timestamptz not null default clock_timestamp()
 );
 create table if not exists {version} (
@@ -62,7 +63,8 @@ create table if not exists {version} (
 """
 
 VERSION: LiteralString = """
-select (select max(m.number) from {migration} as m), v.compatible_from, v.release
+select (select coalesce(jsonb_object_agg(m.number, m.digest), '{{}}') from {migration} as m),
+       v.compatible_from, v.release
   from (select) as one
   left join {version} as v on true
 """

@@ -160,7 +160,7 @@ def test_what_an_operator_tuned_stays(reg_db: RegisterDatabase) -> None:
 def test_names_that_others_use_are_left_to_them(tx: psycopg.Connection[Any], taken: str, says: str) -> None:
     tx.execute(taken)
     with pytest.raises(psycopg.Error, match=says), tx.transaction():
-        tx.execute(files.commands(REGISTER.package)[-1])
+        tx.execute(files.commands(REGISTER.package)[-1].text)
 
 
 def test_no_handler_waits_for_the_compiler(reg: Register) -> None:
