@@ -39,6 +39,7 @@ class Reason(StrEnum):
     UNTRACKED_SOURCE = "UNTRACKED_SOURCE"
     ROWID_HIDDEN = "ROWID_HIDDEN"
     UNRESOLVED = "UNRESOLVED"
+    SYNTAX = "SYNTAX"
     GLOBAL_AGGREGATE = "GLOBAL_AGGREGATE"
     NO_SOURCE = "NO_SOURCE"
     MODE_FULL = "MODE_FULL"
@@ -53,7 +54,6 @@ class Reason(StrEnum):
     VIEW_SOURCE = "VIEW_SOURCE"
     CYCLE = "CYCLE"
     RESERVED_NAME = "RESERVED_NAME"
-    DUPLICATE_COLUMN = "DUPLICATE_COLUMN"
     UNSUPPORTED_TYPE = "UNSUPPORTED_TYPE"
     LIMIT_WITHOUT_ORDER = "LIMIT_WITHOUT_ORDER"
     INCREMENTAL_NOT_POSSIBLE = "INCREMENTAL_NOT_POSSIBLE"
@@ -165,7 +165,9 @@ _TEXTS: dict[Reason, _Text] = {
     Reason.SAMPLE: _Text("full", "A sample is another one each time."),
     Reason.ASOF_JOIN: _Text("full", "ASOF and POSITIONAL joins depend on the order of all rows."),
     Reason.LATERAL: _Text(
-        "full", "LATERAL, UNNEST and subqueries that mention tables beside them are computed as a whole.", _SPLIT
+        "full",
+        "A LATERAL query over a table, several UNNEST among the outputs, or one over groups are computed as a whole.",
+        _SPLIT,
     ),
     Reason.DISTINCT_ON: _Text(
         "full",
@@ -173,7 +175,9 @@ _TEXTS: dict[Reason, _Text] = {
         "Use QUALIFY row_number() OVER (PARTITION BY … ORDER BY …) = 1.",
     ),
     Reason.NESTED_JOIN: _Text(
-        "full", "Joins in parentheses, or a comma before RIGHT or FULL JOIN, are computed as a whole.", _SPLIT
+        "full",
+        "A join on the right side of another, or a comma before RIGHT or FULL JOIN, is computed as a whole.",
+        _SPLIT,
     ),
     Reason.VOLATILE_FUNCTION: _Text("full", "A function gives another value each time, so the table is never settled."),
     Reason.TIME_DEPENDENT: _Text(
@@ -199,6 +203,11 @@ _TEXTS: dict[Reason, _Text] = {
         "full",
         "The columns of the definition could not be traced to their tables.",
         "Name every column with its table, and spell out * and COLUMNS(…).",
+    ),
+    Reason.SYNTAX: _Text(
+        "full",
+        "A part of the query is written in a way that DuckDB alone reads, so it is run as it is written.",
+        "Write that part in another way: a function instead of an operator or a special form.",
     ),
     Reason.GLOBAL_AGGREGATE: _Text(
         "full",
@@ -240,12 +249,6 @@ _TEXTS: dict[Reason, _Text] = {
         "Names that start with two underscores are ours, and rowid is the lake's.",
         "Choose another name with AS.",
         "SELECT order_id AS __rid FROM orders",
-    ),
-    Reason.DUPLICATE_COLUMN: _Text(
-        "refused",
-        "Two output columns have one name.",
-        "Rename one of them with AS.",
-        "SELECT order_id, order_id FROM orders",
     ),
     Reason.UNSUPPORTED_TYPE: _Text(
         "refused",

@@ -152,6 +152,10 @@ class Memory:
         [(found,)] = self.con.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()
         return found
 
+    def unparse(self, serialised: str) -> str:
+        [(found,)] = self.con.execute("SELECT json_deserialize_sql(?::JSON)", [serialised]).fetchall()
+        return found
+
     def stability(self, functions: Collection[str]) -> Mapping[str, str]:
         return function_kinds(functions, lambda *query: self.con.execute(*query).fetchall())
 

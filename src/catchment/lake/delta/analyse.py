@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlglot
 from sqlglot import exp
@@ -29,8 +29,10 @@ from catchment.lake.delta.states import States, find_states
 from catchment.lake.names import RID, ROWID
 from catchment.lake.query import functions, shape
 from catchment.lake.query.calls import check_calls
+from catchment.lake.query.dialect import Written
+from catchment.lake.query.limits import without_needless
 from catchment.lake.query.normalise import NotIncremental, normalise
-from catchment.lake.query.parse import Parsed, parse, typed_nothing, with_typed_tables
+from catchment.lake.query.parse import Parsed, numbered_names, over_nothing, parse, with_typed_tables
 from catchment.lake.query.resolve import SOURCES, SchemaView
 from catchment.lake.query.trees import DIALECT, cast, column, last_text, named, text, without_notes
 from catchment.lake.query.used import Used, explicit, has_whole_row, named_columns, used_columns
@@ -66,9 +68,10 @@ class _Analysis:
         self.stored = stored
         if stored is None:  # a macro that is made later does not change what a table means
             check_calls(schema.syntax(definition.query), schema.macros(), schema.syntax)
-        self.parsed: Parsed = parse(definition.query, schema)
-        check_visible(self.parsed.columns)
-        self.kinds = schema.stability(functions.names_in(self.parsed.tree))
+        parsed = parse(definition.query, schema)
+        check_visible(parsed.columns)
+        self.kinds = schema.stability(functions.names_in(parsed.tree))
+        self.parsed: Parsed = replace(parsed, tree=without_needless(parsed.tree, self.kinds))
         self.found = self._reasons()
 
     def plan(self) -> Plan:
@@ -114,6 +117,8 @@ class _Analysis:
         reasons = list(functions.reasons(self.parsed.tree, self.kinds))
         if self.parsed.is_untracked:
             reasons.append(Reason.UNTRACKED_SOURCE)
+        if isinstance(self.parsed.tree, Written):
+            reasons.append(Reason.SYNTAX)
         reasons += shape.reasons(self.parsed.tree)
         if not self.parsed.tables:
             reasons.append(Reason.NO_SOURCE)
@@ -129,6 +134,8 @@ class _Analysis:
 
     def _resolved(self) -> exp.Query | None:
         """The query with every column named with its source, or None if that changes its outputs."""
+        if isinstance(self.parsed.tree, Written):
+            return None
         names = {
             f"o{n}": {name.lower(): "TEXT" for name in table.columns} for n, table in enumerate(self.parsed.tables, 1)
         }
@@ -239,6 +246,9 @@ class _Analysis:
 
     def _used(self, resolved: exp.Query | None) -> Used:
         """The columns that are read, checked: over these alone the query has to mean the same."""
+        everything = {n: tuple(table.columns) for n, table in enumerate(self.parsed.tables, start=1)}
+        if isinstance(self.parsed.tree, Written):
+            return everything
         exact = used_columns(resolved, self.parsed.tables) if resolved is not None else None
         for used in (exact, named_columns(self.parsed.tree, self.parsed.tables)):
             if used is None:
@@ -249,20 +259,15 @@ class _Analysis:
                 continue
             if tuple(described) == tuple(Column(item.name.lower(), item.type) for item in self.parsed.columns):
                 return used
-        return {n: tuple(table.columns) for n, table in enumerate(self.parsed.tables, start=1)}
+        return everything
 
     def _describe_whole(self, tree: exp.Query) -> list[Column]:
         described = self.schema.describe(last_text(with_typed_tables(tree, self.parsed.tables)))
-        return [Column(item.name.lower(), item.type) for item in described]
+        return [Column(item.name.lower(), item.type) for item in numbered_names(described)]
 
     def _describe(self, sql: str) -> list[Column]:
         """The outputs of a query over ``o<i>_new``, which here are empty and typed."""
-        ctes: list[exp.Expr] = []
-        for number, table in enumerate(self.parsed.tables, start=1):
-            nothing = typed_nothing({**{name: at.type for name, at in table.columns.items()}, RID: "BIGINT"})
-            alias = exp.TableAlias(this=exp.to_identifier(f"o{number}_new", quoted=True))
-            ctes.append(exp.CTE(this=nothing, alias=alias))
-        return self.schema.describe(f"{text(exp.With(expressions=ctes))} {sql}" if ctes else sql)
+        return self.schema.describe(over_nothing(sql, self.parsed.tables, {RID: "BIGINT"}))
 
     def _types_of(self, block: Block, trees: Sequence[exp.Expr]) -> list[str]:
         renderer = Renderer(frozenset())

@@ -16,6 +16,7 @@ from catchment.lake.delta.relation import (
     Block,
     BlockKind,
     JoinKind,
+    Lateral,
     Opaque,
     Relation,
     Source,
@@ -24,7 +25,7 @@ from catchment.lake.delta.relation import (
     tables_below,
 )
 from catchment.lake.names import RID
-from catchment.lake.query.functions import Kinds, aggregates_in
+from catchment.lake.query.functions import ROW_MAKERS, Kinds, aggregates_in, name_of
 from catchment.lake.query.normalise import NotIncremental
 from catchment.lake.query.resolve import SOURCES, number_of
 from catchment.lake.query.trees import column, from_item, is_counted, joins_of, named, owners, part, parts, text
@@ -103,6 +104,10 @@ class Builder:
             return relation
         if isinstance(item, exp.Values):
             return Opaque(item, tuple(item.alias_column_names))
+        if isinstance(item, (exp.Unnest, exp.Lateral)):
+            if item.find(exp.Table) is not None:
+                raise NotIncremental(Reason.LATERAL)
+            return Lateral(item.copy())
         raise NotIncremental(Reason.UNRESOLVED)
 
     def _kind(self, tree: exp.Select) -> tuple[BlockKind, tuple[exp.Expr, ...]]:
@@ -231,6 +236,11 @@ def _check_columns(block: Block) -> None:
         raise NotIncremental(Reason.UNRESOLVED)
     if not owners([block.tree]) <= set(aliases) - unseen:
         raise NotIncremental(Reason.LATERAL)
+    if any(name_of(call) in ROW_MAKERS for call in block.tree.find_all(exp.Func)):
+        raise NotIncremental(Reason.LATERAL)
     for place, source in enumerate(block.sources):
+        before = set(aliases[:place]) - unseen
+        if isinstance(source.relation, Lateral) and not source.relation.needs <= before:
+            raise NotIncremental(Reason.LATERAL)
         if source.on is not None and not owners([source.on]) <= (set(aliases[: place + 1]) - unseen) | {source.alias}:
             raise NotIncremental(Reason.LATERAL)

@@ -101,7 +101,6 @@ def is_same_value(native: str, stored: str) -> bool:
 
 def check_visible(columns: Sequence[Column]) -> None:
     """TableRefused for output names that cannot be columns of one table."""
-    seen: dict[str, str] = {}
     for item in columns:
         if item.name.startswith(HIDDEN):
             raise refused(Reason.RESERVED_NAME, f"the output column {item.name!r} starts with two underscores")
@@ -109,10 +108,6 @@ def check_visible(columns: Sequence[Column]) -> None:
             raise refused(Reason.RESERVED_NAME, f"an output column is called {item.name!r}")
         if not item.name or "\0" in item.name:
             raise refused(Reason.RESERVED_NAME, "an output column has no name", hint="Give it one with AS.")
-        folded = item.name.lower()
-        if folded in seen:
-            raise refused(Reason.DUPLICATE_COLUMN, f"two output columns are called {item.name!r}")
-        seen[folded] = item.name
 
 
 def _check(node: exp.Expr, column: Column) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from catchment.lake.delta.relation import Block, Source, Table, tables_below
+from catchment.lake.delta.relation import Block, Lateral, Source, Table, tables_below
 from catchment.lake.query.trees import column, conjuncts, owners, text, where_of, with_columns
 
 _ROWS_UNKNOWN = 1_000_000
@@ -115,6 +115,10 @@ def _edges(block: Block) -> Mapping[str, set[str]]:
         together = owners([part])
         for alias in together:
             edges[alias] |= together - {alias}
+    for source in block.sources:
+        for alias in _needs(source):
+            edges[alias].add(source.alias)
+            edges[source.alias].add(alias)
     return edges
 
 
@@ -133,11 +137,14 @@ def _connect(
 
 
 def _completed(block: Block, kept: set[str]) -> set[str]:
-    """With all that conditions of kept nullable sides mention, and with a side that they are nullable to."""
+    """With what lateral sources are made of, all that conditions of kept nullable sides mention, and a side that they
+    are nullable to."""
     by_alias = {source.alias: source for source in block.sources}
     pending = deque(sorted(kept))
     while pending:
         source = by_alias[pending.popleft()]
+        pending.extend(sorted(_needs(source) - kept))
+        kept |= _needs(source)
         if source.join != "left":
             continue
         before = {item.alias for item in block.sources[: block.sources.index(source)]}
@@ -147,6 +154,10 @@ def _completed(block: Block, kept: set[str]) -> set[str]:
         pending.extend(sorted(wanted - kept))
         kept |= wanted
     return kept
+
+
+def _needs(source: Source) -> frozenset[str]:
+    return source.relation.needs if isinstance(source.relation, Lateral) else frozenset()
 
 
 def _shortest(edges: Mapping[str, set[str]], start: Iterable[str], target: str, hidden: set[str]) -> list[str] | None:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from catchment.lake.query.trees import owners
 from catchment.lake.types import SourceTable
 
 JoinKind = Literal["from", "inner", "cross", "left", "full", "semi", "anti"]
@@ -39,6 +40,21 @@ class Opaque:
 
     tree: exp.Query | exp.Values
     columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lateral:
+    """Rows that are made of each row of the sources before it: UNNEST, or a LATERAL query that reads no table.
+
+    It never changes by itself, and it needs the sources whose columns it mentions.
+    """
+
+    tree: exp.Unnest | exp.Lateral
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The aliases of the sources that it is made of."""
+        return owners([self.tree])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +114,7 @@ class Block:
         return frozenset(kept)
 
 
-Relation = Table | Opaque | UnionAll | Block
+Relation = Table | Opaque | Lateral | UnionAll | Block
 
 
 def tables_below(relation: Relation) -> Iterator[Table]:

@@ -13,7 +13,17 @@ from typing import Literal
 
 from sqlglot import exp
 
-from catchment.lake.delta.relation import Block, JoinKind, Opaque, Relation, Source, Table, UnionAll, is_changed
+from catchment.lake.delta.relation import (
+    Block,
+    JoinKind,
+    Lateral,
+    Opaque,
+    Relation,
+    Source,
+    Table,
+    UnionAll,
+    is_changed,
+)
 from catchment.lake.query.resolve import number_of, numbered_tables
 from catchment.lake.query.trees import (
     add_where,
@@ -136,6 +146,8 @@ class Renderer:
             return query_as(keys.filtered(scan), alias), True
         if isinstance(relation, Opaque):
             return self._opaque(relation, alias, version), False
+        if isinstance(relation, Lateral):
+            return relation.tree.copy(), False
         if isinstance(relation, Block):
             return self._derived(self._restricted(relation, version, keys), alias, keys, is_pushable(relation, keys))
         inner = [

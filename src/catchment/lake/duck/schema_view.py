@@ -67,6 +67,10 @@ class LakeView:
         """DuckDB's own syntax tree of a text, as JSON."""
         return self._duck.value("SELECT json_serialize_sql(?)", [sql])
 
+    def unparse(self, serialised: str) -> str:
+        """The text of such a tree."""
+        return self._duck.value("SELECT json_deserialize_sql(?::JSON)", [serialised])
+
     def stability(self, functions: Collection[str]) -> Mapping[str, str]:
         """The kind of each function that exists."""
         return function_kinds(functions, self._duck.rows)

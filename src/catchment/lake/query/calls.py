@@ -13,12 +13,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from catchment.lake.names import ALIAS
+from catchment.lake.query.syntax import Node, nodes
 from catchment.lake.reasons import Reason, refused
-
-_Node = dict[str, Any]
 
 MAIN = "main"
 CATALOGS = frozenset({ALIAS, "memory", "system", "temp"})
@@ -78,10 +77,10 @@ class _Check:
         self.seen: set[tuple[str, str]] = set()
         self.seen_built_in: set[str] = set()
 
-    def tree(self, tree: _Node, where: str) -> None:
+    def tree(self, tree: Node, where: str) -> None:
         for call in _calls(tree):
             self._call(call, where)
-        for node in _nodes(tree):
+        for node in nodes(tree):
             names: list[str] = node.get("column_names") or []
             if len(names) == 1 and names[0].lower() in _WITHOUT_PARENTHESES:
                 raise refused(
@@ -147,17 +146,17 @@ class _Check:
         self.seen.add((schema, name))
         for macro in self.macros.get((schema, name), []):
             where = f"the macro {schema}.{name}"
-            syntax: _Node = json.loads(self.syntax(macro.body if macro.is_table else f"SELECT {macro.body}"))
+            syntax: Node = json.loads(self.syntax(macro.body if macro.is_table else f"SELECT {macro.body}"))
             if syntax.get("error"):
                 raise refused(Reason.AMBIGUOUS_NAME, f"{where} cannot be looked into: {syntax.get('error_message')}")
             self.tree(syntax, where)
             _check_tables(syntax, where)
 
 
-def _check_tables(tree: _Node, where: str) -> None:
+def _check_tables(tree: Node, where: str) -> None:
     """A refresh has tables of its own, which a macro would find before those of the lake."""
-    ctes = {str(node["key"]).lower() for node in _nodes(tree) if "key" in node}
-    for node in _nodes(tree):
+    ctes = {str(node["key"]).lower() for node in nodes(tree) if "key" in node}
+    for node in nodes(tree):
         name = str(node.get("table_name"))
         if node.get("type") != "BASE_TABLE" or node.get("catalog_name") or name.lower() in ctes:
             continue
@@ -170,19 +169,6 @@ def _check_tables(tree: _Node, where: str) -> None:
 
 
 def _calls(tree: Any) -> Iterator[_Call]:
-    for node in _nodes(tree):
+    for node in nodes(tree):
         if "function_name" in node:
             yield _Call(*(str(node.get(part) or "").lower() for part in ("catalog", "schema", "function_name")))
-
-
-def _nodes(tree: Any) -> Iterator[_Node]:
-    """The objects of a tree, from the root on."""
-    waiting: list[Any] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            one = cast("_Node", node)
-            yield one
-            waiting.extend(one.values())
-        elif isinstance(node, list):
-            waiting.extend(cast("list[Any]", node))

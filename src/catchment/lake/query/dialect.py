@@ -45,6 +45,16 @@ def _power(generator: DuckDB.Generator, node: exp.Pow) -> str:
 _KNOWN = cast("dict[str, Any]", DuckDB.Parser.FUNCTION_PARSERS)  # pyright: ignore[reportUnknownMemberType]  # untyped there
 
 
+class Written(exp.Expression, exp.Query):  # pyright: ignore[reportPrivateImportUsage]  # every node is one
+    """A whole query as a text that is DuckDB's alone; nothing inside it is a tree."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True}
+
+
+def _written(_: DuckDB.Generator, node: Written) -> str:
+    return node.name
+
+
 class Verbatim(DuckDB):
     """DuckDB, with functions kept by their names."""
 
@@ -60,6 +70,7 @@ class Verbatim(DuckDB):
             exp.RegexpLike: _full_match,
             exp.Pow: _power,
             exp.WithinGroup: _within_group,
+            Written: _written,
         }
 
         def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:

@@ -1,7 +1,7 @@
 """Whether a query means the same after it was parsed and written back: DuckDB reads both, and the trees are compared.
 
-All SQL of a dynamic table is written from a parsed tree, so a construct that the parser misreads would be wrong in the
-table and in everything that checks it. A definition that does not survive is refused instead.
+The SQL of a dynamic table is written from a parsed tree, so a construct that the parser misreads would be wrong in the
+table and in everything that checks it. A definition that does not survive is run as it is written (see ``written``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,11 @@ _Node = dict[str, Any]
 
 _SYNONYMS = {"^": "**", "pow": "**", "power": "**", "starts_with": "^@", "@": "abs", "strpos": "position"}
 _NOT_COMPARED = ("query_location", "is_operator", "width")
+_UNNAMED = ("valueslist", "_values", "")
+"""What DuckDB and the parser call VALUES that has no name."""
+_STAR_PARTS = (
+    "relation_name", "exclude_list", "replace_list", "columns", "expr", "qualified_exclude_list", "rename_list"
+)  # fmt: skip
 _FIRST = ("class", "type", "function_name")
 _INTERVAL = re.compile(r"\s*(-?\d+)\s+([a-z]+?)s?\s*", re.IGNORECASE)
 
@@ -44,11 +49,39 @@ def _canonical(node: Any) -> Any:
         return node.lower() if isinstance(node, str) else node
     given = cast("_Node", node)
     canonical: _Node = {name: _canonical(value) for name, value in given.items() if name not in _NOT_COMPARED}
-    return _CANONICAL.get(str(canonical.get("class")), _as_it_is)(canonical, given)
+    kind = canonical.get("class") or ("order" if "null_order" in canonical else canonical.get("type"))
+    return _CANONICAL.get(str(kind), _as_it_is)(canonical, given)
 
 
 def _as_it_is(node: _Node, _: _Node) -> _Node:
     return node
+
+
+def _order(node: _Node, _: _Node) -> _Node:
+    """What is not said means ascending with NULLs last: refreshes never set another default."""
+    kind = "ascending" if node["type"] == "order_default" else node["type"]
+    nulls = "nulls last" if node["null_order"] == "order_default" else node["null_order"]
+    return {**node, "type": kind, "null_order": nulls}
+
+
+def _subquery(node: _Node, _: _Node) -> _Node:
+    """``(VALUES …)`` and ``(SELECT * FROM (VALUES …))`` are one, as long as nothing can tell them apart by name."""
+    inner: _Node = node["subquery"]["node"] if "subquery" in node else {}
+    values: _Node = inner.get("from_table") or {}
+    is_plain = node.get("alias") in _UNNAMED and not node.get("column_name_alias") and not node.get("sample")
+    if not is_plain or values.get("type") != "expression_list" or not _is_all(inner):
+        return node
+    return {**values, "alias": _UNNAMED[0]}
+
+
+def _is_all(query: _Node) -> bool:
+    """Whether it is ``SELECT * FROM …`` and no more."""
+    [star, *others] = query["select_list"]
+    is_star = star.get("type") == "star" and not any(star.get(name) for name in _STAR_PARTS)
+    more = (
+        query.get(name) for name in ("where_clause", "group_expressions", "having", "sample", "qualify", "modifiers")
+    )
+    return is_star and not others and not any(more) and not query["cte_map"]["map"]
 
 
 def _constant(node: _Node, given: _Node) -> _Node:
@@ -110,7 +143,15 @@ def _interval(node: _Node) -> _Node:
     return {"class": "interval", "value": numbers[0]["value"], "unit": node["function_name"]}
 
 
-_CANONICAL = {"constant": _constant, "operator": _operator, "function": _function, "lambda": _arrow, "cast": _cast}
+_CANONICAL = {
+    "constant": _constant,
+    "operator": _operator,
+    "function": _function,
+    "lambda": _arrow,
+    "cast": _cast,
+    "order": _order,
+    "subquery": _subquery,
+}
 
 
 def _first_difference(one: Any, two: Any, where: str) -> str | None:

@@ -38,7 +38,8 @@ _AGGREGATE_MACROS = _words("""
     geomean geometric_mean weighted_avg wavg json_group_array json_group_object json_group_structure percentile_cont
     percentile_disc
 """)
-_ROW_MAKERS = _words("unnest generate_subscripts explode")
+ROW_MAKERS = _words("unnest generate_subscripts explode")
+"""Functions that make several rows of one where they stand among the outputs."""
 GRAMMAR = _words("""
     all and any as case cast coalesce decimal distinct else except exists from having in intersect lateral not nullif on
     or qualify select then union using values when where with
@@ -75,8 +76,6 @@ def reasons(tree: exp.Expr, kinds: Kinds) -> Iterator[Reason]:
         yield Reason.TIME_DEPENDENT
     if any(kinds.get(name) == "MACRO" for name in names):
         yield Reason.UNTRACKED_SOURCE
-    if names & _ROW_MAKERS:
-        yield Reason.LATERAL
     if "columns" in names:
         yield Reason.UNRESOLVED
     if any(_depends_on_order(node, kinds) for node in tree.find_all(exp.Func, exp.Window)):

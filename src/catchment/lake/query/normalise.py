@@ -5,6 +5,7 @@
 - RIGHT JOIN becomes LEFT JOIN with its sides exchanged. What stands left of RIGHT or FULL becomes a query of its own
   when it is more than one source, so that FULL is only ever the first join of a SELECT.
 - GROUP BY ALL is spelled out, named windows too, and ORDER BY that orders nothing is dropped.
+- UNNEST among the outputs becomes a source beside the others.
 - COALESCE that stands for a USING column is the column of the side that is always there.
 """
 
@@ -93,6 +94,7 @@ class _Normaliser:
         _drop_order(tree)
         _spell_windows(tree)
         self._spell_group(tree)
+        self._move_unnest(tree)
         _simplify_using(tree)
         self._turn_joins(tree)
         is_distinct = tree.args.get("distinct") is not None
@@ -120,6 +122,30 @@ class _Normaliser:
         plain = [item.unalias() for item in tree.expressions if not aggregates_in(item, self.kinds)]
         keys = [item for item in plain if item.find(exp.Column)]
         tree.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
+
+    def _move_unnest(self, tree: exp.Select) -> None:
+        """``SELECT unnest(l) FROM t`` is ``SELECT u.x FROM t, UNNEST(l) AS u(x)``. Several would be read side by side,
+        and over groups or windows it comes after them: these stay where they are."""
+        calls = {text(call): call for item in tree.expressions for call in item.find_all(exp.Func) if _is_unnest(call)}
+        is_plain = (
+            not any(tree.args.get(name) for name in ("group", "having", "qualify")) and from_item(tree) is not None
+        )
+        if len(calls) != 1 or not is_plain or tree.find(exp.Window) or aggregates_in(tree, self.kinds):
+            return
+        [call] = calls.values()
+        if len(call.expressions) != 1:
+            return
+        alias = self._name("n")
+        names = exp.TableAlias(
+            this=exp.to_identifier(alias, quoted=True), columns=[exp.to_identifier("x", quoted=True)]
+        )
+        made = exp.Unnest(expressions=[call.expressions[0].copy()], alias=names)
+
+        def exchange(node: exp.Expr) -> exp.Expr:
+            return column("x", alias) if _is_unnest(node) else node
+
+        tree.set("expressions", [item.transform(exchange) for item in tree.expressions])
+        tree.append("joins", exp.Join(this=made))
 
     def _turn_joins(self, tree: exp.Select) -> None:
         """Work through the joins from the left; what was joined so far is ``start`` and ``joined``."""
@@ -175,6 +201,10 @@ def _first_select(query: exp.Query) -> exp.Select:
     if not isinstance(query, exp.Select):
         raise NotIncremental(Reason.UNRESOLVED)
     return query
+
+
+def _is_unnest(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.lower() == "unnest"
 
 
 def _is_comma(join: exp.Join) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import sqlglot
@@ -15,13 +17,17 @@ from catchment.errors import TableRefused
 from catchment.lake.names import HIDDEN
 from catchment.lake.query.calls import has_catalog
 from catchment.lake.query.faithful import difference, syntax_error
-from catchment.lake.query.resolve import Resolver, SchemaView, number_of, numbered_tables
+from catchment.lake.query.resolve import Resolver, SchemaView, Sources, number_of, numbered_tables
+from catchment.lake.query.shape import has_nested_join
+from catchment.lake.query.syntax import has_one_select
 from catchment.lake.query.trees import DIALECT, cast, last_text, named, parts, query_as, text, without_notes
+from catchment.lake.query.written import as_written
 from catchment.lake.reasons import Reason, refused
 from catchment.lake.types import Column, SourceTable
 
 _UNKNOWN_COLUMN = ("Referenced column", "does not have a column named", "not found in FROM clause")
 _UNKNOWN_ALIAS = ("Ambiguous reference to table", "Referenced table")
+_PERHAPS_OURS = (Reason.PARSE_ERROR, Reason.QUERY, Reason.UNKNOWN_COLUMN)
 _ANOTHER_WAY = "Write that part in another way: a function instead of an operator or a special form."
 _ALIASES = "Give each table an alias with AS, and write columns as alias.column, without a schema."
 _FORBIDDEN = (
@@ -41,7 +47,7 @@ _FORBIDDEN = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parsed:
-    """A query whose tables are numbered.
+    """A query whose tables are numbered; ``tree`` is ``Written`` when it is run as it was written.
 
     ``tree`` has its identifiers folded as DuckDB compares them. ``columns`` are the outputs as DuckDB names and types
     them. ``is_untracked``: it reads something that is no table of the lake, or calls a function of a named catalog;
@@ -61,10 +67,55 @@ def parse(query: str, schema: SchemaView) -> Parsed:
     problem = syntax_error(serialised)
     if problem is not None:
         raise refused(Reason.PARSE_ERROR, f"the query is not understood: {problem}", hint="Correct the query.")
-    written = parse_query(query)
-    _check_faithful(query, written, schema)
+    written = _faithful(query, serialised, schema)
+    if written is None:
+        return _parsed_as_written(serialised, schema)
+    try:
+        return _parsed(written, serialised, schema)
+    except TableRefused as error:
+        if error.code not in _PERHAPS_OURS:
+            raise
+        # DuckDB refused what we made of it. If it accepts what the user wrote, that is run as it is.
+        with suppress(TableRefused):
+            return _parsed_as_written(serialised, schema)
+        raise
+
+
+def _faithful(query: str, serialised: str, schema: SchemaView) -> exp.Query | None:
+    """The tree of a query that survives being written back: of its own text, or of the one that DuckDB makes of it.
+
+    DuckDB's text comes first where it is plainer: it spells named windows out, and leaves needless parentheses away.
+    """
+    own = _read(query, serialised, schema)
+    if own is not None and not _is_plainer_elsewhere(own):
+        return own
+    if not has_one_select(serialised):
+        return own
+    return _read(schema.unparse(serialised), serialised, schema) or own
+
+
+def _read(query: str, serialised: str, schema: SchemaView) -> exp.Query | None:
+    try:
+        tree = parse_query(query)
+    except TableRefused as error:
+        if error.code not in (Reason.PARSE_ERROR, Reason.NOT_A_SELECT) or not has_one_select(serialised):
+            raise
+        return None
+    if difference(serialised, schema.syntax(text(tree))) is None:
+        return tree
+    if any(_takes_columns_from_data(node) for node in tree.find_all(exp.Pivot)):
+        raise refused(Reason.PIVOT_WITHOUT_IN, "the columns of a PIVOT without a list of values depend on the data")
+    return None
+
+
+def _is_plainer_elsewhere(tree: exp.Query) -> bool:
+    return any(query.args.get("windows") for query in tree.find_all(exp.Select)) or has_nested_join(tree)
+
+
+def _parsed(written: exp.Query, serialised: str, schema: SchemaView) -> Parsed:
     for name in written.find_all(exp.Identifier):
         name.set("quoted", True)
+    _name_values(written)
     for index, node in enumerate(written.find_all(exp.Table)):
         node.meta["index"] = index
     folded = normalize_identifiers(written.copy(), dialect=DIALECT)
@@ -72,15 +123,49 @@ def parse(query: str, schema: SchemaView) -> Parsed:
     resolver.visit(written)
     for tree in (written, folded):
         resolver.rename(tree)
-    columns = schema.describe(last_text(with_typed_tables(written, resolver.tables)))
+    columns = schema.describe(last_text(with_typed_tables(written, resolver.sources.tables)))
+    return _with_sources(without_notes(folded), columns, resolver.sources, serialised)
+
+
+def _name_values(tree: exp.Query) -> None:
+    """The columns of VALUES that have no names are col0, col1, …; said aloud, they can be traced."""
+    for values in tree.find_all(exp.Values):
+        if not values.alias_column_names and values.expressions:
+            width = len(values.expressions[0].expressions)
+            columns = [exp.to_identifier(f"col{place}", quoted=True) for place in range(width)]
+            name = exp.to_identifier(values.alias or "valueslist", quoted=True)
+            values.set("alias", exp.TableAlias(this=name, columns=columns))
+
+
+def _parsed_as_written(serialised: str, schema: SchemaView) -> Parsed:
+    tree, sources = as_written(serialised, schema)
+    columns = schema.describe(over_nothing(text(tree), sources.tables))
+    return _with_sources(tree, columns, sources, serialised)
+
+
+def _with_sources(tree: exp.Query, columns: Sequence[Column], sources: Sources, serialised: str) -> Parsed:
     is_named = has_catalog(serialised)
     return Parsed(
-        tree=without_notes(folded),
-        tables=tuple(resolver.tables),
-        columns=tuple(columns),
-        is_untracked=resolver.is_untracked or is_named,
-        is_constant=resolver.is_constant and not is_named,
+        tree=tree,
+        tables=tuple(sources.tables),
+        columns=numbered_names(columns),
+        is_untracked=sources.is_untracked or is_named,
+        is_constant=sources.is_constant and not is_named,
     )
+
+
+def numbered_names(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Columns of one name get a number, as DuckDB does when it makes a table of a query: a, a_1, a_2."""
+    seen: Counter[str] = Counter()
+    found: list[Column] = []
+    for item in columns:
+        name, folded = item.name, item.name.lower()
+        while name.lower() in seen:
+            name = f"{item.name}_{seen[folded]}"
+            seen[folded] += 1
+        seen[name.lower()] += 1
+        found.append(Column(name, item.type))
+    return tuple(found)
 
 
 def parse_query(query: str) -> exp.Query:
@@ -106,18 +191,6 @@ def parse_query(query: str) -> exp.Query:
     return without_notes(tree)
 
 
-def _check_faithful(query: str, written: exp.Query, schema: SchemaView) -> None:
-    differs = difference(schema.syntax(query), schema.syntax(text(written)))
-    if differs is not None and any(_takes_columns_from_data(node) for node in written.find_all(exp.Pivot)):
-        raise refused(Reason.PIVOT_WITHOUT_IN, "the columns of a PIVOT without a list of values depend on the data")
-    if differs is not None:
-        raise refused(
-            Reason.PARSE_ERROR,
-            f"a part of the query is not understood as DuckDB understands it ({differs})",
-            hint=_ANOTHER_WAY,
-        )
-
-
 def _takes_columns_from_data(pivot: exp.Pivot) -> bool:
     """``PIVOT t ON a``, also ``ON a IN (SELECT …)``: DuckDB reads the data before it knows the query."""
     lists = [*pivot.expressions, *parts(pivot, "fields")]
@@ -141,6 +214,18 @@ def with_typed_tables(tree: exp.Query, tables: Sequence[SourceTable]) -> exp.Que
         columns = {name: at.type for name, at in tables[number_of(node) - 1].columns.items()}
         put_query(node, typed_nothing(columns))
     return result
+
+
+def over_nothing(sql: str, tables: Sequence[SourceTable], extra: Mapping[str, str] | None = None) -> str:
+    """A query over ``o<i>_new``, with these as empty queries of the columns and types of each table."""
+    if not tables:
+        return sql
+    ctes: list[exp.Expr] = []
+    for number, table in enumerate(tables, start=1):
+        nothing = typed_nothing({**{name: at.type for name, at in table.columns.items()}, **(extra or {})})
+        alias = exp.TableAlias(this=exp.to_identifier(f"o{number}_new", quoted=True))
+        ctes.append(exp.CTE(this=nothing, alias=alias))
+    return f"{text(exp.With(expressions=ctes))} SELECT * FROM ({sql})"
 
 
 def put_query(node: exp.Table, query: exp.Query) -> None:

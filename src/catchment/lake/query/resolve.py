@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from catchment.errors import TableRefused
 from catchment.lake.names import ALIAS
-from catchment.lake.query.calls import NOT_OURS, Macro
+from catchment.lake.query.calls import MAIN, NOT_OURS, Macro
 from catchment.lake.reasons import Reason, refused
 from catchment.lake.types import Column, SourceTable
 
@@ -42,6 +42,10 @@ class SchemaView(Protocol):
         """What ``json_serialize_sql`` makes of a text: DuckDB's own syntax tree, or its error, as JSON."""
         ...
 
+    def unparse(self, serialised: str) -> str:
+        """The text of a syntax tree: what ``json_deserialize_sql`` makes of it."""
+        ...
+
     def stability(self, functions: Collection[str]) -> Mapping[str, str]:
         """The kind of each function, as ``kinds`` has it; names that are no function are left out."""
         ...
@@ -61,40 +65,20 @@ def number_of(node: exp.Table) -> int:
     return int(node.name.removeprefix("o"))
 
 
-class Resolver:
-    """Decides for each table node of a tree whether it is a CTE, a table of the lake or something else."""
+class Sources:
+    """The tables of the lake that a query reads, one number for one table, and whether it reads anything else."""
 
     def __init__(self, schema: SchemaView) -> None:
         self.schema = schema
         self.tables: list[SourceTable] = []
-        self.numbers: dict[int, int] = {}
-        self.ctes: dict[int, int] = {}
         self.is_untracked = False
         self.is_constant = True
 
-    def visit(self, tree: exp.Query) -> None:
-        definitions = list(tree.find_all(exp.CTE))
-        for node in tree.find_all(exp.Table):
-            cte = _cte_of(node)
-            if cte is not None:
-                self.ctes[node.meta["index"]] = definitions.index(cte)
-            elif isinstance(node.this, exp.Identifier):
-                self._table(node)
-            else:
-                self.is_untracked = True
-                self.is_constant = self.is_constant and node.this.name.lower() in _CONSTANT_FUNCTIONS
-
-    def _table(self, node: exp.Table) -> None:
-        if node.args.get("version") or node.args.get("when"):
-            raise refused(
-                Reason.PARSE_ERROR,
-                f"{node.name} is read AT a version",
-                hint="Leave AT away: a dynamic table follows the newest version.",
-            )
-        parts = [part.name for part in node.parts]
+    def number(self, parts: Sequence[str]) -> int | None:
+        """The number of the table of this name; None when it is in another catalog."""
         if len(parts) > 3 or (len(parts) == 3 and parts[0].lower() != ALIAS):
             self.is_untracked, self.is_constant = True, False
-            return
+            return None
         if len(parts) == 2 and parts[0].lower() in NOT_OURS:
             raise _ambiguous(*parts)
         source = self.schema.table(parts)
@@ -108,7 +92,48 @@ class Resolver:
         if source.table_id not in known:
             self.tables.append(source)
             known.append(source.table_id)
-        self.numbers[node.meta["index"]] = known.index(source.table_id) + 1
+        return known.index(source.table_id) + 1
+
+    def read_function(self, name: str) -> None:
+        """Note a table function."""
+        self.is_untracked = True
+        self.is_constant = self.is_constant and name.lower() in _CONSTANT_FUNCTIONS
+
+
+def at_a_version(name: str) -> TableRefused:
+    """The error for a table that is read AT one version."""
+    return refused(
+        Reason.PARSE_ERROR,
+        f"{name} is read AT a version",
+        hint="Leave AT away: a dynamic table follows the newest version.",
+    )
+
+
+class Resolver:
+    """Decides for each table node of a tree whether it is a CTE, a table of the lake or something else."""
+
+    def __init__(self, schema: SchemaView) -> None:
+        self.sources = Sources(schema)
+        self.numbers: dict[int, int] = {}
+        self.ctes: dict[int, int] = {}
+
+    def visit(self, tree: exp.Query) -> None:
+        definitions = list(tree.find_all(exp.CTE))
+        for node in tree.find_all(exp.Table):
+            cte = _cte_of(node)
+            if cte is not None:
+                self.ctes[node.meta["index"]] = definitions.index(cte)
+            elif isinstance(node.this, exp.Identifier):
+                self._table(node)
+            else:
+                self.sources.read_function(node.this.name)
+
+    def _table(self, node: exp.Table) -> None:
+        if node.args.get("version") or node.args.get("when"):
+            raise at_a_version(node.name)
+        number = self.sources.number([part.name for part in node.parts])
+        if number is not None:
+            self.numbers[node.meta["index"]] = number
 
     def rename(self, tree: exp.Query) -> None:
         """Give the table nodes and CTEs of a tree their new names, in place."""
@@ -127,15 +152,22 @@ class Resolver:
     def _shorten_columns(self, tree: exp.Query, nodes: Sequence[exp.Table]) -> None:
         """``main.orders.id`` becomes ``orders.id``: with the table renamed, the long form would not be found."""
         long_names = {
-            tuple(part.name.lower() for part in node.parts)
+            name
             for node in nodes
-            if node.db and not node.alias and node.meta["index"] in self.numbers
+            if not node.alias and node.meta["index"] in self.numbers
+            for name in long_names_of([part.name for part in node.parts])
         }
         for mention in tree.find_all(exp.Column):
             owner = tuple(part.name.lower() for part in mention.parts[:-1])
             if len(owner) > 1 and owner in long_names:
                 mention.set("db", None)
                 mention.set("catalog", None)
+
+
+def long_names_of(parts: Sequence[str]) -> list[tuple[str, ...]]:
+    """How columns may name their table with its schema, in lower case; a table without one is in ``main``."""
+    schema, name = (parts[-2] if len(parts) > 1 else MAIN).lower(), parts[-1].lower()
+    return [(schema, name), (ALIAS, schema, name)]
 
 
 def _ambiguous(first: str, name: str) -> TableRefused:

@@ -24,9 +24,9 @@ def reasons(tree: exp.Query) -> Iterator[Reason]:
         yield Reason.SET_OPERATION
     if any(join.method in ("ASOF", "POSITIONAL") for join in tree.find_all(exp.Join)):
         yield Reason.ASOF_JOIN
-    if tree.find(exp.Lateral, exp.Unnest, exp.Explode):
+    if any(item.find(exp.Table) for item in tree.find_all(exp.Lateral)) or tree.find(exp.Explode):
         yield Reason.LATERAL
-    if any(_is_nested_join(node) for node in tree.find_all(exp.Table, exp.Subquery)):
+    if has_nested_join(tree):
         yield Reason.NESTED_JOIN
     if any(distinct.args.get("on") for distinct in tree.find_all(exp.Distinct)):
         yield Reason.DISTINCT_ON
@@ -50,6 +50,11 @@ def _limits(query: exp.Query) -> bool:
     return True
 
 
+def has_nested_join(tree: exp.Expr) -> bool:
+    """Whether a join stands on one side of another, in parentheses or by its place."""
+    return any(_is_nested_join(node) for node in tree.find_all(exp.Table, exp.Subquery))
+
+
 def _is_nested_join(node: exp.Expr) -> bool:
     """``a JOIN (b JOIN c ON …) ON …``, with or without its parentheses."""
     if isinstance(node, exp.Table):
@@ -68,7 +73,9 @@ def _is_expression(query: exp.Query) -> bool:
     holder = query.parent
     while isinstance(holder, exp.Subquery):
         holder = holder.parent
-    return holder is not None and not isinstance(holder, (exp.From, exp.Join, exp.CTE, exp.SetOperation, exp.Pivot))
+    return holder is not None and not isinstance(
+        holder, (exp.From, exp.Join, exp.CTE, exp.SetOperation, exp.Pivot, exp.Lateral)
+    )
 
 
 def _has_risky_using(query: exp.Select) -> bool:
