@@ -240,7 +240,7 @@ _TEXTS: dict[Reason, _Text] = {
     Reason.UNKNOWN_COLUMN: _Text("refused", "A column does not exist.", example="SELECT nothing FROM orders"),
     Reason.VIEW_SOURCE: _Text(
         "refused",
-        "A view has no changes of its own to follow.",
+        "A view cannot be replaced by its query.",
         "Read the tables behind the view, or make it a dynamic table.",
     ),
     Reason.CYCLE: _Text("refused", "The table would read itself, directly or through others."),

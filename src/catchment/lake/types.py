@@ -71,7 +71,8 @@ class ColumnAt:
 
 @dataclass(frozen=True, slots=True)
 class SourceTable:
-    """A table that a definition may read, as it is at one snapshot. ``dt_id``: it is the content of a dynamic table."""
+    """A table that a definition may read, as it is at one snapshot. ``dt_id``: it is the content of a dynamic table.
+    ``hides_rowid``: it has a column called rowid, used or not."""
 
     table_id: int
     ref: TableRef
@@ -79,6 +80,16 @@ class SourceTable:
     rows: int
     dt_id: int | None = None
     partitioned_by: tuple[str, ...] = ()
+    hides_rowid: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ViewText:
+    """A view of the lake as it was written. ``columns`` are the names that it gives its columns, if it does."""
+
+    ref: TableRef
+    sql: str
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from catchment.lake.delta.analyse import analyse
 from catchment.lake.delta.plan import Plan
 from catchment.lake.query.ddl import parse_statements
 from catchment.lake.query.functions import GRAMMAR
-from catchment.lake.reasons import Reason, refused
-from catchment.lake.types import Definition, Mode, Properties, SourceTable, Strategy, TableRef
+from catchment.lake.reasons import Reason
+from catchment.lake.types import Definition, Mode, Properties, Strategy, TableRef, ViewText
 from tests.lake.fuzz.memory import Dynamic, Memory
 
 FULL = {
@@ -237,11 +237,9 @@ def test_a_definition_that_cannot_be_carried_out_is_refused(shop: Memory, query:
     assert code(shop, query) == reason
 
 
-def test_a_view_is_refused_by_name(shop: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    def table(_self: Memory, parts: list[str]) -> SourceTable | None:
-        raise refused(Reason.VIEW_SOURCE, f"{parts[-1]} is a view")
-
-    monkeypatch.setattr(Memory, "table", table)
+@pytest.mark.parametrize("sql", ["SELECT 1; SELECT 2", "SELECT a FROM v", "not a query"])
+def test_a_view_that_is_not_one_query_is_refused(shop: Memory, sql: str) -> None:
+    shop.views["v"] = ViewText(TableRef("main", "v"), sql)
     assert code(shop, "SELECT 1 AS a FROM v") == Reason.VIEW_SOURCE
 
 

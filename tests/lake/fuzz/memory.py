@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import duckdb
@@ -24,7 +24,7 @@ from catchment.lake.duck.kinds import function_kinds
 from catchment.lake.names import RID, WEIGHT, literal, quoted
 from catchment.lake.query.calls import Macro
 from catchment.lake.query.parse import refused_query
-from catchment.lake.types import Column, ColumnAt, Definition, Mode, Properties, SourceTable, TableRef
+from catchment.lake.types import Column, ColumnAt, Definition, Mode, Properties, SourceTable, TableRef, ViewText
 
 BUCKETS = 4
 T = TypeVar("T")
@@ -82,6 +82,7 @@ class Memory:
 
     con: duckdb.DuckDBPyConnection = field(default_factory=lambda: open_duckdb())
     sources: dict[str, Source] = field(default_factory=dict)
+    views: dict[str, ViewText] = field(default_factory=dict)
     last: str = ""
 
     def make(self, name: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]] = ()) -> Source:
@@ -139,7 +140,12 @@ class Memory:
             return None
         columns = {name: ColumnAt(place, kind) for place, (name, kind) in enumerate(source.columns.items())}
         [(count,)] = self.rows(f"SELECT count(*) FROM {source.new}")
-        return SourceTable(source.number, TableRef("main", source.name), columns, rows=count)
+        hides_rowid = any(name.lower() == "rowid" for name in source.columns)
+        return SourceTable(source.number, TableRef("main", source.name), columns, count, hides_rowid=hides_rowid)
+
+    def view(self, parts: Sequence[str]) -> ViewText | None:
+        found = self.views.get(parts[-1].lower())
+        return found if found is not None and (len(parts) == 1 or parts[-2].lower() == found.ref.schema) else None
 
     def describe(self, sql: str) -> list[Column]:
         try:
@@ -184,7 +190,8 @@ class Dynamic:
         properties = self.properties or Properties(refresh_mode=self.mode)
         definition = Definition(TableRef("main", self.name), self.query, properties)
         self.plan = analyse(definition, self.memory)
-        again = analyse(definition, self.memory, stored=self.plan.layout) if self.twice else self.plan
+        made = replace(definition, query=self.plan.query)
+        again = analyse(made, self.memory, stored=self.plan.layout) if self.twice else self.plan
         assert again.definition_hash == self.plan.definition_hash
         layout = ", ".join(f"{quoted(column.name)} {column.type}" for column in self.plan.layout.columns)
         self.memory.run(f"CREATE OR REPLACE SEQUENCE {self.name}_ids")

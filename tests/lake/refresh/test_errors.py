@@ -27,7 +27,7 @@ from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
         ("SELECT nothing FROM orders", "UNKNOWN_COLUMN"),
         ("SELEC 1", "PARSE_ERROR"),
         ("SELECT * FROM orders LIMIT 3", "LIMIT_WITHOUT_ORDER"),
-        ("SELECT * FROM seen", "VIEW_SOURCE"),
+        ("SELECT * FROM seen AT (VERSION => 1)", "PARSE_ERROR"),
         ("SELECT order_id AS __b FROM orders", "RESERVED_NAME"),
     ],
 )

@@ -79,7 +79,8 @@ REFUSED = [
     (_totals(name="nowhere.x"), "the lake has no schema nowhere", "UNKNOWN_TABLE"),
     (_totals(name="dt.x"), "schema dt holds the content", "RESERVED_NAME"),
     (_totals(name="x", source="missing"), "missing", "UNKNOWN_TABLE"),
-    (_totals(name="x", source="seen"), r"main\.seen is a view", "VIEW_SOURCE"),
+    (_totals(name="x", source="seen"), r"the view main\.seen reads itself", "VIEW_SOURCE"),
+    (_totals("OR REPLACE", source="over_totals"), r"main\.totals would read itself", "CYCLE"),
     (f"CREATE DYNAMIC TABLE x {LATER} AS SELECT nope FROM orders", "nope", "UNKNOWN_COLUMN"),
     (f"CREATE DYNAMIC TABLE x {LATER} AS DROP TABLE orders", "SELECT", "NOT_A_SELECT"),
     (
@@ -94,7 +95,10 @@ REFUSED = [
 
 def test_what_is_not_possible_is_refused_and_changes_nothing(lake: Lake, lake_case: LakeCase) -> None:
     lake.query("CREATE VIEW seen AS SELECT * FROM orders")
+    lake.query("CREATE VIEW seen_again AS SELECT * FROM seen")
+    lake.query("CREATE OR REPLACE VIEW seen AS SELECT * FROM seen_again")
     lake.create(_totals())
+    lake.query("CREATE VIEW over_totals AS SELECT * FROM totals")
     lake.create(f"CREATE DYNAMIC TABLE below {LATER} AS SELECT region, amount FROM totals")
     head = lake_case.head()
     for statement, says, code in REFUSED:

@@ -26,7 +26,7 @@ from catchment.lake.delta.plan import Part, Plan
 from catchment.lake.delta.relation import Block, Opaque, Source, Table
 from catchment.lake.delta.render import Joined, Renderer, put_from
 from catchment.lake.delta.states import States, find_states
-from catchment.lake.names import RID, ROWID
+from catchment.lake.names import RID
 from catchment.lake.query import functions, shape
 from catchment.lake.query.calls import check_calls
 from catchment.lake.query.dialect import Written
@@ -36,6 +36,7 @@ from catchment.lake.query.parse import Parsed, numbered_names, over_nothing, par
 from catchment.lake.query.resolve import SOURCES, SchemaView
 from catchment.lake.query.trees import DIALECT, cast, column, last_text, named, text, without_notes
 from catchment.lake.query.used import Used, explicit, has_whole_row, named_columns, used_columns
+from catchment.lake.query.views import with_views
 from catchment.lake.reasons import Reason, refused
 from catchment.lake.types import Column, Definition, Mode, Properties, Strategy
 
@@ -66,9 +67,11 @@ class _Analysis:
         self.properties: Properties = definition.properties
         self.schema = schema
         self.stored = stored
-        if stored is None:  # a macro that is made later does not change what a table means
-            check_calls(schema.syntax(definition.query), schema.macros(), schema.syntax)
-        parsed = parse(definition.query, schema)
+        self.query = definition.query
+        if stored is None:  # a view or a macro that is made later does not change what a table means
+            self.query = with_views(definition.query, schema)
+            check_calls(schema.syntax(self.query), schema.macros(), schema.syntax)
+        parsed = parse(self.query, schema)
         check_visible(parsed.columns)
         self.kinds = schema.stability(functions.names_in(parsed.tree))
         self.parsed: Parsed = replace(parsed, tree=without_needless(parsed.tree, self.kinds))
@@ -103,6 +106,7 @@ class _Analysis:
             layout=layout,
             states=states,
             definition=whole,
+            query=self.query,
         )
 
     def _is_sound(self, plan: Plan) -> bool:
@@ -122,7 +126,7 @@ class _Analysis:
         reasons += shape.reasons(self.parsed.tree)
         if not self.parsed.tables:
             reasons.append(Reason.NO_SOURCE)
-        if any(name.lower() == ROWID for table in self.parsed.tables for name in table.columns):
+        if any(table.hides_rowid for table in self.parsed.tables):
             reasons.append(Reason.ROWID_HIDDEN)
         return reasons
 

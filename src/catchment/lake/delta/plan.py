@@ -33,7 +33,8 @@ class Plan:
     """All that is known about a definition before any data is read.
 
     ``strategy`` is full if and only if there is a ``reason``. ``is_always_due``: the result may change while no source
-    does. ``definition`` is the query itself over ``o<i>``, the truth that everything else has to equal.
+    does. ``definition`` is the query itself over ``o<i>``, the truth that everything else has to equal; ``query`` its
+    text, with the queries of views in their place.
     """
 
     definition_hash: str
@@ -45,3 +46,4 @@ class Plan:
     layout: Layout
     states: States | None
     definition: exp.Query
+    query: str

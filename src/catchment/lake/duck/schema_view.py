@@ -7,6 +7,7 @@ round: so a table that came or went since is seen as the round has to see it.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -15,30 +16,41 @@ from psycopg import Connection
 from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck
 from catchment.lake.duck.kinds import function_kinds, macros_of
-from catchment.lake.names import ALIAS, DT_SCHEMA, HIDDEN, physical_name
+from catchment.lake.names import ALIAS, DT_SCHEMA, HIDDEN, ROWID, physical_name
 from catchment.lake.query.calls import Macro
 from catchment.lake.query.parse import refused_query
 from catchment.lake.reasons import Reason, refused
-from catchment.lake.types import Column, SourceTable, TableRef
+from catchment.lake.types import Column, SourceTable, TableRef, ViewText
 
 MAIN = "main"
 
 
 class LakeView:
     """A ``SchemaView`` of the lake. ``versions`` says at which commit a dynamic table is read, by its id; the others,
-    and all tables, are seen ``at`` a snapshot."""
+    and all tables, are seen ``at`` a snapshot.
+
+    ``made``: the definition is that of this dynamic table, which exists. Of each source it sees what it has read since
+    it was made, so that ``*`` goes on meaning the same when a column is added.
+    """
 
     def __init__(
-        self, duck: Duck, conn: Connection[Any], at: int, *, versions: Mapping[int, int] | None = None
+        self,
+        duck: Duck,
+        conn: Connection[Any],
+        at: int,
+        *,
+        versions: Mapping[int, int] | None = None,
+        made: int | None = None,
     ) -> None:
         self._duck = duck
         self._conn = conn
         self._at = at
         self._versions = versions or {}
+        self._fixed = catalog.read_columns(conn, made) if made is not None else {}
 
     def table(self, parts: Sequence[str]) -> SourceTable | None:
         """The table of this name, without hidden columns; the content of a dynamic table under the table's own name."""
-        ref = TableRef(parts[-2] if len(parts) > 1 else MAIN, parts[-1])
+        ref = _ref(parts)
         dynamic = catalog.find_dynamic(self._conn, ref)
         if dynamic is not None:
             dt_id, generation = dynamic
@@ -49,12 +61,22 @@ class LakeView:
             raise refused(Reason.VIEW_SOURCE, f"{ref} is a view")
         return source
 
+    def view(self, parts: Sequence[str]) -> ViewText | None:
+        """The view of this name, unless it is that of a dynamic table."""
+        ref = _ref(parts)
+        view = catalog.find_view(self._conn, ref, self._at)
+        return view if view is not None and catalog.find_dynamic(self._conn, ref) is None else None
+
     def _find(self, ref: TableRef, at: int) -> SourceTable | None:
         source = catalog.find_table(self._conn, ref, at)
-        if source is None or source.dt_id is None:
-            return source
-        visible = {name: column for name, column in source.columns.items() if not name.startswith(HIDDEN)}
-        return SourceTable(source.table_id, source.ref, visible, source.rows, source.dt_id)
+        if source is None:
+            return None
+        fixed = self._fixed.get(source.dt_id or TableRef(ref.schema.lower(), ref.name.lower()))
+        columns = {name: column for name, column in source.columns.items() if fixed is None or name.lower() in fixed}
+        if source.dt_id is not None:
+            columns = {name: column for name, column in columns.items() if not name.startswith(HIDDEN)}
+        hides_rowid = any(name.lower() == ROWID for name in source.columns)
+        return replace(source, columns=columns, hides_rowid=hides_rowid)
 
     def describe(self, sql: str) -> list[Column]:
         """Names and types of a query's result."""
@@ -78,3 +100,7 @@ class LakeView:
     def macros(self) -> Sequence[Macro]:
         """The macros of the lake, and DuckDB's own."""
         return macros_of(ALIAS, self._duck.rows)
+
+
+def _ref(parts: Sequence[str]) -> TableRef:
+    return TableRef(parts[-2] if len(parts) > 1 else MAIN, parts[-1])

@@ -16,7 +16,7 @@ from catchment.errors import TableRefused
 from catchment.lake.names import ALIAS
 from catchment.lake.query.calls import MAIN, NOT_OURS, Macro
 from catchment.lake.reasons import Reason, refused
-from catchment.lake.types import Column, SourceTable
+from catchment.lake.types import Column, SourceTable, ViewText
 
 SOURCES = "__s"
 """The schema under which a tree names the tables of the lake."""
@@ -32,6 +32,10 @@ class SchemaView(Protocol):
 
         The name of a dynamic table gives its content. None when there is none; TableRefused VIEW_SOURCE for a view.
         """
+        ...
+
+    def view(self, parts: Sequence[str]) -> ViewText | None:
+        """The view of this name; None when there is none, or when it is the name of a dynamic table."""
         ...
 
     def describe(self, sql: str) -> list[Column]:

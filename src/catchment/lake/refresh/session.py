@@ -69,7 +69,8 @@ def _shapes(sources: Iterable[SourceTable]) -> tuple[object, ...]:
 def _analysed(duck: Duck, conn: Connection[Any], order: Order) -> Plan:
     versions = {read.dt_id: read.new for read in order.reads if read.dt_id is not None}
     stored = Layout.from_json(order.layout)
-    plan = analyse(order.definition, LakeView(duck, conn, order.data_snapshot, versions=versions), stored=stored)
+    view = LakeView(duck, conn, order.data_snapshot, versions=versions, made=order.dt_id)
+    plan = analyse(order.definition, view, stored=stored)
     if plan.layout == stored:
         return plan
     # How keys are cut can be altered later; the rows stay where they are.

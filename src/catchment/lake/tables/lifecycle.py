@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from psycopg import Connection
@@ -86,9 +86,12 @@ def _alone(duck: Duck, control: Control) -> Generator[Connection[Any]]:
         yield conn
 
 
-def analysed(duck: Duck, conn: Connection[Any], definition: Definition, *, stored: Layout | None = None) -> Plan:
-    """The plan of a definition as of the newest snapshot. Raises ``TableRefused``."""
-    plan = analyse(definition, LakeView(duck, conn, catalog.head(conn)), stored=stored)
+def analysed(
+    duck: Duck, conn: Connection[Any], definition: Definition, *, made: tuple[int, Layout] | None = None
+) -> Plan:
+    """The plan of a definition as of the newest snapshot; ``made``: of a table that exists. Raises ``TableRefused``."""
+    dt_id, stored = made or (None, None)
+    plan = analyse(definition, LakeView(duck, conn, catalog.head(conn), made=dt_id), stored=stored)
     check_strategy(definition.properties.parallel_strategy, plan)
     return plan
 
@@ -143,7 +146,7 @@ def _stored(conn: Connection[Any], dt_id: int) -> dict[str, Any]:
 
 def _new_table(definition: Definition, plan: Plan) -> NewTable:
     return NewTable(
-        definition=definition,
+        definition=replace(definition, query=plan.query),
         definition_hash=plan.definition_hash,
         strategy=plan.strategy,
         reason=None if plan.reason is None else plan.reason.value,
@@ -247,7 +250,7 @@ def alter(duck: Duck, control: Control, ref: TableRef, changes: Mapping[str, str
         strategy, reason = row["strategy"], row["reason"]
         if properties.refresh_mode != before.refresh_mode:
             definition = Definition(ref, row["definition"], properties)
-            plan = analysed(duck, conn, definition, stored=Layout.from_json(row["layout"]))
+            plan = analysed(duck, conn, definition, made=(dt_id, Layout.from_json(row["layout"])))
             strategy, reason = plan.strategy, None if plan.reason is None else plan.reason.value
     control.alter_table(dt_id, properties, strategy, reason)
     return properties

@@ -101,7 +101,7 @@ def explain(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) ->
             shown["definition"],
             Properties.from_json(shown["properties"]),
         )
-        plan = analysed(duck, conn, definition, stored=Layout.from_json(shown["layout"]))
+        plan = analysed(duck, conn, definition, made=(dt_id, Layout.from_json(shown["layout"])))
         explained = _explained(definition, plan, _dynamic_names(conn))
         head = fetch_value(conn, "select lake.scan_changes()")
         changes = _changes(conn, shown, plan, head)
