@@ -12,7 +12,7 @@ from psycopg.sql import Identifier
 
 from catchment.errors import RequestRefused
 from catchment.store.connect import connect_ours, find_dsn
-from catchment.store.migrate import check_version, migrate
+from catchment.store.migrate import check_version
 
 Role = Literal["catchment_enqueue", "catchment_read", "catchment_worker"]
 
@@ -26,13 +26,11 @@ select has_function_privilege(p.oid, 'execute')
 
 @contextmanager
 def open_database(dsn: str | None, role: Role) -> Generator[Connection[Any]]:
-    """Connect, and check that the schema fits. The embedded server's schema is kept up to date by itself.
+    """Connect, and check that the schema fits.
 
     ``role`` is the role whose members may do this. Other users are refused by the database; the hint names the role.
     """
     with connect_ours(find_dsn(dsn)) as conn:
-        if dsn is None:
-            migrate(conn)
         user = conn.info.user
         try:
             check_version(conn)

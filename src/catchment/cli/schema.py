@@ -5,13 +5,14 @@ from __future__ import annotations
 from catchment.commands.options import Dsn
 from catchment.commands.output import console
 from catchment.model.release import VERSION
-from catchment.store.connect import connect_ours, find_dsn
+from catchment.store import embedded
+from catchment.store.connect import connect_ours, given_dsn
 from catchment.store.migrate import migrate as run_migrations
 
 
 def migrate(dsn: Dsn = None) -> None:
     """Install or upgrade the schema. Safe to run again, and while workers run."""
-    with connect_ours(find_dsn(dsn)) as conn:
+    with connect_ours(given_dsn(dsn) or embedded.start()) as conn:
         upgrade = run_migrations(conn, on_step=lambda step: console.print(f"  {step}"))
     if upgrade.newer:
         console.print(

@@ -59,7 +59,7 @@ def worker(
     where = find_dsn(dsn)
     # Handlers that ask for a database, and the processes they start, get the one that is served here.
     os.environ[DSN_VARIABLE] = where
-    with open_database(where if dsn else None, "catchment_worker") as conn:
+    with open_database(where, "catchment_worker") as conn:
         check_may_run(conn)
     events = Events()
     code = 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -27,8 +26,7 @@ from catchment.lake.tables.lifecycle import TableInfo
 from catchment.lake.tables.rounds import OnProgress, RefreshInfo
 from catchment.lake.types import TableRef
 from catchment.model.duration import Duration, as_timedelta
-from catchment.store.connect import DSN_VARIABLE, connect_ours, find_dsn
-from catchment.store.migrate import migrate
+from catchment.store.connect import find_dsn, given_dsn
 from catchment.task.commands import Commands
 
 Row = dict[str, Any]
@@ -59,12 +57,9 @@ class Lake:
     def __init__(
         self, dsn: str | None = None, address: str | None = None, *, settings: LakeSettings | None = None
     ) -> None:
-        is_embedded = dsn is None and not os.environ.get(DSN_VARIABLE)
+        is_embedded = given_dsn(dsn) is None
         self.dsn = find_dsn(dsn)
         self._settings = settings or read_settings()
-        if is_embedded:
-            with connect_ours(self.dsn) as conn:
-                migrate(conn)
         self.address = install(self.dsn, find_address(address, is_embedded=is_embedded), self._settings, _commands)
         self._control = Control(self.dsn)
 

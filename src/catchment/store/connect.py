@@ -13,6 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 from catchment.errors import RequestRefused, ServerUnavailable
 from catchment.model.check import check_count, check_text, is_text
 from catchment.store import embedded
+from catchment.store.migrate import migrate
 
 DSN_VARIABLE = "CATCHMENT_DSN"
 PREPARE_VARIABLE = "CATCHMENT_PREPARE"
@@ -106,14 +107,25 @@ def check_dsn(dsn: Any, *, name: str = "dsn") -> None:
         raise RequestRefused(f"{name} is not a connection string that libpq can read", hint=example) from error
 
 
-def find_dsn(dsn: str | None = None) -> str:
-    """The DSN given, or ``$CATCHMENT_DSN``, or that of the embedded server, which is started."""
+def given_dsn(dsn: str | None = None) -> str | None:
+    """The DSN given, or ``$CATCHMENT_DSN``, or None."""
     check_dsn(dsn)
     if dsn:
         return dsn
     chosen = os.environ.get(DSN_VARIABLE)
     check_dsn(chosen, name=DSN_VARIABLE)
-    return chosen or embedded.start()
+    return chosen or None
+
+
+def find_dsn(dsn: str | None = None) -> str:
+    """The DSN given, or ``$CATCHMENT_DSN``, or that of the embedded server, which is started and brought up to date."""
+    return given_dsn(dsn) or _up_to_date(embedded.start())
+
+
+def _up_to_date(dsn: str) -> str:
+    with connect_ours(dsn) as conn:
+        migrate(conn)
+    return dsn
 
 
 def connect_ours(dsn: str, *, name: str = "catchment", seconds: int = CONNECT_SECONDS) -> Connection[Any]:
@@ -124,7 +136,8 @@ def connect_ours(dsn: str, *, name: str = "catchment", seconds: int = CONNECT_SE
 def connect(dsn: str | None = None, *, name: str = "catchment", seconds: int = CONNECT_SECONDS) -> Connection[Any]:
     """A connection in autocommit mode, made within a number of seconds, or ``ServerUnavailable``.
 
-    Without a DSN it is to the database of ``$CATCHMENT_DSN``, or else to the embedded server, which is started.
+    Without a DSN it is to the database of ``$CATCHMENT_DSN``, or else to the embedded server, which is started and
+    brought up to date.
     """
     check_text(name, name="name")
     check_count(seconds, name="seconds")
