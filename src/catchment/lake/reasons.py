@@ -183,7 +183,7 @@ _TEXTS: dict[Reason, _Text] = {
     Reason.TIME_DEPENDENT: _Text(
         "full",
         "The result changes with the clock, without any change of data.",
-        "Compare with the time in the query that reads the table.",
+        "Use the time in WHERE alone, or in the query that reads the table.",
     ),
     Reason.ORDER_DEPENDENT: _Text(
         "full",

@@ -202,6 +202,8 @@ class Order:
     None. ``state`` is EXECUTING; or PUBLISHED when an earlier attempt committed and only finishing is left; or SKIPPED
     when the table is already as new as this refresh would make it. ``plan`` is what ``store_plan`` kept.
 
+    ``data_at`` is the moment of the round, which the clock shows in it; ``data_at_old`` that of the content.
+
     What the table holds now is to be read at ``stored_snapshot``, the newest snapshot when the refresh began: there,
     and there only, are rows that somebody else has written.
     """
@@ -218,6 +220,7 @@ class Order:
     trigger: str
     data_snapshot: int
     data_at: datetime
+    data_at_old: datetime | None
     epoch: int
     commit_snapshot: int | None
     rows: int | None

@@ -42,7 +42,7 @@ FULL = {
         LEFT JOIN (customers c JOIN orders o ON o.customer_id = c.customer_id) ON n.country_id = c.country_id
     """,
     Reason.VOLATILE_FUNCTION: "SELECT order_id FROM orders WHERE random() >= 0",
-    Reason.TIME_DEPENDENT: "SELECT order_id FROM orders WHERE current_date > DATE '2000-01-01'",
+    Reason.TIME_DEPENDENT: "SELECT order_id, current_date AS d FROM orders",
     Reason.ORDER_DEPENDENT: "SELECT customer_id, any_value(customer_id) AS a FROM orders GROUP BY customer_id",
     Reason.COLLATION: "SELECT note COLLATE NOCASE AS note, count(*) AS n FROM orders GROUP BY 1",
     Reason.UNTRACKED_SOURCE: "SELECT order_id, r.range FROM orders, range(2) AS r",
@@ -85,7 +85,7 @@ MORE_FULL = [
     ("SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY amount DESC) AS p FROM orders", Reason.GLOBAL_AGGREGATE),
     ("SELECT note, count(*) AS n FROM orders GROUP BY CUBE (note)", Reason.GROUPING_SETS),
     ("SELECT note, count(*) AS n FROM orders GROUP BY GROUPING SETS ((note), ())", Reason.GROUPING_SETS),
-    ("SELECT order_id FROM orders WHERE now() > TIMESTAMPTZ '2000-01-01'", Reason.TIME_DEPENDENT),
+    ("SELECT order_id, now() AS t FROM orders", Reason.TIME_DEPENDENT),
     ("SELECT order_id, age(TIMESTAMP '2000-01-01') AS a FROM orders", Reason.TIME_DEPENDENT),
     ("SELECT order_id, localtimestamp AS a FROM orders", Reason.TIME_DEPENDENT),
     ("SELECT order_id, uuid() AS u FROM orders", Reason.VOLATILE_FUNCTION),

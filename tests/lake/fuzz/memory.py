@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import duckdb
@@ -24,9 +25,11 @@ from catchment.lake.duck.kinds import function_kinds
 from catchment.lake.names import RID, WEIGHT, literal, quoted
 from catchment.lake.query.calls import Macro
 from catchment.lake.query.parse import refused_query
+from catchment.lake.refresh.session import clock_row
 from catchment.lake.types import Column, ColumnAt, Definition, Mode, Properties, SourceTable, TableRef, ViewText
 
 BUCKETS = 4
+_START = datetime(2024, 6, 1, 12, tzinfo=UTC)
 T = TypeVar("T")
 
 
@@ -83,6 +86,7 @@ class Memory:
     con: duckdb.DuckDBPyConnection = field(default_factory=lambda: open_duckdb())
     sources: dict[str, Source] = field(default_factory=dict)
     views: dict[str, ViewText] = field(default_factory=dict)
+    clock: tuple[datetime, datetime] = (_START, _START)
     last: str = ""
 
     def make(self, name: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]] = ()) -> Source:
@@ -234,7 +238,11 @@ class Dynamic:
         visible = self.plan.layout.visible
         names = [f"c{place}" for place in range(len(visible))]
         casts = ", ".join(f"CAST({name} AS {column.type})" for name, column in zip(names, visible, strict=True))
-        truth = self.memory.rows(f"SELECT {casts} FROM ({self.query}) AS q({', '.join(names)})")
+        query = self.query
+        if self.plan.clock is not None:
+            for word, name in (("now()", "now"), ("current_date", "today"), ("localtimestamp", "local")):
+                query = query.replace(word, f"(SELECT {name} FROM ({clock_row(self.memory.clock[1])}))")
+        truth = self.memory.rows(f"SELECT {casts} FROM ({query}) AS q({', '.join(names)})")
         stored = self.memory.rows(f"SELECT * EXCLUDE ({quoted(RID)}) FROM {self.name}")
         self._compare([row[: len(visible)] for row in stored], truth, "rows")
         if hidden:
@@ -260,6 +268,9 @@ class Dynamic:
                 self.memory.run(
                     f"CREATE OR REPLACE TEMP VIEW o{table.occurrence}_{version} AS SELECT {listed} FROM {behind}"
                 )
+        if self.plan.clock is not None:
+            for version, at in zip(("old", "new"), self.memory.clock, strict=True):
+                self.memory.run(f"CREATE OR REPLACE TEMP VIEW o{self.plan.clock}_{version} AS {clock_row(at)}")
         names = ", ".join(quoted(column.name) for column in self.plan.layout.columns)
         self.memory.run(f"CREATE OR REPLACE TEMP VIEW dt_old AS SELECT {quoted(RID)}, {names} FROM {self.name}")
 
@@ -275,6 +286,8 @@ class Dynamic:
             )
             if self.memory.rows(f"SELECT 1 FROM o{i}_delta LIMIT 1"):
                 changed.add(i)
+        if self.plan.clock is not None and len(set(self.memory.clock)) > 1:
+            changed.add(self.plan.clock)
         return frozenset(changed)
 
     def _text(self, key: Any, make: Callable[[], T]) -> T:

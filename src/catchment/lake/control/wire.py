@@ -28,7 +28,7 @@ def read_order(row: Mapping[str, Any]) -> Order:
         query=row["definition"],
         properties=Properties.from_json(row["properties"]),
     )
-    deadline = row["deadline_at"]
+    deadline, before = row["deadline_at"], row["data_at_old"]
     return Order(
         refresh_id=row["refresh_id"],
         fence=row["fence"],
@@ -42,6 +42,7 @@ def read_order(row: Mapping[str, Any]) -> Order:
         trigger=row["trigger"],
         data_snapshot=row["data_snapshot"],
         data_at=datetime.fromisoformat(row["data_at"]),
+        data_at_old=None if before is None else datetime.fromisoformat(before),
         epoch=row["epoch"] or 0,
         commit_snapshot=row["commit_snapshot"],
         rows=row["rows"],

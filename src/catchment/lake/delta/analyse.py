@@ -27,7 +27,7 @@ from catchment.lake.delta.relation import Block, Opaque, Source, Table
 from catchment.lake.delta.render import Joined, Renderer, put_from
 from catchment.lake.delta.states import States, find_states
 from catchment.lake.names import RID
-from catchment.lake.query import functions, shape
+from catchment.lake.query import clock, functions, shape
 from catchment.lake.query.calls import check_calls
 from catchment.lake.query.dialect import Written
 from catchment.lake.query.limits import without_needless
@@ -76,6 +76,30 @@ class _Analysis:
         self.kinds = schema.stability(functions.names_in(parsed.tree))
         self.parsed: Parsed = replace(parsed, tree=without_needless(parsed.tree, self.kinds))
         self.found = self._reasons()
+        self.written = self.parsed.tree
+        self.clock = self._read_clock() if Reason.TIME_DEPENDENT in self.found else None
+        if (
+            self.clock is not None
+            and self.found == [Reason.TIME_DEPENDENT]
+            and clock.only_filters_by_time(self.written)
+        ):
+            self.found.clear()
+
+    def _read_clock(self) -> int | None:
+        """Let the definition read the clock as a table, if it can; the number of that table."""
+        if not clock.asks_the_clock(self.written):
+            return None
+        number = len(self.parsed.tables) + 1
+        tables = (*self.parsed.tables, clock.TABLE)
+        tree = clock.with_values(self.written, number)
+        try:
+            described = self.schema.describe(last_text(with_typed_tables(tree, tables)))
+        except TableRefused:  # no value may stand there, as in GROUP BY
+            return None
+        if [item.type for item in described] != [item.type for item in self.parsed.columns]:
+            return None
+        self.parsed = replace(self.parsed, tree=tree, tables=tables)
+        return number
 
     def plan(self) -> Plan:
         resolved = self._resolved()
@@ -95,6 +119,7 @@ class _Analysis:
         tables = tuple(
             Table(number, table, used[number], _wants_rid(number, blocks))
             for number, table in enumerate(self.parsed.tables, start=1)
+            if number != self.clock
         )
         return Plan(
             definition_hash=_hash(text(whole), layout),
@@ -102,11 +127,12 @@ class _Analysis:
             parts=parts,
             strategy="full" if reason else "delta" if states else "keys",
             reason=reason,
-            is_always_due=bool(set(self.found) & set(_ALWAYS_DUE)) and not self._is_settled(),
+            is_always_due=self._is_always_due(),
             layout=layout,
             states=states,
             definition=whole,
             query=self.query,
+            clock=self.clock,
         )
 
     def _is_sound(self, plan: Plan) -> bool:
@@ -130,6 +156,10 @@ class _Analysis:
             reasons.append(Reason.ROWID_HIDDEN)
         return reasons
 
+    def _is_always_due(self) -> bool:
+        """Whether the result may change while no source does."""
+        return self.clock is not None or (bool(set(self.found) & set(_ALWAYS_DUE)) and not self._is_settled())
+
     def _is_settled(self) -> bool:
         """Untracked by name only: the one thing that is not a table is a function of constants."""
         others = [reason for reason in self.found if reason in _ALWAYS_DUE and reason != Reason.UNTRACKED_SOURCE]
@@ -145,13 +175,14 @@ class _Analysis:
         }
         try:
             tree = qualify(
-                self.parsed.tree.copy(),
+                self.written.copy(),
                 dialect=DIALECT,
                 schema=MappingSchema({SOURCES: names}, dialect=DIALECT, normalize=False),
             )
             sql = text(without_notes(tree))
             if has_whole_row(tree) or text(sqlglot.parse_one(sql, read=DIALECT)) != sql:
                 return None
+            tree = tree if self.clock is None else clock.with_source(tree, self.clock)
             types = [item.type for item in self._describe_whole(tree)]
         except Exception:  # a query that trips the resolver is still one that DuckDB can run
             return None

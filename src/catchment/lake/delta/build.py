@@ -144,12 +144,7 @@ class Builder:
 
     def _driver(self, block: Block) -> str | None:
         able = [
-            source
-            for source in block.sources
-            if source.alias in block.kept_aliases()
-            and (
-                isinstance(source.relation, Table) or (isinstance(source.relation, Block) and _has_key(source.relation))
-            )
+            source for source in block.sources if source.alias in block.kept_aliases() and _has_key(source.relation)
         ]
         kept = self.drivers.get(block.id)
         if kept is not None and any(source.alias == kept for source in able):
@@ -161,8 +156,13 @@ class Builder:
         return max(sizes, key=lambda alias: sizes[alias], default=None)
 
 
-def _has_key(block: Block) -> bool:
-    return block.kind != "global" and any(True for _ in tables_below(block))
+def _has_key(relation: Relation) -> bool:
+    """Whether its rows can be told apart by a key: row ids, or what the key of a block is."""
+    if isinstance(relation, Table):
+        return not relation.is_clock
+    if not isinstance(relation, Block) or relation.kind == "global":
+        return False
+    return any(not table.is_clock for table in tables_below(relation))
 
 
 def _exposed(block: Block) -> tuple[Block, list[str]]:

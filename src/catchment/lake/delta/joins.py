@@ -7,6 +7,7 @@
 | semi, anti | new | left out | old | meet a row of the delta |
 | FULL, the left side | | delta LEFT JOIN old; new | old | |
 | | | old; new RIGHT JOIN old; new | old | meet a row of the delta |
+| the clock, in conditions only | new | old and new | | pass at one of the moments and not at the other |
 | FULL, the right side | | old; new RIGHT JOIN delta | old | |
 | | | old; new LEFT JOIN old; new | old | meet a row of the delta |
 """
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlglot import exp
 
 from catchment.lake.delta.paths import Path, are_plain, equal_in, find_path
-from catchment.lake.delta.relation import Block, Relation, Source
+from catchment.lake.delta.relation import Block, Relation, Source, Table
 from catchment.lake.delta.render import Joined, Renderer, Version, narrowed, put_from
 from catchment.lake.query.trees import (
     add_where,
@@ -27,6 +28,8 @@ from catchment.lake.query.trees import (
     conjuncts,
     exists,
     moved,
+    named,
+    number,
     owners,
     table_as,
     where_of,
@@ -35,6 +38,7 @@ from catchment.lake.query.trees import (
 
 DeltaName = Callable[[Relation], str]
 _DELTA_ALIAS = "__d"
+_BEFORE = "__before"
 _BOTH: tuple[Version, Version] = ("old", "new")
 
 
@@ -47,6 +51,9 @@ def key_terms(
         query = exp.Select(expressions=direct)
         put_from(query, [Joined(table_as(delta(source.relation), source.alias), "from")])
         yield query
+        return
+    if is_clock(source):
+        yield clock_term(block, index, renderer, items)
         return
     path = find_path(block, index, items)
     terms = _Terms(block, index, renderer, delta, path)
@@ -64,6 +71,45 @@ def exact_term(block: Block, index: int, renderer: Renderer, delta: DeltaName, i
     """The one term of an inner join, with all its sources: its rows are exactly the share of this change."""
     everything = Path(frozenset(source.alias for source in block.sources), tuple(items))
     return _Terms(block, index, renderer, delta, everything).linear()
+
+
+def is_clock(source: Source) -> bool:
+    """Whether a source is the clock."""
+    return isinstance(source.relation, Table) and source.relation.is_clock
+
+
+def clock_term(
+    block: Block, index: int, renderer: Renderer, items: Sequence[exp.Expr], weight: str | None = None
+) -> exp.Select:
+    """The rows that a filter by time lets in or out between the two moments; with their weight, if it is wanted.
+
+    The clock stands in conditions only, so a row that passes at both moments, or at none, is no change.
+    """
+    source = block.sources[index]
+    conditions = conjuncts(where_of(block.tree))
+    moving = [part for part in conditions if source.alias in owners([part])]
+    now = _passes(moving)
+    query = exp.Select(expressions=[item.copy() for item in items])
+    if weight is not None:
+        sign = exp.Case(ifs=[exp.If(this=now.copy(), true=number(1))], default=exp.Neg(this=number(1)))
+        query.append("expressions", named(sign, weight))
+    joined = [
+        Joined(renderer.item(other.relation, other.alias, "new" if place < index else "old")[0], other.join, other.on)
+        for place, other in enumerate(block.sources)
+        if place != index
+    ]
+    joined.append(Joined(renderer.item(source.relation, source.alias, "new")[0], "cross"))
+    joined.append(Joined(renderer.item(source.relation, _BEFORE, "old")[0], "cross"))
+    put_from(query, joined)
+    then = _passes([moved(part, source.alias, _BEFORE) for part in moving])
+    still = all_of(part for part in conditions if source.alias not in owners([part]))
+    return add_where(query, still, exp.NEQ(this=now, expression=then))
+
+
+def _passes(conditions: Sequence[exp.Expr]) -> exp.Expr:
+    """Whether a row passes conditions: not where one of them is NULL."""
+    together = all_of(exp.Paren(this=part.copy()) for part in conditions) or exp.true()
+    return exp.Anonymous(this="COALESCE", expressions=[together, exp.false()])
 
 
 class _Terms:

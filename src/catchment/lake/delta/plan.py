@@ -34,7 +34,7 @@ class Plan:
 
     ``strategy`` is full if and only if there is a ``reason``. ``is_always_due``: the result may change while no source
     does. ``definition`` is the query itself over ``o<i>``, the truth that everything else has to equal; ``query`` its
-    text, with the queries of views in their place.
+    text, with the queries of views in their place. ``clock`` is the number of the clock, if rows are filtered by time.
     """
 
     definition_hash: str
@@ -47,3 +47,4 @@ class Plan:
     states: States | None
     definition: exp.Query
     query: str
+    clock: int | None = None

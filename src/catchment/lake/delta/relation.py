@@ -13,6 +13,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from catchment.lake.query import clock
 from catchment.lake.query.trees import owners
 from catchment.lake.types import SourceTable
 
@@ -32,6 +33,11 @@ class Table:
     table: SourceTable
     used: tuple[str, ...] = ()
     wants_rid: bool = False
+
+    @property
+    def is_clock(self) -> bool:
+        """Whether it stands for the clock: one row, another one at each refresh."""
+        return self.table is clock.TABLE
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from catchment.lake.delta.joins import exact_term, key_terms
+from catchment.lake.delta.joins import clock_term, exact_term, is_clock, key_terms
 from catchment.lake.delta.plan import Part, Plan
 from catchment.lake.delta.relation import Block, Relation, Source, Table, UnionAll, is_changed
 from catchment.lake.delta.render import Joined, Keys, Renderer, Version, put_from
@@ -64,6 +64,9 @@ def signed_terms(block: Block, changed: frozenset[int], items: Sequence[exp.Expr
     queries: list[exp.Select] = []
     for index, source in enumerate(block.sources):
         if not is_changed(source.relation, changed):
+            continue
+        if is_clock(source):
+            queries.append(clock_term(block, index, renderer, items, WEIGHT))
             continue
         weight = named(column(WEIGHT, source.alias), WEIGHT)
         queries.append(exact_term(block, index, renderer, _table_delta, [*items, weight]))

@@ -21,7 +21,7 @@ def _words(text_of_words: str) -> frozenset[str]:
     return frozenset(text_of_words.split())
 
 
-_CLOCKS = _words("""
+CLOCKS = _words("""
     now today current_date current_time current_timestamp localtime localtimestamp current_localtime
     current_localtimestamp get_current_time get_current_timestamp transaction_timestamp
 """)
@@ -57,7 +57,7 @@ def names_in(tree: exp.Expr) -> frozenset[str]:
         if token.token_type == TokenType.IDENTIFIER or token.text.lower() not in GRAMMAR
     }
     plain = {token.text.lower() for token in tokens if token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING)}
-    return frozenset(called | (plain & (_CLOCKS | _SESSION)))
+    return frozenset(called | (plain & (CLOCKS | _SESSION)))
 
 
 def name_of(node: exp.Expr) -> str:
@@ -72,7 +72,7 @@ def reasons(tree: exp.Expr, kinds: Kinds) -> Iterator[Reason]:
     names = names_in(tree)
     if any(kinds.get(name) == "VOLATILE" for name in names) or names & _SESSION:
         yield Reason.VOLATILE_FUNCTION
-    if names & _CLOCKS or any(kinds.get(name) == "CONSISTENT_WITHIN_QUERY" for name in names) or _has_open_age(tree):
+    if names & CLOCKS or any(kinds.get(name) == "CONSISTENT_WITHIN_QUERY" for name in names) or _has_open_age(tree):
         yield Reason.TIME_DEPENDENT
     if any(kinds.get(name) == "MACRO" for name in names):
         yield Reason.UNTRACKED_SOURCE

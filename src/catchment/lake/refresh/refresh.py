@@ -180,6 +180,8 @@ class _Refresh:
             "rows_in": loaded.inserted + loaded.deleted,
             "changed_inputs": self._changed_inputs(loaded.changed),
         }
+        if self.plan.clock is not None and self.order.data_at != self.order.data_at_old:
+            loaded = replace(loaded, changed=loaded.changed | {self.plan.clock})
         if not loaded.changed:
             self.verdict = Verdict(Action.NO_DATA)
             return self._publish(Difference(0, 0, frozenset()), self.order.rows or 0)

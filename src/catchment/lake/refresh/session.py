@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
@@ -22,7 +23,8 @@ from catchment.lake.delta.relation import Table
 from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck, Stop
 from catchment.lake.duck.schema_view import LakeView
-from catchment.lake.names import RID, lake_name, quoted
+from catchment.lake.names import RID, lake_name, literal, quoted
+from catchment.lake.query import clock
 from catchment.lake.reasons import Reason
 from catchment.lake.types import Column, Order, Read, SourceTable
 
@@ -138,6 +140,16 @@ def _folded(read: Read) -> tuple[str, str]:
     return read.ref.schema.lower(), read.ref.name.lower()
 
 
+def clock_row(at: datetime) -> str:
+    """A query for the one row of the clock, in UTC as everything is."""
+    utc = at.astimezone(UTC)
+    local, offset = utc.replace(tzinfo=None).isoformat(" "), utc.isoformat(" ")
+    return (
+        f"SELECT TIMESTAMPTZ {literal(offset)} AS {quoted(clock.NOW)}, DATE {literal(local[:10])} AS"
+        f" {quoted(clock.TODAY)}, TIMESTAMP {literal(local)} AS {quoted(clock.LOCAL)}"
+    )
+
+
 class Work:
     """Temporary views and tables of one refresh, under the names that the generated SQL uses.
 
@@ -160,6 +172,7 @@ class Work:
         try:
             for bound in work.bound:
                 work._source_view(bound, "new", bound.read.new)
+            work._clock_view("new", order.data_at)
             columns = ", ".join(quoted(column.name) for column in plan.layout.columns)
             work.view(
                 "dt_old",
@@ -191,6 +204,12 @@ class Work:
             if bound.read.old is None:
                 raise ValueError(f"{bound.read.ref} has no old version in refresh {self.order.refresh_id}")
             self._source_view(bound, "old", bound.read.old)
+        if self.order.data_at_old is not None:
+            self._clock_view("old", self.order.data_at_old)
+
+    def _clock_view(self, version: str, at: datetime) -> None:
+        if self.plan.clock is not None:
+            self.view(f"o{self.plan.clock}_{version}", clock_row(at))
 
     def _source_view(self, bound: Bound, version: str, snapshot: int) -> None:
         table = bound.table

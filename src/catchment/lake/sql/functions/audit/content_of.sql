@@ -11,7 +11,7 @@ as $$
            'refresh_id', 0, 'fence', 0, 'state', 'CONTENT', 'trigger', 'manual', 'deadline_at', null, 'plan', null,
            'forced', null, 'epoch', f.epoch, 'stored_snapshot',
            (select max(s.snapshot_id) from lake.ducklake_snapshot as s),
-           'data_snapshot', f.data_snapshot, 'data_at', f.data_at,
+           'data_snapshot', f.data_snapshot, 'data_at', f.data_at, 'data_at_old', f.data_at,
            'dt_id', d.id, 'generation', d.generation, 'schema_name', d.schema_name, 'name', d.name,
            'definition', d.definition, 'definition_hash', d.definition_hash, 'properties', d.properties,
            'layout', d.layout, 'buckets', d.buckets, 'physical_id', d.physical_id,

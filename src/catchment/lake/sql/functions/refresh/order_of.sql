@@ -7,7 +7,7 @@ as $$
   select jsonb_build_object(
            'refresh_id', r.id, 'fence', r.fence, 'state', r.state, 'trigger', o.trigger, 'deadline_at', r.deadline_at,
            'plan', r.plan, 'epoch', r.from_epoch, 'stored_snapshot', r.checked_snapshot,
-           'data_snapshot', o.snapshot, 'data_at', o.data_at,
+           'data_snapshot', o.snapshot, 'data_at', o.data_at, 'data_at_old', f.data_at,
            'dt_id', d.id, 'generation', d.generation, 'schema_name', d.schema_name, 'name', d.name,
            'definition', d.definition, 'definition_hash', d.definition_hash, 'properties', d.properties,
            'layout', d.layout, 'buckets', d.buckets, 'physical_id', d.physical_id,
