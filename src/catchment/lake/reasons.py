@@ -20,11 +20,7 @@ class Reason(StrEnum):
 
     LIMIT = "LIMIT"
     SUBQUERY = "SUBQUERY"
-    WINDOW_WITHOUT_PARTITION = "WINDOW_WITHOUT_PARTITION"
-    WINDOW_MIXED_PARTITIONS = "WINDOW_MIXED_PARTITIONS"
-    WINDOW_OVER_AGGREGATE = "WINDOW_OVER_AGGREGATE"
     GROUPING_SETS = "GROUPING_SETS"
-    SET_OPERATION = "SET_OPERATION"
     RECURSIVE_CTE = "RECURSIVE_CTE"
     PIVOT = "PIVOT"
     SAMPLE = "SAMPLE"
@@ -40,7 +36,6 @@ class Reason(StrEnum):
     ROWID_HIDDEN = "ROWID_HIDDEN"
     UNRESOLVED = "UNRESOLVED"
     SYNTAX = "SYNTAX"
-    GLOBAL_AGGREGATE = "GLOBAL_AGGREGATE"
     NO_SOURCE = "NO_SOURCE"
     MODE_FULL = "MODE_FULL"
 
@@ -111,6 +106,14 @@ class Reason(StrEnum):
         return _TEXTS[self].example
 
 
+class NotIncremental(Exception):
+    """Raised while a definition is looked into: it can only be refreshed fully, for this reason."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 @dataclass(frozen=True, slots=True)
 class _Text:
     group: Group
@@ -134,31 +137,14 @@ _TEXTS: dict[Reason, _Text] = {
     ),
     Reason.SUBQUERY: _Text(
         "full",
-        "A subquery inside an expression is computed anew for every row.",
+        "A subquery inside an expression is tied to the outer query by more than equalities in its WHERE, or stands in "
+        "a JOIN condition, ANY or ALL.",
         "Write it as a JOIN, SEMI JOIN or ANTI JOIN.",
-    ),
-    Reason.WINDOW_WITHOUT_PARTITION: _Text(
-        "full", "A window without PARTITION BY spans the whole table.", "Give every window a PARTITION BY."
-    ),
-    Reason.WINDOW_MIXED_PARTITIONS: _Text(
-        "full",
-        "The windows of one SELECT share no PARTITION BY expression.",
-        "Compute them in SELECTs (or tables) of their own.",
-    ),
-    Reason.WINDOW_OVER_AGGREGATE: _Text(
-        "full",
-        "A window and an aggregate stand in one SELECT.",
-        "Aggregate in a subquery in FROM, then use the window in the SELECT around it.",
     ),
     Reason.GROUPING_SETS: _Text(
         "full",
-        "GROUPING SETS, ROLLUP and CUBE put one row into several groups.",
-        "Use one GROUP BY per UNION ALL branch.",
-    ),
-    Reason.SET_OPERATION: _Text(
-        "full",
-        "INTERSECT, EXCEPT and UNION BY NAME are computed as a whole.",
-        "Use SEMI JOIN, ANTI JOIN, or UNION with the columns in order.",
+        "GROUPING SETS, ROLLUP and CUBE give more than 32 sets, or group by a constant.",
+        "Name the sets that are needed.",
     ),
     Reason.RECURSIVE_CTE: _Text("full", "A recursive query can reach any row from a changed one."),
     Reason.PIVOT: _Text("full", "PIVOT and UNPIVOT are computed as a whole.", "Write CASE expressions with GROUP BY."),
@@ -208,11 +194,6 @@ _TEXTS: dict[Reason, _Text] = {
         "full",
         "A part of the query is written in a way that DuckDB alone reads, so it is run as it is written.",
         "Write that part in another way: a function instead of an operator or a special form.",
-    ),
-    Reason.GLOBAL_AGGREGATE: _Text(
-        "full",
-        "An aggregate over all rows has one group, which every change touches.",
-        "count, sum and avg of integers or decimals over inner joins are kept up to date without a full refresh.",
     ),
     Reason.NO_SOURCE: _Text("full", "The definition reads no table."),
     Reason.MODE_FULL: _Text("full", "REFRESH_MODE = FULL was asked for."),

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from catchment.lake.names import quoted
-from tests.lake.fuzz.expressions import TYPES, Expressions, Field, name_of
+from tests.lake.fuzz.expressions import TYPES, Field, name_of
+from tests.lake.fuzz.nested import Nested, table_item
 
 _WIDER = {
     "INTEGER": ["BIGINT", "DOUBLE", "VARCHAR"],
@@ -32,7 +33,7 @@ class Made:
 
 
 @dataclass
-class Generator(Expressions):
+class Generator(Nested):
     """Makes the tables and definitions of one case."""
 
     tables: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -80,10 +81,14 @@ class Generator(Expressions):
             return self.union("UNION ALL", depth)
         if roll < 0.2:
             return self.union("UNION", depth)
+        if roll < 0.26:
+            kind = self.pick(["INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL"])
+            return self.union(kind, depth, narrow=True)
         return self.select(depth)
 
-    def union(self, kind: str, depth: int) -> Made:
-        first = self.select(depth)
+    def union(self, kind: str, depth: int, *, narrow: bool = False) -> Made:
+        """``narrow``: few columns, so that rows of both sides are equal now and then."""
+        first = self.select(depth, [self.pick(TYPES) for _ in range(self.random.randint(1, 2))] if narrow else None)
         types = [found for _, found in first.columns]
         parts = [first.sql]
         for _ in range(self.random.randint(1, 2)):
@@ -102,23 +107,38 @@ class Generator(Expressions):
     def select(self, depth: int, types: Sequence[str] | None = None) -> Made:
         """One SELECT with these output types, or any."""
         clause, fields = self.sources(depth)
-        where = f" WHERE {self.condition(fields)}" if self.chance(0.4) else ""
+        where = f" WHERE {self.filter_rows(fields)}" if self.chance(0.45) else ""
         wanted = list(types) if types is not None else [self.pick(TYPES) for _ in range(self.random.randint(1, 4))]
         roll = 0.1 if self.is_additive else self.random.random()
         if self.is_additive and self.chance(0.15):
             return self.aggregated(clause + where, fields, wanted)
-        if roll < 0.4:
+        if roll < 0.33:
             return self.grouped(clause + where, fields, wanted)
-        if roll < 0.5:
+        if roll < 0.42 and types is None:
+            make = self.ranked_groups if self.chance(0.5) else self.grouping_sets
+            return make(clause + where, fields, wanted)
+        if roll < 0.52:
             return self.windowed(clause + where, fields, wanted)
-        if roll < 0.55 and depth < 2:
+        if roll < 0.57:
             return self.aggregated(clause + where, fields, wanted)
         distinct = "DISTINCT " if self.chance(0.3) else ""
         if types is None and self.chance(0.1) and self.is_plain(fields):
             return self.star(clause + where, fields, distinct)
-        return self.listed(
-            f"SELECT {distinct}", [self.expression(fields, kind) for kind in wanted], wanted, clause + where
-        )
+        items = [
+            self.nested_value(fields, kind) if self.chance(0.07) else self.expression(fields, kind) for kind in wanted
+        ]
+        return self.listed(f"SELECT {distinct}", items, wanted, clause + where)
+
+    def filter_rows(self, fields: list[Field]) -> str:
+        """A condition of WHERE."""
+        if self.is_additive or self.chance(0.6):
+            return self.condition(fields)
+        if self.chance(0.4):
+            return f"{self.condition(fields)} AND {self.truth(fields)}"
+        return self.truth(fields)
+
+    def inner(self) -> tuple[str, list[Field]]:
+        return table_item(self, self.tables, self.name("n") if self.chance(0.8) else "s1")
 
     def sources(self, depth: int) -> tuple[str, list[Field]]:
         """A FROM clause and what can be mentioned after it."""
@@ -197,9 +217,55 @@ class Generator(Expressions):
         group = "ALL" if roll < 0.1 and self._covers(items, keys) else ", ".join(key.sql for key in keys)
         if all(key.sql in items for key in keys) and self.chance(0.2):
             group = ", ".join(str(items.index(key.sql) + 1) for key in keys)
-        having = f" HAVING {self.aggregate_condition(fields)}" if self.chance(0.25) and not self.is_additive else ""
+        having = f" HAVING {self.having(fields, keys)}" if self.chance(0.25) and not self.is_additive else ""
         distinct = "DISTINCT " if self.chance(0.08) and not self.is_additive else ""
         return self.listed(f"SELECT {distinct}", items, wanted, f"{clause} GROUP BY {group}{having}")
+
+    def having(self, fields: list[Field], keys: list[Field]) -> str:
+        if self.chance(0.8):
+            return self.aggregate_condition(fields)
+        plain = [key for key in keys if name_of(key) != key.sql]
+        return f"count(*) >= {self.nested_value(plain, 'BIGINT')}"
+
+    def ranked_groups(self, clause: str, fields: list[Field], wanted: list[str]) -> Made:
+        """Windows over aggregates."""
+        keys = [self.expression(fields, kind, depth=0) for kind in self.some_types(fields)]
+        partition = self.pick(keys).sql
+        over = self.pick([f"(PARTITION BY {partition})", f"(PARTITION BY {partition} ORDER BY count(*))", "()"])
+        items = [self.group_item(fields, kind, keys) for kind in wanted]
+        items.append(
+            self.pick([f"sum(count(*)) OVER {over}", f"rank() OVER (PARTITION BY {partition} ORDER BY count(*))"])
+        )
+        types = [*wanted, "BIGINT"]
+        having = f" HAVING {self.having(fields, keys)}" if self.chance(0.2) else ""
+        group = ", ".join(key.sql for key in keys)
+        return self.listed(
+            "SELECT ",
+            [f"CAST({_sql(item)} AS {kind})" for item, kind in zip(items, types, strict=True)],
+            types,
+            f"{clause} GROUP BY {group}{having}",
+        )
+
+    def grouping_sets(self, clause: str, fields: list[Field], wanted: list[str]) -> Made:
+        """ROLLUP, CUBE and sets by name; with GROUPING, and now and then with a key beside them."""
+        keys = list(dict.fromkeys(self.expression(fields, kind, depth=0).sql for kind in self.some_types(fields)))
+        fields_of = [Field(key, next((one.type for one in fields if one.sql == key), "")) for key in keys]
+        able = [key for key in fields_of if key.type]
+        if not able:
+            return self.aggregated(clause, fields, wanted)
+        listed = ", ".join(key.sql for key in able)
+        sets = self.pick([f"ROLLUP ({listed})", f"CUBE ({listed})", f"GROUPING SETS (({listed}), ({able[0].sql}), ())"])
+        beside = f"{self.pick(able).sql}, " if self.chance(0.2) else ""
+        items: list[str] = [self.group_item(fields, kind, able) for kind in wanted]
+        types = list(wanted)
+        if self.chance(0.5):
+            items.append(f"grouping({listed})")
+            types.append("BIGINT")
+        having = " HAVING count(*) > 1" if self.chance(0.2) else ""
+        if self.chance(0.2):
+            items.append(f"rank() OVER (PARTITION BY grouping({able[0].sql}) ORDER BY count(*), {able[0].sql})")
+            types.append("BIGINT")
+        return self.listed("SELECT ", items, types, f"{clause} GROUP BY {beside}{sets}{having}")
 
     def _covers(self, items: Sequence[str], keys: Sequence[Field]) -> bool:
         return all(key.sql in items for key in keys)
@@ -218,6 +284,8 @@ class Generator(Expressions):
         partition = ", ".join(self.expression(fields, kind, depth=0).sql for kind in self.some_types(fields)[:2])
         order = ", ".join(f"{item.sql}{self.pick(['', ' DESC', ' NULLS FIRST'])}" for item in fields)
         window = f"OVER (PARTITION BY {partition} ORDER BY {order})"
+        if self.chance(0.15):
+            window = f"OVER (ORDER BY {order})"
         items = [self.window_item(fields, kind, partition, window) for kind in wanted]
         qualify = f" QUALIFY row_number() {window} <= {self.random.randint(1, 2)}" if self.chance(0.5) else ""
         if not qualify and not any("OVER" in item for item in items):

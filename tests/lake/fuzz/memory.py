@@ -225,9 +225,13 @@ class Dynamic:
             return "delta"
         self._make(self._text(("keys", changed), lambda: affected(self.plan, changed)))
         self.keys = {part.number: self.memory.rows(f"SELECT * FROM akeys_{part.number}") for part in self.plan.parts}
-        bare = frozenset(number for number, rows in self.keys.items() if not any(None in row for row in rows))
-        fresh = self._text(("fresh", bare), lambda: fresh_rows(self.plan, buckets=BUCKETS, without_null=bare))
-        self._difference(fresh, self._text(("stored", bare), lambda: stored_rows(self.plan, without_null=bare)))
+        touched = frozenset(number for number, rows in self.keys.items() if rows)
+        if not touched:
+            return "keys"
+        bare = frozenset(number for number in touched if not any(None in row for row in self.keys[number]))
+        how: dict[str, Any] = {"without_null": bare, "touched": touched}
+        fresh = self._text(("fresh", *how.values()), lambda: fresh_rows(self.plan, buckets=BUCKETS, **how))
+        self._difference(fresh, self._text(("stored", *how.values()), lambda: stored_rows(self.plan, **how)))
         return "keys"
 
     def check(self, *, hidden: bool = True) -> None:

@@ -31,13 +31,15 @@ from catchment.lake.query import clock, functions, shape
 from catchment.lake.query.calls import check_calls
 from catchment.lake.query.dialect import Written
 from catchment.lake.query.limits import without_needless
-from catchment.lake.query.normalise import NotIncremental, normalise
+from catchment.lake.query.normalise import normalise
 from catchment.lake.query.parse import Parsed, numbered_names, over_nothing, parse, with_typed_tables
 from catchment.lake.query.resolve import SOURCES, SchemaView
+from catchment.lake.query.subqueries import INTRODUCED
+from catchment.lake.query.ties import decided
 from catchment.lake.query.trees import DIALECT, cast, column, last_text, named, text, without_notes
 from catchment.lake.query.used import Used, explicit, has_whole_row, named_columns, used_columns
 from catchment.lake.query.views import with_views
-from catchment.lake.reasons import Reason, refused
+from catchment.lake.reasons import NotIncremental, Reason, refused
 from catchment.lake.types import Column, Definition, Mode, Properties, Strategy
 
 _ALWAYS_DUE = (Reason.VOLATILE_FUNCTION, Reason.TIME_DEPENDENT, Reason.UNTRACKED_SOURCE)
@@ -73,8 +75,8 @@ class _Analysis:
             check_calls(schema.syntax(self.query), schema.macros(), schema.syntax)
         parsed = parse(self.query, schema)
         check_visible(parsed.columns)
-        self.kinds = schema.stability(functions.names_in(parsed.tree))
-        self.parsed: Parsed = replace(parsed, tree=without_needless(parsed.tree, self.kinds))
+        self.kinds = schema.stability(functions.names_in(parsed.tree) | INTRODUCED)
+        self.parsed: Parsed = replace(parsed, tree=decided(without_needless(parsed.tree, self.kinds)))
         self.found = self._reasons()
         self.written = self.parsed.tree
         self.clock = self._read_clock() if Reason.TIME_DEPENDENT in self.found else None
@@ -114,7 +116,7 @@ class _Analysis:
         whole = explicit(self.parsed.tree, used)
         blocks = outcome.blocks or (_whole(whole, len(self.parsed.columns)),)
         states = self._states(blocks, outcome)
-        reason = self._reason(blocks, states, outcome)
+        reason = self._reason(outcome)
         layout, parts = self._layout(blocks, states, outcome)
         tables = tuple(
             Table(number, table, used[number], _wants_rid(number, blocks))
@@ -196,13 +198,16 @@ class _Analysis:
         drivers = dict(self.stored.drivers) if self.stored else {}
         builder = Builder(self.parsed.tables, self.kinds, drivers, self._block_types)
         try:
-            blocks = tuple(builder.parts(normalise(resolved, self.kinds)))
+            blocks = tuple(builder.parts(normalise(resolved, self.kinds, self._types)))
             self._check_types(blocks)
         except NotIncremental as cause:
             return _Outcome((), (), cause.reason)
         except TableRefused:
             return _Outcome((), (), Reason.UNRESOLVED)
         return _Outcome(blocks, tuple(sorted(builder.chosen.items())), None)
+
+    def _types(self, tree: exp.Query) -> list[str]:
+        return [item.type for item in self._describe_whole(tree)]
 
     def _check_types(self, blocks: Sequence[Block]) -> None:
         """Rewriting must not have changed what DuckDB makes of the outputs."""
@@ -223,10 +228,8 @@ class _Analysis:
             return None
         return find_states(blocks[0], self.kinds, lambda trees: self._types_of(blocks[0], trees))
 
-    def _reason(self, blocks: Sequence[Block], states: States | None, outcome: _Outcome) -> Reason | None:
+    def _reason(self, outcome: _Outcome) -> Reason | None:
         reason = outcome.reason
-        if reason is None and states is None and any(block.kind == "global" for block in blocks):
-            reason = Reason.GLOBAL_AGGREGATE
         if self.properties.refresh_mode == Mode.FULL:
             return reason or Reason.MODE_FULL
         if self.properties.refresh_mode == Mode.INCREMENTAL and reason is not None:

@@ -26,10 +26,20 @@ from catchment.lake.delta.relation import (
 )
 from catchment.lake.names import RID
 from catchment.lake.query.functions import ROW_MAKERS, Kinds, aggregates_in, name_of
-from catchment.lake.query.normalise import NotIncremental
 from catchment.lake.query.resolve import SOURCES, number_of
-from catchment.lake.query.trees import column, from_item, is_counted, joins_of, named, owners, part, parts, text
-from catchment.lake.reasons import Reason
+from catchment.lake.query.trees import (
+    column,
+    from_item,
+    is_counted,
+    joins_of,
+    named,
+    own_nodes,
+    owners,
+    part,
+    parts,
+    text,
+)
+from catchment.lake.reasons import NotIncremental, Reason
 from catchment.lake.types import SourceTable
 
 _CONSTANTS = (exp.Literal, exp.Null, exp.Boolean)
@@ -111,11 +121,11 @@ class Builder:
         raise NotIncremental(Reason.UNRESOLVED)
 
     def _kind(self, tree: exp.Select) -> tuple[BlockKind, tuple[exp.Expr, ...]]:
-        windows = list(tree.find_all(exp.Window))
+        windows = list(own_nodes(tree, exp.Window))
         has_groups = tree.args.get("group") is not None
         has_aggregates = bool(aggregates_in(tree, self.kinds)) or tree.args.get("having") is not None
         if windows and (has_groups or has_aggregates):
-            raise NotIncremental(Reason.WINDOW_OVER_AGGREGATE)
+            raise NotIncremental(Reason.UNRESOLVED)
         if has_groups:
             return "group", _group_key(tree)
         if has_aggregates:
@@ -160,7 +170,7 @@ def _has_key(relation: Relation) -> bool:
     """Whether its rows can be told apart by a key: row ids, or what the key of a block is."""
     if isinstance(relation, Table):
         return not relation.is_clock
-    if not isinstance(relation, Block) or relation.kind == "global":
+    if not isinstance(relation, Block) or (relation.kind in ("global", "window") and not relation.key):
         return False
     return any(not table.is_clock for table in tables_below(relation))
 
@@ -219,13 +229,10 @@ def _group_key(tree: exp.Select) -> tuple[exp.Expr, ...]:
 
 
 def _window_key(windows: Sequence[exp.Window]) -> tuple[exp.Expr, ...]:
+    """What all windows are partitioned by. Nothing, if one spans all rows or two share no expression: then all rows
+    are one key, as those of an aggregate without groups."""
     partitions = [{text(item): item for item in parts(window, "partition_by")} for window in windows]
-    if not all(partitions):
-        raise NotIncremental(Reason.WINDOW_WITHOUT_PARTITION)
-    common = [item.copy() for name, item in partitions[0].items() if all(name in other for other in partitions)]
-    if not common:
-        raise NotIncremental(Reason.WINDOW_MIXED_PARTITIONS)
-    return tuple(common)
+    return tuple(item.copy() for name, item in partitions[0].items() if all(name in other for other in partitions))
 
 
 def _check_columns(block: Block) -> None:
@@ -236,6 +243,13 @@ def _check_columns(block: Block) -> None:
         raise NotIncremental(Reason.UNRESOLVED)
     if not owners([block.tree]) <= set(aliases) - unseen:
         raise NotIncremental(Reason.LATERAL)
+    clocks = {
+        source.alias for source in block.sources if isinstance(source.relation, Table) and source.relation.is_clock
+    }
+    others = [item for name, item in block.tree.args.items() if name != "where" and isinstance(item, exp.Expr)]
+    others += [*block.tree.expressions, *(source.on for source in block.sources if source.on is not None)]
+    if clocks & owners(others):
+        raise NotIncremental(Reason.TIME_DEPENDENT)
     if any(name_of(call) in ROW_MAKERS for call in block.tree.find_all(exp.Func)):
         raise NotIncremental(Reason.LATERAL)
     for place, source in enumerate(block.sources):

@@ -44,12 +44,20 @@ def all_rows(plan: Plan, *, buckets: int, only: BucketRange | None = None) -> st
     return last_text(union_all([_part_rows(plan, part, buckets, only, None) for part in plan.parts]))
 
 
-def fresh_rows(plan: Plan, *, buckets: int, only: BucketRange | None = None, without_null: Collection[int] = ()) -> str:
+def fresh_rows(
+    plan: Plan,
+    *,
+    buckets: int,
+    only: BucketRange | None = None,
+    without_null: Collection[int] = (),
+    touched: Collection[int] = (),
+) -> str:
     """The rows of the definition now whose keys are in ``akeys_<part>``, as they are stored. ``without_null``: parts
-    among whose touched keys none has a NULL."""
-    wanted = [_wanted(plan, part, part.number in without_null) for part in plan.parts]
+    among whose touched keys none has a NULL; ``touched``: the parts that have touched keys, all if none is named."""
+    parts = _touched(plan, touched)
+    wanted = [_wanted(plan, part, part.number in without_null) for part in parts]
     return last_text(
-        union_all([_part_rows(plan, part, buckets, only, keys) for part, keys in zip(plan.parts, wanted, strict=True)]),
+        union_all([_part_rows(plan, part, buckets, only, keys) for part, keys in zip(parts, wanted, strict=True)]),
     )
 
 
@@ -60,10 +68,11 @@ def stored_rows(
     only: BucketRange | None = None,
     by_keys: bool = True,
     without_null: Collection[int] = (),
+    touched: Collection[int] = (),
 ) -> str:
     """The stored rows with their ``__rid``: all of them, those in some storage buckets, those with touched keys."""
     queries: list[exp.Query] = []
-    for part in plan.parts:
+    for part in _touched(plan, touched):
         keys = [(column(item.name, "__s"), item.type) for item in plan.layout.keys_of(part.number)]
         pairs = tuple((f"k{i + 1}", tree) for i, (tree, _) in enumerate(keys))
         scan = table_as("dt_old", "__s")
@@ -125,7 +134,7 @@ def stored_layout(plan: Plan, part: Part, source: exp.Expr, values: dict[str, ex
     """Rows of a part in the stored layout: ``values`` by column name, NULL for a column without, ``__b`` computed."""
     columns = plan.layout.columns[:-1]
     inner = select([named(cast(values.get(item.name, exp.Null()), item.type), item.name) for item in columns], source)
-    keys = [(column(item.name, "__r"), item.type) for item in plan.layout.keys_of(part.number)]
+    keys = [(column(item.name, "__r"), item.type) for item in plan.layout.bucketed_by(part.number)]
     bucket = storage_bucket(hash_expression(keys, plan.layout.method), buckets)
     return select([exp.Star(), named(bucket, BUCKET)], query_as(inner, "__r"))
 
@@ -185,6 +194,11 @@ def state_values(plan: Plan, states: States) -> dict[str, exp.Expr]:
             values[item.name] = column(f"k{place + 1}")
     values |= {item.name: column(item.name) for item in states.columns()}
     return values
+
+
+def _touched(plan: Plan, numbers: Collection[int]) -> list[Part]:
+    """A part without a key is computed as a whole, so one that no change touches is better left out."""
+    return [part for part in plan.parts if not numbers or part.number in numbers]
 
 
 def _wanted(plan: Plan, part: Part, has_no_null: bool) -> Keys | None:

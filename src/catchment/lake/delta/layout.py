@@ -52,6 +52,10 @@ class Layout:
         """The stored columns of a part's key. Parts are counted from 1."""
         return self.keys[part - 1]
 
+    def bucketed_by(self, part: int) -> tuple[Column, ...]:
+        """The stored columns that a row's storage bucket follows from: its key. Rows without one lie in all buckets."""
+        return self.keys_of(part) or self.visible
+
     def key_types(self, part: int) -> tuple[str, ...]:
         """The stored types of a part's key."""
         return tuple(item.type for item in self.keys_of(part))

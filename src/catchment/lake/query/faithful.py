@@ -134,7 +134,7 @@ def _cast(node: _Node, _: _Node) -> _Node:
 def _interval(node: _Node) -> _Node:
     """``to_hours(CAST(trunc(number) AS …))`` is what INTERVAL with a unit beside the number means."""
     children: list[_Node] = node["children"]
-    inner: _Node = children[0].get("child", {}) if len(children) == 1 else {}
+    inner: _Node = (children[0].get("child") or {}) if len(children) == 1 else {}
     numbers: list[_Node] = inner.get("children", [])
     if not node["function_name"].startswith("to_") or inner.get("function_name") != "trunc":
         return node

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 import sqlglot
 from sqlglot import TokenType, exp
 
-from catchment.lake.query.trees import DIALECT, text
+from catchment.lake.query.trees import DIALECT, own_nodes, text
 from catchment.lake.reasons import Reason
 
 Kinds = Mapping[str, str]
@@ -28,7 +28,7 @@ CLOCKS = _words("""
 _SESSION = _words("""
     current_user user session_user current_role current_connection_id getenv txid_current pg_backend_pid
 """)
-_UNDECIDED = _words("arg_min arg_max argmin argmax min_by max_by arg_min_null arg_max_null mode")
+_UNDECIDED = _words("mode")
 _ORDERED_AGGREGATES = _UNDECIDED | _words("""
     first last any_value arbitrary list array_agg string_agg group_concat listagg approx_count_distinct approx_quantile
     approx_top_k reservoir_quantile json_group_array json_group_object json_group_structure
@@ -88,8 +88,8 @@ def is_aggregate(node: exp.Expr, kinds: Kinds) -> bool:
 
 
 def aggregates_in(tree: exp.Expr, kinds: Kinds) -> list[exp.Expr]:
-    """The aggregate calls of a tree."""
-    return [node for node in tree.find_all(exp.Func) if is_aggregate(node, kinds)]
+    """The aggregate calls of a tree, not those of queries inside it."""
+    return [node for node in own_nodes(tree, exp.Func) if is_aggregate(node, kinds)]
 
 
 def window_of(node: exp.Expr) -> exp.Window | None:

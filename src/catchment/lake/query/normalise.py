@@ -4,6 +4,8 @@
 - UNION becomes DISTINCT over UNION ALL, DISTINCT over a GROUP BY or a window a SELECT of its own.
 - RIGHT JOIN becomes LEFT JOIN with its sides exchanged. What stands left of RIGHT or FULL becomes a query of its own
   when it is more than one source, so that FULL is only ever the first join of a SELECT.
+- Subqueries in expressions become joins (``subqueries``), aggregates below a window a query of their own (``levels``),
+  GROUPING SETS a union (``groupings``), INTERSECT and EXCEPT joins (``set_operations``).
 - GROUP BY ALL is spelled out, named windows too, and ORDER BY that orders nothing is dropped.
 - UNNEST among the outputs becomes a source beside the others.
 - COALESCE that stands for a USING column is the column of the side that is always there.
@@ -17,6 +19,11 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from catchment.lake.query.functions import Kinds, aggregates_in
+from catchment.lake.query.groupings import has_sets, keys_of, spread
+from catchment.lake.query.levels import needs_level, split
+from catchment.lake.query.set_operations import as_join, by_name
+from catchment.lake.query.subqueries import Subqueries
+from catchment.lake.query.subquery_joins import Types
 from catchment.lake.query.trees import (
     column,
     conjuncts,
@@ -25,26 +32,21 @@ from catchment.lake.query.trees import (
     joins_of,
     named,
     number,
+    own_nodes,
     owners,
     part,
     parts,
     query_as,
     text,
+    union_all,
 )
-from catchment.lake.reasons import Reason
+from catchment.lake.reasons import NotIncremental, Reason
 
 
-class NotIncremental(Exception):
-    """Raised while a definition is looked into: it can only be refreshed fully, for this reason."""
-
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-def normalise(tree: exp.Query, kinds: Kinds) -> exp.Query:
-    """The same query in fewer shapes; ``tree`` has all columns named with their source."""
-    return _Normaliser(kinds).query(_inline(tree.copy()))
+def normalise(tree: exp.Query, kinds: Kinds, types: Types) -> exp.Query:
+    """The same query in fewer shapes; ``tree`` has all columns named with their source. ``types`` tells the types of
+    what a query gives."""
+    return _Normaliser(kinds, types).query(_inline(tree.copy()))
 
 
 def _inline(query: exp.Query) -> exp.Query:
@@ -69,9 +71,18 @@ def _expand(query: exp.Query, ctes: dict[str, exp.Query]) -> None:
 @dataclass
 class _Normaliser:
     kinds: Kinds
+    types: Types
     made: int = field(default=0)
+    known: dict[str, exp.Query] = field(default_factory=dict[str, exp.Query])
 
     def query(self, tree: exp.Query) -> exp.Query:
+        """A CTE that is mentioned twice is rewritten once, so that both mentions stay the same query."""
+        sql = text(tree)
+        if sql not in self.known:
+            self.known[sql] = self._query(tree)
+        return self.known[sql].copy()
+
+    def _query(self, tree: exp.Query) -> exp.Query:
         if isinstance(tree, exp.Subquery):
             return self.query(tree.this)
         if isinstance(tree, exp.SetOperation):
@@ -82,26 +93,50 @@ class _Normaliser:
 
     def union(self, tree: exp.SetOperation) -> exp.Query:
         _drop_order(tree)
+        if not isinstance(tree, exp.Union):
+            types = self.types(tree)
+            sides = [(side, self.types(side)) for side in (tree.left, tree.right)]
+            return as_join(tree, [(self.query(side), found) for side, found in sides], types, self._name)
+        if tree.args.get("by_name"):
+            tree = by_name(tree, self.types(tree), self._name)
         both = exp.Union(this=self.query(tree.left), expression=self.query(tree.right), distinct=False)
         if not tree.args.get("distinct"):
             return both
         return self._distinct(both, [item.alias_or_name for item in _first_select(both).expressions])
 
-    def select(self, tree: exp.Select) -> exp.Select:
-        for item in from_items(tree):
-            if isinstance(item, exp.Subquery):
-                item.set("this", self.query(item.this))
+    def select(self, tree: exp.Select) -> exp.Query:
         _drop_order(tree)
         _spell_windows(tree)
         self._spell_group(tree)
+        if needs_level(tree, self.kinds):
+            return self.select(split(tree, self.kinds, self._name("l")))
+        if has_sets(tree):
+            return self._spread(tree)
+        for item in from_items(tree):
+            if isinstance(item, exp.Subquery):
+                item.set("this", self.query(item.this))
+        Subqueries(tree, self.kinds, self.types, self._name, self.query).rewrite()
         self._move_unnest(tree)
         _simplify_using(tree)
         self._turn_joins(tree)
-        is_distinct = tree.args.get("distinct") is not None
-        if is_distinct and (tree.args.get("group") or tree.find(exp.Window) or aggregates_in(tree, self.kinds)):
+        if tree.args.get("distinct") and (
+            tree.args.get("group") or any(own_nodes(tree, exp.Window)) or aggregates_in(tree, self.kinds)
+        ):
             tree.set("distinct", None)
             return self._distinct(tree, [item.alias_or_name for item in tree.expressions])
         return tree
+
+    def _spread(self, tree: exp.Select) -> exp.Query:
+        """A SELECT with grouping sets, as a union."""
+        keys = keys_of(tree)
+        described = exp.Select(expressions=[named(key.copy(), f"t{place}") for place, key in enumerate(keys.values())])
+        for name in ("from_", "joins"):
+            described.set(name, tree.copy().args.get(name))
+        is_distinct = tree.args.get("distinct") is not None
+        tree.set("distinct", None)
+        branches = spread(tree, dict(zip(keys, self.types(described), strict=True)), self.kinds)
+        both = union_all([self.select(branch) for branch in branches])
+        return self._distinct(both, [item.alias_or_name for item in tree.expressions]) if is_distinct else both
 
     def _name(self, prefix: str) -> str:
         self.made += 1
@@ -218,7 +253,7 @@ def _drop_order(tree: exp.Query) -> None:
 
 def _spell_windows(tree: exp.Select) -> None:
     by_name = {window.name: window for window in parts(tree, "windows")}
-    for window in list(tree.find_all(exp.Window)):
+    for window in list(own_nodes(tree, exp.Window)):
         alias = part(window, "alias")
         if alias is None:
             continue

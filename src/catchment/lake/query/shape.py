@@ -20,8 +20,6 @@ def reasons(tree: exp.Query) -> Iterator[Reason]:
         yield Reason.RECURSIVE_CTE
     if tree.find(exp.Pivot):
         yield Reason.PIVOT
-    if any(not isinstance(query, exp.Union) or query.args.get("by_name") for query in tree.find_all(exp.SetOperation)):
-        yield Reason.SET_OPERATION
     if any(join.method in ("ASOF", "POSITIONAL") for join in tree.find_all(exp.Join)):
         yield Reason.ASOF_JOIN
     if any(item.find(exp.Table) for item in tree.find_all(exp.Lateral)) or tree.find(exp.Explode):
@@ -30,12 +28,6 @@ def reasons(tree: exp.Query) -> Iterator[Reason]:
         yield Reason.NESTED_JOIN
     if any(distinct.args.get("on") for distinct in tree.find_all(exp.Distinct)):
         yield Reason.DISTINCT_ON
-    if tree.find(exp.GroupingSets, exp.Cube, exp.Rollup) or any(
-        _is_empty_group(item) for item in tree.find_all(exp.Group)
-    ):
-        yield Reason.GROUPING_SETS
-    if any(_is_expression(query) for query in tree.find_all(exp.Query)):
-        yield Reason.SUBQUERY
     if tree.find(exp.Collate):
         yield Reason.COLLATION
     if any(_has_risky_using(query) for query in tree.find_all(exp.Select)):
@@ -60,22 +52,6 @@ def _is_nested_join(node: exp.Expr) -> bool:
     if isinstance(node, exp.Table):
         return bool(node.args.get("joins"))
     return isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Query)
-
-
-def _is_empty_group(group: exp.Group) -> bool:
-    return any(isinstance(item, exp.Tuple) and not item.expressions for item in group.expressions) or any(
-        group.args.get(part) for part in ("grouping_sets", "cube", "rollup", "totals")
-    )
-
-
-def _is_expression(query: exp.Query) -> bool:
-    """A query that is a value, not a source of rows."""
-    holder = query.parent
-    while isinstance(holder, exp.Subquery):
-        holder = holder.parent
-    return holder is not None and not isinstance(
-        holder, (exp.From, exp.Join, exp.CTE, exp.SetOperation, exp.Pivot, exp.Lateral)
-    )
 
 
 def _has_risky_using(query: exp.Select) -> bool:

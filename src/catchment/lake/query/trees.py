@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TypeVar
 
@@ -103,6 +103,13 @@ def all_of(conditions: Iterable[exp.Expr]) -> exp.Expr | None:
     """The conditions joined by AND; None when there are none."""
     copies = [condition.copy() for condition in conditions]
     return exp.and_(*copies, copy=False) if copies else None
+
+
+def own_nodes(tree: exp.Expr, *kinds: type[T]) -> Iterator[T]:
+    """The nodes of these kinds in a tree, without what is inside the queries that are parts of it."""
+    for node in tree.walk(prune=lambda node: isinstance(node, exp.Query) and node is not tree):
+        if isinstance(node, kinds):
+            yield node
 
 
 def owners(trees: Iterable[exp.Expr]) -> frozenset[str]:

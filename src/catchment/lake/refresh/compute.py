@@ -65,7 +65,9 @@ def fresh(work: Work, *, by_keys: bool, only: BucketRange | None = None) -> int:
     """Compute ``fresh``: the rows of the touched keys, or all rows, as the definition gives them now."""
     buckets = work.order.buckets
     if by_keys:
-        sql = compile.fresh_rows(work.plan, buckets=buckets, only=only, without_null=_without_null(work))
+        sql = compile.fresh_rows(
+            work.plan, buckets=buckets, only=only, without_null=_without_null(work), touched=_touched(work)
+        )
     else:
         sql = compile.all_rows(work.plan, buckets=buckets, only=only)
     return work.make("fresh", sql)
@@ -78,7 +80,14 @@ def stored(
     if storage is None and by_keys:
         storage = _storage_of_keys(work)
     without_null = _without_null(work) if by_keys else ()
-    sql = compile.stored_rows(work.plan, storage=storage, only=only, by_keys=by_keys, without_null=without_null)
+    sql = compile.stored_rows(
+        work.plan,
+        storage=storage,
+        only=only,
+        by_keys=by_keys,
+        without_null=without_null,
+        touched=_touched(work) if by_keys else (),
+    )
     return work.make("stored", sql)
 
 
@@ -102,10 +111,18 @@ def _without_null(work: Work) -> set[int]:
     return numbers
 
 
+def _touched(work: Work) -> set[int]:
+    """The parts that have touched keys; of a definition with one part that is known."""
+    parts = work.plan.parts
+    if len(parts) == 1:
+        return set()
+    return {part.number for part in parts if work.count(f"akeys_{part.number}")}
+
+
 def _storage_of_keys(work: Work) -> set[int] | None:
     """The storage buckets of the touched keys; None when they are all, or none, or too many to name."""
     total = work.order.buckets
-    if total == 1:
+    if total == 1 or not all(work.plan.layout.keys):
         return None
     queries: list[str] = []
     for part in work.plan.parts:
@@ -168,7 +185,7 @@ def _bucket_of_row(plan: Plan, buckets: int) -> exp.Expr:
     """``__b`` as an expression over stored columns. With several parts, each has a key of its own."""
     buckets_of_parts: list[exp.Expr] = []
     for part in plan.parts:
-        keys = [(column(item.name), item.type) for item in plan.layout.keys_of(part.number)]
+        keys = [(column(item.name), item.type) for item in plan.layout.bucketed_by(part.number)]
         buckets_of_parts.append(storage_bucket(hash_expression(keys, plan.layout.method), buckets))
     if len(buckets_of_parts) == 1:
         return buckets_of_parts[0]

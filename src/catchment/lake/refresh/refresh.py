@@ -212,6 +212,8 @@ class _Refresh:
         self.figures["strategy"] = "keys"
         for stopped in self._after_keys(compute.affected_keys(self.work, loaded.changed)):
             return stopped
+        if not self.keys:
+            return Difference(0, 0, frozenset())
         compute.fresh(self.work, by_keys=True)
         compute.stored(self.work, by_keys=True)
         return compute.difference(self.work)
