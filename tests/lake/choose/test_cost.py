@@ -18,6 +18,7 @@ from catchment.lake.choose.cost import (
     predict_full,
     refine,
 )
+from catchment.lake.delta.effort import Effort
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Action, Mode
 from tests.fixtures.lake import SETTINGS
@@ -136,3 +137,43 @@ def test_counted_keys_can_change_the_mind() -> None:
     assert refine(Mode.AUTO, chosen, LARGE, most, [], DEFAULTS).reason == "COST"
     quick = samples(Action.INCREMENTAL, FIXED_MS + 1, 1_000_000)
     assert refine(Mode.AUTO, chosen, LARGE, most, quick, DEFAULTS).action == Action.INCREMENTAL
+
+
+def wide(tables: int) -> Estimate:
+    """A join of so many tables of a thousand rows that have all changed."""
+    effort = Effort(joins=tables * tables, scanned=tables * tables * 1_000)
+    return Estimate(tables * 1_000, 100, 100 * tables, 0.1, effort=effort)
+
+
+def test_a_wide_join_is_full_before_it_was_tried() -> None:
+    """Eighteen terms of eighteen tables, where a full refresh takes less than a second."""
+
+    def chosen(tables: int, mode: Mode = Mode.AUTO) -> Choice:
+        estimate = wide(tables)
+        return choose(mode, estimate, [Sample("reinitialize", full_units(estimate), 800)], DEFAULTS)
+
+    assert chosen(18).reason == "COST"
+    assert chosen(3).action == Action.INCREMENTAL
+    assert chosen(18, Mode.INCREMENTAL).action == Action.INCREMENTAL
+
+
+def test_samples_are_better_than_a_guess() -> None:
+    estimate = wide(18)
+    known = samples(Action.FULL, 5_000, full_units(estimate))
+    quick = samples(Action.INCREMENTAL, 100, incremental_units(estimate, estimate.changed_rows))
+    assert choose(Mode.AUTO, estimate, known + quick, DEFAULTS).action == Action.INCREMENTAL
+
+
+def test_what_is_computed_anyway_counts_like_a_full_refresh() -> None:
+    one_key = Estimate(10_000_000, 1, 1_000, 0.001, effort=Effort(joins=1, computed=10_000_000))
+    twice = Estimate(10_000_000, 1, 1_000, 0.001, effort=Effort(joins=2, computed=20_000_000))
+    assert choose(Mode.AUTO, one_key, [], DEFAULTS).action == Action.INCREMENTAL
+    assert choose(Mode.AUTO, twice, [], DEFAULTS).reason == "COST"
+
+
+def test_one_refresh_that_took_far_too_long_is_enough() -> None:
+    full = samples(Action.FULL, 900, full_units(LARGE), 1)
+    once = samples(Action.INCREMENTAL, 73_000, incremental_units(LARGE, LARGE.changed_rows), 1)
+    assert choose(Mode.AUTO, LARGE, full + once, DEFAULTS).reason == "COST"
+    slow = samples(Action.INCREMENTAL, 2_000, incremental_units(LARGE, LARGE.changed_rows), 1)
+    assert choose(Mode.AUTO, LARGE, full + slow, DEFAULTS).action == Action.INCREMENTAL

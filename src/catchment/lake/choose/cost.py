@@ -5,6 +5,9 @@ statements), so small tables are always refreshed fully, and changes of many key
 table's own earlier refreshes decide, as soon as there are enough: once before the changes are read, and once more when
 the touched keys are counted. How much of a source has changed says little about keys when that source is small, so
 few changes are always counted first.
+
+Before there are samples of incremental refreshes, what one has to read and join (``delta.effort``) is compared with
+what a full one takes: a join of eighteen tables that have all changed is eighteen joins of eighteen tables.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from catchment.lake.delta.effort import Effort, effort
+from catchment.lake.delta.plan import Plan
 from catchment.lake.reasons import Reason
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Action, Mode
@@ -33,6 +38,15 @@ FEW_ROWS = 10_000
 """Up to so many changed rows the touched keys are counted before a share of them can decide: that is soon done, and a
 third of a dimension of three rows may touch one key or all."""
 
+MS_PER_JOIN = 2.0
+"""What each mention of a table in a statement takes to plan and to begin, however few of its rows are wanted."""
+
+MARGIN = 1.2
+"""A guess is good for so much: only beyond that, and by more than ``FIXED_MS``, it decides against the changes."""
+
+FAR_TOO_LONG = 10
+"""One incremental refresh that took so many times what a full one is expected to take is sample enough."""
+
 SLOWEST_MS_PER_UNIT = 0.05
 """No refresh is expected to do fewer than 20,000 units a second; a sample that says so was too small to tell."""
 
@@ -45,6 +59,7 @@ _ROW_BYTES = 32
 class Estimate:
     """What a refresh will have to do, as far as metadata tells.
 
+    ``effort`` is what finding and computing the touched keys reads, if somebody has looked at the definition.
     ``key_share`` is about the part of the keys that changes touch. ``memory_bytes`` is what the rows to be compared
     take, ``predicted_ms`` the expected time of doing it in one process; None before there is a choice.
     """
@@ -55,6 +70,7 @@ class Estimate:
     key_share: float
     memory_bytes: int = 0
     predicted_ms: float | None = None
+    effort: Effort | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +107,17 @@ def changed_source(rows: int, rows_old: int, inserted: int, deleted: int) -> Cha
     return Changed(rows, inserted, min(deleted, max(0, rows_old + inserted - rows)))
 
 
-def estimate_of(sources: Sequence[Changed], dt_rows: int) -> Estimate:
+def estimate_of(sources: Sequence[Changed], dt_rows: int, plan: Plan | None = None) -> Estimate:
     """What the changes of all sources mean for a table of so many rows. An update is one row here, though it comes and
-    goes."""
+    goes. With the plan, whose tables these are, also what following them takes."""
     share = sum(max(source.inserted, source.deleted) / max(1, source.rows) for source in sources)
     changed = sum(source.inserted + source.deleted for source in sources)
-    return Estimate(sum(source.rows for source in sources), dt_rows, changed, min(1.0, share))
+    found = Estimate(sum(source.rows for source in sources), dt_rows, changed, min(1.0, share))
+    if plan is None or plan.strategy == "full":
+        return found
+    pairs = zip(plan.tables, sources, strict=True)
+    numbers = frozenset(table.occurrence for table, source in pairs if source.inserted or source.deleted)
+    return replace(found, effort=effort(plan, numbers))
 
 
 def full_units(estimate: Estimate) -> float:
@@ -106,7 +127,16 @@ def full_units(estimate: Estimate) -> float:
 
 def incremental_units(estimate: Estimate, keys: float) -> float:
     """The work of an incremental refresh that touches so many keys."""
-    return estimate.changed_rows + keys + SCANNED * estimate.source_rows
+    wanted = estimate.effort or Effort(scanned=estimate.source_rows)
+    return estimate.changed_rows + keys + SCANNED * max(wanted.scanned, estimate.source_rows) + wanted.computed
+
+
+def guess_incremental(estimate: Estimate, keys: float, full_ms: float) -> float | None:
+    """The expected milliseconds of an incremental refresh that nobody has seen yet, if a full one takes so many."""
+    if estimate.effort is None:
+        return None
+    rate = max(0.0, full_ms - FIXED_MS) / max(1.0, full_units(estimate))
+    return FIXED_MS + MS_PER_JOIN * estimate.effort.joins + rate * incremental_units(estimate, keys)
 
 
 def predict(samples: Sequence[Sample], actions: Sequence[str], units: float, *, enough: int = ENOUGH) -> float | None:
@@ -131,6 +161,19 @@ def predict_full(estimate: Estimate, samples: Sequence[Sample]) -> float:
     return own or known or FIXED_MS + FULL_MS_PER_ROW * units
 
 
+def predict_incremental(
+    estimate: Estimate, keys: float, samples: Sequence[Sample], full_ms: float | None
+) -> float | None:
+    """The expected milliseconds of an incremental refresh, or None without enough samples. One is enough if it was far
+    too long: nobody wants to see that three times."""
+    units, actions = incremental_units(estimate, keys), [Action.INCREMENTAL.value]
+    known = predict(samples, actions, units)
+    if known is None and full_ms is not None:
+        first = predict(samples, actions, units, enough=1)
+        known = first if first is not None and first > FAR_TOO_LONG * max(full_ms, FAR_TOO_LONG * FIXED_MS) else None
+    return known
+
+
 def choose(
     mode: Mode, estimate: Estimate, samples: Sequence[Sample], settings: LakeSettings, threshold: float | None = None
 ) -> Choice:
@@ -139,13 +182,16 @@ def choose(
     full = predict_full(estimate, samples)
     is_few = estimate.changed_rows <= FEW_ROWS
     keys = estimate.changed_rows if is_few else estimate.key_share * estimate.dt_rows
-    incremental = predict(samples, [Action.INCREMENTAL.value], incremental_units(estimate, keys))
+    incremental = predict_incremental(estimate, keys, samples, full)
     if mode == Mode.INCREMENTAL:
         return Choice(Action.INCREMENTAL, None, incremental, full)
     if full < settings.lake_small_ms:
         return Choice(Action.FULL, Reason.SMALL_TABLE.value, full, full)
     limit = settings.lake_full_above if threshold is None else threshold
     if (not is_few and estimate.key_share > limit) or (incremental is not None and incremental > full):
+        return Choice(Action.FULL, Reason.COST.value, full, full)
+    guess = guess_incremental(estimate, keys, full) if incremental is None else None
+    if guess is not None and guess > MARGIN * full + FIXED_MS:
         return Choice(Action.FULL, Reason.COST.value, full, full)
     return Choice(Action.INCREMENTAL, None, incremental, full)
 
@@ -163,11 +209,11 @@ def refine(
 ) -> Choice:
     """The choice once more, when the touched keys have been counted: one changed row can touch most keys. ``spent_ms``
     is what it took so far, and in vain if the refresh is full after all."""
-    predicted = predict(samples, [Action.INCREMENTAL.value], incremental_units(estimate, keys))
+    full = choice.predicted_full_ms
+    predicted = predict_incremental(estimate, keys, samples, full)
     choice = replace(choice, predicted_ms=predicted)
     if mode == Mode.INCREMENTAL:
         return choice
-    full = choice.predicted_full_ms
     if predicted is None or full is None:
         limit = settings.lake_full_above if threshold is None else threshold
         is_full = keys > limit * max(1, estimate.dt_rows)

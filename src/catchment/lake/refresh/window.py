@@ -20,6 +20,7 @@ from psycopg import Connection
 
 from catchment.errors import CommitRefused
 from catchment.lake.choose.cost import Changed, Estimate, changed_source, estimate_of
+from catchment.lake.delta.plan import Plan
 from catchment.lake.duck import catalog
 from catchment.lake.names import ALIAS, RID, WEIGHT, lake_name, literal, quoted
 from catchment.lake.reasons import Reason
@@ -140,9 +141,9 @@ def recount(work: Work, conn: Connection[Any], reads: tuple[ReadDone, ...]) -> N
             )
 
 
-def estimate(conn: Connection[Any], order: Order, bound: tuple[Bound, ...]) -> Estimate:
-    """How much has changed, from metadata alone."""
-    return estimate_of([_changed(conn, source) for source in bound], order.rows or 0)
+def estimate(conn: Connection[Any], order: Order, bound: tuple[Bound, ...], plan: Plan) -> Estimate:
+    """How much has changed and what that means for the definition, from metadata alone."""
+    return estimate_of([_changed(conn, source) for source in bound], order.rows or 0, plan)
 
 
 def _changed(conn: Connection[Any], source: Bound) -> Changed:

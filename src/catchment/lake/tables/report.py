@@ -187,7 +187,7 @@ def _next(
     if not shown["is_filled"]:
         return {"action": "reinitialize", "reason": Reason.FIRST_FILL.value}
     sources = [changes.get(item.table.table_id, Changed(item.table.rows)) for item in plan.tables]
-    estimate = estimate_of(sources, shown["rows"] or 0)
+    estimate = estimate_of(sources, shown["rows"] or 0, plan)
     if estimate.changed_rows == 0 and not plan.is_always_due:
         return {"action": "no_data", "reason": None}
     if plan.reason is not None:
