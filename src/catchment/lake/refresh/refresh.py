@@ -130,7 +130,7 @@ class _Refresh:
         """Look at the catalog and at earlier refreshes, and decide how to begin."""
         properties = self.order.definition.properties
         with self.control.connection() as conn:
-            self.verdict = self.audited or window.inspect(conn, self.order, self.work.bound, self.plan)
+            self.verdict = self.audited or window.inspect(conn, self.order, self.work.bound)
             self.estimate = window.estimate(conn, self.order, self.work.bound, self.plan)
         self.samples = [Sample(*row) for row in self.control.cost_samples(self.order.dt_id)]
         self.choice = cost.choose(
