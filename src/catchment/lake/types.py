@@ -181,7 +181,8 @@ class Read:
     """One source of one refresh: changes in the snapshots (old, new].
 
     ``old``, ``rows_old`` and ``columns_old`` are what the frontier was computed from; ``old`` is None at first.
-    ``merged_old`` is the newest merge of the source's files that was known then.
+    ``merged_old`` is the newest merge of the source's files that was known then. ``rows_new`` is how many rows the
+    source has at ``new`` by the reading that all refreshes of the round share; None where that is not known.
     """
 
     table_id: int
@@ -192,6 +193,7 @@ class Read:
     rows_old: int | None = None
     columns_old: Mapping[str, ColumnAt] = field(default_factory=dict[str, ColumnAt])
     merged_old: int = 0
+    rows_new: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pytest
 
 from catchment.errors import ClaimLost, LakeError
 from catchment.lake.duck.catalog import files_with_deletes
-from catchment.lake.refresh.window import SourceMoved
+from catchment.lake.refresh.window import ReadingBroken
 from tests.fixtures.lake import LakeCase, LakeStates
 from tests.lake.refresh.inline import Parallel, refresh_in_buckets, spread
 
@@ -197,7 +197,7 @@ def test_a_source_whose_past_changed_while_it_was_read_is_noticed(wide: LakeCase
         ROWS + 1,
         one.refresh_id,
     )
-    with pytest.raises(SourceMoved, match="rows"):
+    with pytest.raises(ReadingBroken, match="rows"):
         one.publish()
     assert wide.control.refresh_state(one.refresh_id).state == "EXECUTING"
     before, fence = wide.refreshed(one.refresh_id), wide.control.refresh_state(one.refresh_id).fence

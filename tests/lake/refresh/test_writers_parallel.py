@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from catchment.errors import CommitRefused
-from catchment.lake.refresh.window import SourceMoved
+from catchment.lake.refresh.window import ReadingBroken
 from tests.fixtures.lake import LakeCase
 from tests.fixtures.worker import wait_until
 from tests.lake.refresh.inline import Parallel, spread
@@ -40,7 +40,7 @@ def _published(case: LakeCase, one: Parallel) -> dict[str, Any] | None:
     one.compute_all()
     try:
         return one.publish()
-    except SourceMoved as error:
+    except ReadingBroken as error:
         fence = case.control.refresh_state(one.refresh_id).fence
         case.control.fail_refresh(one.refresh_id, fence, error.code, str(error))
         return None

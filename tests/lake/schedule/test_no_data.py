@@ -140,7 +140,7 @@ def _multiply(case: LakeCase, dt_id: int, count: int) -> None:
                 from made as m cross join lake.frontier as f where f.dt_id = %(id)s
             ), v as (
               insert into lake.version
-              select m.id, v.data_from, v.data_to, v.commit_snapshot
+              select m.id, v.data_from, v.data_to, v.commit_snapshot, v.rows
                 from made as m cross join lake.version as v where v.dt_id = %(id)s
             ), s as (
               insert into lake.source

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.fixtures.lake import foreign_client
 from tests.fixtures.worker import wait_until
 from tests.lake.tasks.conftest import ToldCrew
 from tests.lake.tasks.crew import OPEN
@@ -67,20 +68,29 @@ def test_a_subtask_is_tried_three_times_again_and_then_the_refresh_fails(told_cr
 
 
 def test_a_refresh_whose_sources_changed_in_their_past_is_done_again(told_crew: ToldCrew) -> None:
+    """A delete is dated into what the subtasks read: the join notices, and the round moves."""
     told_crew.fill("moved")
+    case = told_crew.case
+    case.sql("DELETE FROM moved_source WHERE k = 0")
     gate = told_crew.gate("moved")
-    refresh_id = told_crew.request("moved")
-    wait_until(lambda: running(told_crew, refresh_id) > 0, seconds=60)
-    first = told_crew.case.refreshed(refresh_id)["task_id"]
-    told_crew.case.pg(
-        "update lake.refresh set plan = jsonb_set(plan, '{reads,0,rows}', '399') where id = %s", refresh_id
-    )
-    gate.touch()
+    with foreign_client(case) as client:
+        client.execute("BEGIN TRANSACTION")
+        try:
+            client.execute("DELETE FROM theirs.moved_source WHERE k BETWEEN 10 AND 19")
+            case.make("moved_other", "i BIGINT")
+            refresh_id = told_crew.request("moved")
+            wait_until(lambda: running(told_crew, refresh_id) > 0, seconds=60)
+        finally:
+            client.execute("COMMIT")
+        gate.touch()
     row = told_crew.wait(refresh_id)
-    assert (row["state"], row["action"], row["figures"].get("repeats")) == ("SUCCEEDED", "incremental", 1), row
-    assert row["task_id"] != first
-    assert told_crew.publications(refresh_id) == 1
-    told_crew.case.check("moved")
+    assert (row["state"], row["commit_snapshot"]) == ("SKIPPED", None), row
+    ((again,),) = case.pg("select max(id) from lake.refresh where dt_id = %s", case.find("moved"))
+    assert again > refresh_id
+    assert told_crew.wait(again)["state"] == "SUCCEEDED"
+    assert told_crew.publications(again) == 1
+    assert case.sql("SELECT count(*) FROM moved") == [(389,)]
+    case.check("moved")
     told_crew.wait_clean()
 
 

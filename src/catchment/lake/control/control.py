@@ -150,6 +150,23 @@ class Control:
         ``ClaimLost``."""
         return self._call("select lake.repeat_refresh(%s, %s, %s)", refresh_id, fence, most, conn=conn)
 
+    def move_round(
+        self,
+        refresh_id: int,
+        fence: int,
+        tables: Collection[int],
+        text: str,
+        most: int,
+        *,
+        conn: Conn | None = None,
+    ) -> int | None:
+        """Let a refresh, and all others of its round that read these tables, go on in a new round at the newest
+        snapshot; returns that round, or None when ``most`` rounds were moved one after another. Raises ``ClaimLost``.
+        """
+        return self._call(
+            "select lake.move_round(%s, %s, %s, %s, %s)", refresh_id, fence, list(tables), text, most, conn=conn
+        )
+
     def cost_samples(self, dt_id: int) -> list[tuple[str, float, float]]:
         """Action, units and milliseconds of the newest refreshes, newest first."""
         with self._pool.connection() as conn, translated():

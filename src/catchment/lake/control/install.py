@@ -35,6 +35,7 @@ CATALOG_TABLES = (
     "ducklake_data_file",
     "ducklake_delete_file",
     "ducklake_file_partition_value",
+    "ducklake_inlined_data_tables",
     "ducklake_metadata",
     "ducklake_partition_column",
     "ducklake_partition_info",

@@ -74,6 +74,7 @@ def _read(row: Mapping[str, Any], snapshot: int, state: str) -> Read:
         rows_old=row["rows_old"],
         columns_old={name: ColumnAt(c["id"], c["type"]) for name, c in columns.items()},
         merged_old=row.get("merged_old") or 0,
+        rows_new=row.get("rows_new"),
     )
 
 

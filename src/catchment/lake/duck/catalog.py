@@ -315,6 +315,11 @@ def merged(conn: Conn, table_id: int) -> int:
     return snapshot
 
 
+def share_reading(conn: Conn, refresh_id: int, table_id: int, rows: int) -> int:
+    """Have the rows of a source, whose reading does not know them, be these; returns what the reading says."""
+    return fetch_value(conn, "select lake.share_reading(%s, %s, %s)", refresh_id, table_id, rows)
+
+
 def files_with_deletes(conn: Conn, table_id: int, buckets: Collection[int] | None = None) -> set[int]:
     """Storage buckets, of these or of all, that have a live file with deleted rows."""
     return {

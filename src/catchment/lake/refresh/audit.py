@@ -17,7 +17,9 @@ from catchment.lake.control.control import Control
 from catchment.lake.delta.compile import oracle
 from catchment.lake.duck.duck import Duck, Never, Stop
 from catchment.lake.names import quoted
+from catchment.lake.refresh import window
 from catchment.lake.refresh.session import Work, plan_of
+from catchment.lake.refresh.window import ReadingBroken
 
 Row = tuple[Any, ...]
 
@@ -51,7 +53,8 @@ def audit(duck: Duck, control: Control, dt_id: int, *, stop: Stop | None = None,
     """Compare a table, as it is now, with its query at its data snapshot, and remember the result.
 
     Up to ``limit`` rows that differ are looked at for differences in the last digits. Raises ``LakeError`` when the
-    table was never filled, ``SnapshotExpired`` when what it was computed from cannot be read any more.
+    table was never filled; ``SnapshotExpired`` or ``ReadingBroken`` when what it was computed from cannot be read any
+    more.
     """
     began, stop = time.perf_counter(), stop or Never()
     order = control.read_content(dt_id)
@@ -69,6 +72,8 @@ def audit(duck: Duck, control: Control, dt_id: int, *, stop: Stop | None = None,
         rows = work.make("content", f"SELECT {columns} FROM {quoted('dt_old')}")
         missing, lacking = _only_in(work, "truth", "content", columns, limit)
         extra, spare = _only_in(work, "content", "truth", columns, limit)
+        if missing or extra:
+            window.check_readings(work)
     if missing <= limit and extra <= limit:
         lacking, spare = _unpaired(lacking, spare)
         missing, extra = len(lacking), len(spare)
@@ -80,12 +85,12 @@ def audit(duck: Duck, control: Control, dt_id: int, *, stop: Stop | None = None,
 
 def audit_if_due(duck: Duck, control: Control, dt_id: int, every: int, *, stop: Stop) -> AuditResult | None:
     """Audit a table that was refreshed so many times since the last audit; None if it was not, or if ``every`` is 0,
-    or if the versions that it was computed from are gone."""
+    or if the versions that it was computed from are gone or have changed."""
     if not every or control.refreshes_since_audit(dt_id) < every:
         return None
     try:
         return audit(duck, control, dt_id, stop=stop)
-    except SnapshotExpired:
+    except (SnapshotExpired, ReadingBroken):
         return None
 
 

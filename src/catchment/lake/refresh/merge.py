@@ -25,8 +25,8 @@ from catchment.lake.types import BucketResult, Order, Publication
 def publish_buckets(
     duck: Duck, control: Control, order: Order, results: Sequence[BucketResult], stop: Stop
 ) -> dict[str, Any]:
-    """Check the files and publish them; returns figures. Raises as ``publish_files`` does, and ``SourceMoved`` when a
-    source was changed in its past while the subtasks read it."""
+    """Check the files and publish them; returns figures. Raises as ``publish_files`` does, and ``SourceMoved`` or
+    ``ReadingBroken`` when a source was changed in its past while the subtasks read it."""
     began = time.perf_counter()
     plan = BucketPlan.from_order(order)
     order = replace(order, buckets=plan.buckets)

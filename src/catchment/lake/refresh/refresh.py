@@ -38,7 +38,10 @@ from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Action, Order, Publication, ReadDone
 
 READS = 3
-"""Times that a refresh is begun anew because a commit was dated into what it read."""
+"""Times that a refresh reads its sources because they were not what they had been."""
+
+MOVES = 10
+"""Rounds that are moved one after another, because a commit was dated into their snapshots, before a refresh fails."""
 
 NO_MEMORY = 2**62
 GROWTH = 4
@@ -51,9 +54,20 @@ def run(
     the ``Work`` open.
 
     Raises ``SourceChanged``, ``TableRefused`` and DuckDB's own errors for what is wrong with the definition or the
-    data; ``PublishVetoed`` and ``ClaimLost`` when another attempt has the refresh; other kinds of ``LakeError`` for
-    what may be better next time. Nothing is left behind in any case.
+    data; ``PublishVetoed`` and ``ClaimLost`` when another attempt has the refresh; ``ReadingBroken`` when the round has
+    to be moved; other kinds of ``LakeError`` for what may be better next time. Nothing is left behind in any case.
     """
+    try:
+        return _run(duck, control, order, settings, stop, decide)
+    except SnapshotExpired as error:
+        with control.connection() as conn:
+            window.check_snapshots(conn, order, error)
+        raise
+
+
+def _run(
+    duck: Duck, control: Control, order: Order, settings: LakeSettings, stop: Stop, decide: Decide
+) -> Done | tuple[Work, Spread]:
     if order.state != "EXECUTING":
         raise ValueError(f"refresh {order.refresh_id} is {order.state}: there is nothing to compute")
     start = time.perf_counter()
@@ -272,6 +286,7 @@ class _Refresh:
     def _replace(self) -> Done:
         """All rows computed, in the place of whatever the table holds."""
         fresh = self.work.count("fresh") if self.work.has("fresh") else compute.fresh(self.work, by_keys=False)
+        self._recount()
         return self._publish_all(fresh, None)
 
     def _publish_all(self, rows: int, stored: int | None) -> Done:

@@ -14,7 +14,7 @@ begin
         ('walk',
          'set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off '
          'set enable_mergejoin = off set enable_material = off',
-         'fates')
+         'changed_sources fates follow_expiry')
       ) as p (profile, settings, functions)
   loop
     foreach v_function in array string_to_array(v_functions, ' ') loop

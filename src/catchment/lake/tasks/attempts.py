@@ -32,7 +32,7 @@ from catchment.lake.choose.cost import Estimate
 from catchment.lake.choose.outcome import Done, Spread
 from catchment.lake.refresh import bucket, coordinate, merge, refresh
 from catchment.lake.refresh.session import Work
-from catchment.lake.refresh.window import SourceMoved
+from catchment.lake.refresh.window import ReadingBroken, SourceMoved
 from catchment.lake.tasks import metrics
 from catchment.lake.tasks.process import LakeProcess
 from catchment.lake.types import BucketRange, BucketResult, Order
@@ -88,7 +88,10 @@ def run_refresh(lake: LakeProcess, ctx: Context, refresh_id: int, subtask: AnyCo
         return _ended_before(lake, ctx, order)
     stop, decide = TaskStop(ctx, order.deadline_at), _Decider(lake, order)
     with _failures(lake, ctx, order, stop):
-        outcome = refresh.run(lake.duck, lake.control, order, lake.settings, stop, decide)
+        try:
+            outcome = refresh.run(lake.duck, lake.control, order, lake.settings, stop, decide)
+        except ReadingBroken as error:
+            return _move(lake, ctx, order, error)
         if isinstance(outcome, Done):
             return _finish(lake, ctx, order, outcome.figures)
         work, spread = outcome
@@ -136,6 +139,8 @@ def run_join(lake: LakeProcess, ctx: Context, refresh_id: int, children: Sequenc
         _, waited = lake.control.refresh_seconds(refresh_id)
         try:
             published = merge.publish_buckets(lake.duck, lake.control, order, results, stop)
+        except ReadingBroken as error:
+            return _move(lake, ctx, order, error)
         except SourceMoved as error:
             return _repeat(lake, ctx, order, error)
     metrics.parallel_refreshes.inc()
@@ -150,6 +155,15 @@ def _repeat(lake: LakeProcess, ctx: Context, order: Order, error: SourceMoved) -
         if not lake.control.repeat_refresh(order.refresh_id, ctx.fence, refresh.READS - 1, conn=conn):
             raise error
     return {"refresh_id": order.refresh_id, "state": "EXECUTING"}
+
+
+def _move(lake: LakeProcess, ctx: Context, order: Order, error: ReadingBroken) -> dict[str, Any]:
+    """Nobody can read any more what the round was to read: it goes on at the newest snapshot."""
+    with ctx.transaction() as conn:
+        moved = lake.control.move_round(order.refresh_id, ctx.fence, error.tables, str(error), refresh.MOVES, conn=conn)
+        if moved is None:
+            raise error
+    return {"refresh_id": order.refresh_id, "state": "SKIPPED", "round_id": moved}
 
 
 def _begin(lake: LakeProcess, ctx: Context, refresh_id: int, *, keep_plan: bool = False) -> Order:
@@ -229,8 +243,8 @@ def _failures(lake: LakeProcess, ctx: Context, order: Order, stop: TaskStop) -> 
             raise TaskCancelled(str(error)) from error
         _fail(lake, ctx, order, "TIMEOUT", str(error), error)
     except LakeError as error:
-        # It was done again as often as it may be, and another attempt of the join would not read anew.
-        is_stale = isinstance(error, SourceMoved) and ctx.is_join
+        # It was done again as often as it may be, and another attempt would read the same.
+        is_stale = isinstance(error, ReadingBroken) or (isinstance(error, SourceMoved) and ctx.is_join)
         if error.code in TRANSIENT and not is_stale and not ctx.is_last_attempt:
             raise
         _fail(lake, ctx, order, error.code, str(error), error)

@@ -104,12 +104,13 @@ create table lake.version (
   data_from        bigint not null,
   data_to          bigint not null,
   commit_snapshot  bigint not null,
+  rows             bigint not null,
   primary key (dt_id, data_from),
   constraint version_is_a_range check (data_to >= data_from)
 );
 comment on table lake.version is
   'Where to read a dynamic table as of an earlier data snapshot: for data_from … data_to its content is in the lake at '
-  'commit_snapshot.';
+  'commit_snapshot, and has this many rows.';
 
 create table lake.change (
   table_id     bigint not null,
@@ -129,12 +130,29 @@ create table lake.round (
   data_at     timestamptz not null,
   created_at  timestamptz not null,
   closed_at   timestamptz,
+  moved_from  bigint references lake.round on delete set null,
+  moves       integer not null default 0,
   constraint round_trigger_is_known check (trigger in ('scheduled', 'manual', 'create'))
 );
 comment on table lake.round is
-  'One pass over connected dynamic tables at one snapshot of the lake, which was its newest at data_at.';
+  'One pass over connected dynamic tables at one snapshot of the lake, which was its newest at data_at. moved_from: the '
+  'round that could not read its snapshot to the end and whose open refreshes this one repeats; moves: how many such '
+  'rounds came before it.';
 -- advance: the rounds that are not over.
 create index round_open on lake.round (id) where closed_at is null;
+-- round_progress: the rounds that go on in the place of one.
+create index round_moved on lake.round (moved_from) where moved_from is not null;
+
+create table lake.reading (
+  round_id     bigint not null references lake.round on delete cascade,
+  schema_name  text not null,
+  table_name   text not null,
+  rows         bigint,
+  primary key (round_id, schema_name, table_name)
+);
+comment on table lake.reading is
+  'What a round reads of the sources that have changed, by their names in lower case: how many rows each had when the '
+  'snapshot of the round was the newest. Every refresh of the round has to find as many; null: not known.';
 
 create table lake.refresh (
   id                bigint generated always as identity primary key,

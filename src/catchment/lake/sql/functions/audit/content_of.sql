@@ -22,8 +22,8 @@ as $$
                       'schema_name', case when u.id is null then s.schema_name else 'dt' end,
                       'table_name', case when u.id is null then s.table_name
                                          else format('t%sg%s', u.id, u.generation) end,
-                      'new', e.snapshot, 'old', e.snapshot, 'rows_old', e.rows, 'columns_old', e.columns,
-                      'merged_old', e.merged) order by s.table_id)
+                      'new', e.snapshot, 'rows_new', e.rows, 'old', e.snapshot, 'rows_old', e.rows,
+                      'columns_old', e.columns, 'merged_old', e.merged) order by s.table_id)
                from lake.source as s
                join lake.read as e on e.dt_id = s.dt_id and e.table_id = s.table_id
                left join lake.dt as u on u.id = s.source_dt_id

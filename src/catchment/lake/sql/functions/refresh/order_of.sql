@@ -1,5 +1,6 @@
 -- order_of: what a refresh is to do. Sources that are base tables are read at the round's snapshot, dynamic tables at
--- the commit that has their content for it ("new" is null when there is none).
+-- the commit that has their content for it ("new" is null when there is none). "rows_new" is how many rows it has to
+-- find there: see take_readings; null where that is not known.
 create or replace function lake.order_of(p_refresh_id bigint)
   returns jsonb
   language sql stable security definer set search_path = pg_catalog, pg_temp
@@ -21,12 +22,24 @@ as $$
                       'schema_name', case when u.id is null then s.schema_name else 'dt' end,
                       'table_name', case when u.id is null then s.table_name
                                          else format('t%sg%s', u.id, u.generation) end,
-                      'new', case when u.id is null then o.snapshot else lake.version_at(u.id, o.snapshot) end,
+                      'new', case when u.id is null then o.snapshot else v.commit_snapshot end,
+                      'rows_new', case when u.id is not null then v.rows
+                                       when g.round_id is not null then g.rows
+                                       else e.rows end,
                       'old', e.snapshot, 'rows_old', e.rows, 'columns_old', e.columns,
                       'merged_old', e.merged) order by s.table_id)
                from lake.source as s
                left join lake.dt as u on u.id = s.source_dt_id
                left join lake.read as e on e.dt_id = s.dt_id and e.table_id = s.table_id
+               left join lake.reading as g on g.round_id = o.id and g.schema_name = lower(s.schema_name)
+                                          and g.table_name = lower(s.table_name)
+               left join lateral (select x.commit_snapshot, x.rows
+                                    from lake.version as x
+                                   where x.dt_id = u.id
+                                     and x.data_from <= o.snapshot
+                                     and x.data_to >= o.snapshot
+                                   order by x.data_from desc
+                                   limit 1) as v on true
               where s.dt_id = d.id), '[]'))
     from lake.refresh as r
     join lake.round as o on o.id = r.round_id

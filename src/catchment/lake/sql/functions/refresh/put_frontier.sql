@@ -1,5 +1,5 @@
 -- put_frontier: the frontier of a table moves to what a refresh has read. Without a commit of the refresh the content
--- is where it was before, or, for a table that was never filled, where the refresh found it empty.
+-- is where it was before; where that has expired, and for a table that was never filled, where the refresh found it.
 --
 --   locks   the frontier row
 --   raises  CM015 when the frontier is not the one that the refresh started from, or is already as new
@@ -16,7 +16,10 @@ begin
      set epoch            = f.epoch + 1,
          data_snapshot    = v_round.snapshot,
          data_at          = v_round.data_at,
-         commit_snapshot  = coalesce(p_refresh.commit_snapshot, f.commit_snapshot, p_refresh.checked_snapshot),
+         commit_snapshot  = coalesce(p_refresh.commit_snapshot,
+                                     (select s.snapshot_id from lake.ducklake_snapshot as s
+                                       where s.snapshot_id = f.commit_snapshot),
+                                     p_refresh.checked_snapshot),
          checked_snapshot = p_refresh.checked_snapshot,
          rows             = p_refresh.rows_after
    where f.dt_id = p_refresh.dt_id
@@ -41,10 +44,10 @@ begin
 
   -- A row of its own even where the commit is the same as before: between the two snapshots the content may have been
   -- another. The same snapshot once more is the turn of a table that depends on the time.
-  insert into lake.version as v (dt_id, data_from, data_to, commit_snapshot)
-  values (p_refresh.dt_id, v_round.snapshot, v_round.snapshot, v_commit)
+  insert into lake.version as v (dt_id, data_from, data_to, commit_snapshot, rows)
+  values (p_refresh.dt_id, v_round.snapshot, v_round.snapshot, v_commit, p_refresh.rows_after)
       on conflict (dt_id, data_from) do update
-     set data_to = excluded.data_to, commit_snapshot = excluded.commit_snapshot;
+     set data_to = excluded.data_to, commit_snapshot = excluded.commit_snapshot, rows = excluded.rows;
   if p_refresh.buckets is not null then
     update lake.dt as d set buckets = p_refresh.buckets where d.id = p_refresh.dt_id and d.buckets <> p_refresh.buckets;
   end if;

@@ -31,6 +31,7 @@ begin
   delete from lake.round as o
    where o.closed_at < v_now - c_idle
      and not exists (select from lake.refresh as r where r.round_id = o.id);
+  delete from lake.reading as g using lake.round as o where o.id = g.round_id and o.closed_at is not null;
   delete from lake.audit_run as a where a.at < v_now - v_kept;
   delete from lake.version as v
    using lake.frontier as f

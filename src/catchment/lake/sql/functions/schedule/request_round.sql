@@ -11,7 +11,6 @@ create or replace function lake.request_round(
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_data_at  timestamptz;
   v_round_id bigint;
 begin
   if not exists (select from lake.dt as d where d.id = any (p_tables) and d.state in ('active', 'suspended')) then
@@ -22,8 +21,7 @@ begin
       hint = 'Look at: catchment table list.';
   end if;
   perform t.name from worker.turn as t where t.name = 'lake.round' for update;
-  v_data_at := worker.now();
-  v_round_id := lake.open_round(p_trigger, lake.scan_changes(), v_data_at, p_tables);
+  v_round_id := lake.open_round(p_trigger, p_tables);
   perform lake.advance(v_round_id);
   perform lake.set_tick();
   return v_round_id;

@@ -35,10 +35,11 @@ begin
      and exists (select from lake.ducklake_table as p where p.table_id = t.table_id
                     and p.begin_snapshot < t.begin_snapshot)
    union
-  -- Of snapshots that expired before they were looked at nobody knows what they did: any source may have changed.
-  select s.table_id, v_head, k.kind
+  -- Of snapshots that expired before they were looked at nobody knows what they did: any source may have changed, in
+  -- the first of them already.
+  select s.table_id, k.snapshot, k.kind
     from lake.source as s
-   cross join unnest(array['data', 'upkeep']) as k (kind)
+   cross join (values ('data', v_scanned + 1), ('data', v_head), ('upkeep', v_head)) as k (kind, snapshot)
    where (s.source_dt_id is null or k.kind = 'upkeep')
      and (select count(*)
             from lake.ducklake_snapshot as n

@@ -11,7 +11,6 @@ as $$
 declare
   v_head     bigint;
   v_due      bigint[];
-  v_data_at  timestamptz;
   v_round_id bigint;
 begin
   if not worker.take_turn('lake.tick') then
@@ -34,9 +33,8 @@ begin
                                        and r.finished_at is null)
                   order by d.id);
   if v_due <> '{}' and worker.take_turn('lake.round') then
-    v_data_at := worker.now();
-    v_head := lake.scan_changes();
-    v_round_id := lake.open_round('scheduled', v_head, v_data_at, v_due);
+    v_round_id := lake.open_round('scheduled', v_due);
+    v_head := (select o.snapshot from lake.round as o where o.id = v_round_id);
     perform lake.advance(v_round_id);
   end if;
   perform lake.request_upkeep();
