@@ -1,14 +1,17 @@
 """The commit lock: commits that delete take turns.
 
 DuckLake dates a delete wrongly when another commit overtakes it and the file had deleted rows before. Whoever holds
-this lock from before BEGIN until after COMMIT is overtaken by nobody who takes it too.
+this lock from before BEGIN until after COMMIT is overtaken by nobody who takes it too. It saves work, and no result
+depends on it: a publication goes on without it when a session of another program keeps it.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -18,39 +21,95 @@ from catchment.errors import CommitRefused
 from catchment.store.connect import connect_ours
 from catchment.store.errors import translated
 
+_log = logging.getLogger("catchment.lake")
+
 NAME = "catchment commit lock"
 LOOK_SECONDS = 2.0
-"""After so long, and then again and again, a waiter looks whether the lock is held by somebody who was given up."""
+"""How often a waiter looks at who holds the lock: a session that was given up is ended."""
+
+PATIENCE_SECONDS = 10.0
+"""How long a publication waits for one session of another program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A session that holds the lock, and is not about to publish a refresh."""
+
+    pid: int
+    who: str
+
+    def __str__(self) -> str:
+        return f"session {self.pid} ({self.who})"
 
 
 @contextmanager
-def commit_lock(dsn: str, *, seconds: float = 60, holder: tuple[int, int] | None = None) -> Generator[None]:
+def commit_lock(dsn: str, *, seconds: float = 60) -> Generator[None]:
     """Hold the lock. It lives on a connection of its own, because it must survive what other sessions do and end with
     this process. Raises ``CommitRefused`` when it is not free within the time.
 
-    ``holder``, a refresh and its fence, lets others take the lock away as soon as a newer attempt has the refresh.
     Not through a pooler that gives a connection to others between transactions.
     """
-    name = NAME if holder is None else f"{NAME} {holder[0]}/{holder[1]}"
-    with connect_ours(dsn, name=name) as conn, translated():
+    with connect_ours(dsn, name=NAME) as conn, translated():
         _wait(conn, seconds)
         yield
 
 
-def _wait(conn: Connection[Any], seconds: float) -> None:
+@contextmanager
+def publishing_lock(
+    dsn: str, refresh_id: int, fence: int, *, seconds: float = 60, passed: Holder | None = None
+) -> Generator[Holder | None]:
+    """Hold the lock to publish a refresh. Others take it away as soon as a newer attempt has the refresh.
+
+    Gives None; or, without the lock, the session that has kept it for ``PATIENCE_SECONDS``. ``passed`` is such a
+    session of before: it is not waited for a second time. Raises as ``commit_lock`` does.
+    """
+    with connect_ours(dsn, name=f"{NAME} {refresh_id}/{fence}") as conn, translated():
+        holder = _wait(conn, seconds, patience=PATIENCE_SECONDS, passed=passed)
+        if holder is not None:
+            _log.warning("refresh %d is published without the commit lock, which %s keeps", refresh_id, holder)
+        yield holder
+
+
+def _wait(
+    conn: Connection[Any], seconds: float, *, patience: float | None = None, passed: Holder | None = None
+) -> Holder | None:
+    """Wait for the lock; None: it is held. With ``patience`` no longer than that for one and the same session of
+    another program, which is then returned."""
     ends = time.monotonic() + seconds
+    seen, since = passed, time.monotonic() - (patience or 0)
+    turn = LOOK_SECONDS if passed is None else 0.05
     while True:
-        turn = min(LOOK_SECONDS, max(0.001, ends - time.monotonic()))
-        conn.execute("select set_config('lock_timeout', %s, false)", [f"{turn * 1000:.0f}ms"])
+        left = max(0.001, ends - time.monotonic())
+        conn.execute("select set_config('lock_timeout', %s, false)", [f"{min(turn, left) * 1000:.0f}ms"])
         try:
             conn.execute("select pg_advisory_lock(lake.commit_key())")
-            return
+            return None
         except psycopg.errors.LockNotAvailable as error:
-            # Ended by this session, not by a function of ours: who may end a session is decided by its own user.
-            conn.execute("select pg_terminate_backend(h.pid) from lake.stale_holders() as h (pid)")
+            foreign = _look(conn)
+            if foreign != seen:
+                seen, since = foreign, time.monotonic() - min(turn, left)
+            if foreign is not None and patience is not None and time.monotonic() - since >= patience:
+                return foreign
             if time.monotonic() >= ends:
-                raise CommitRefused(
-                    f"the commit lock of the lake was not free within {seconds:g} s",
-                    hint="Another commit takes that long: select * from pg_stat_activity where "
-                    f"application_name like '{NAME}%'.",
-                ) from error
+                raise _refusal(seconds, foreign) from error
+        turn = LOOK_SECONDS
+
+
+def _look(conn: Connection[Any]) -> Holder | None:
+    """End sessions that were given up; the session of another program that holds the lock, if one does."""
+    # Ended by this session, not by a function of ours: who may end a session is decided by its own user.
+    conn.execute("select pg_terminate_backend(h.pid) from lake.lock_holders() as h where h.is_stale")
+    row = conn.execute(
+        "select h.pid, h.who from lake.lock_holders() as h where not h.is_stale and not h.is_publishing"
+    ).fetchone()
+    return None if row is None else Holder(*row)
+
+
+def _refusal(seconds: float, holder: Holder | None) -> CommitRefused:
+    said = f"the commit lock of the lake was not free within {seconds:g} s"
+    if holder is None:
+        return CommitRefused(said, hint="Other refreshes are being published. Try again.")
+    return CommitRefused(
+        f"{said}: {holder} holds it",
+        hint=f"If that session was forgotten, end it: select pg_terminate_backend({holder.pid}).",
+    )

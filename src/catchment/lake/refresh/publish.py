@@ -1,8 +1,9 @@
 """Writes what a refresh has computed, in one commit that moves the frontier.
 
 Everything was read before: the transaction deletes, inserts or registers, counts what it leaves, and signs. It runs
-under the commit lock. DuckLake dates a delete wrongly when it is overtaken and the file had deleted rows before, so
-there are two ways to commit:
+under the commit lock, unless a session of another program keeps that: then commits are refused more often, and dated
+no worse. DuckLake dates a delete wrongly when it is overtaken and the file had deleted rows before, so there are two
+ways to commit:
 
     append   rows go from files that have deleted rows: no retries of DuckLake, the transaction is done again by us
     clean    rows only come, or go from untouched files, or whole files go: DuckLake may try the commit again
@@ -26,7 +27,7 @@ from catchment.lake.control.control import Control
 from catchment.lake.delta.layout import Layout
 from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck
-from catchment.lake.duck.locks import commit_lock
+from catchment.lake.duck.locks import Holder, publishing_lock
 from catchment.lake.names import ALIAS, BUCKET, RID, lake_name, quoted
 from catchment.lake.refresh.compute import Difference, InvariantBroken, among_keys
 from catchment.lake.refresh.session import Work
@@ -48,6 +49,8 @@ class Published:
     mode: str
     tries: int
     seconds: float
+    holder: Holder | None = None
+    """The session that has kept the commit lock: published without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,11 +270,14 @@ def _publish(duck: Duck, control: Control, conn: Connection[Any], change: _Chang
 
 
 def _try(duck: Duck, control: Control, conn: Connection[Any], change: _Change, attempt: int, began: float) -> Published:
-    with commit_lock(control.dsn, holder=(change.order.refresh_id, change.order.fence)):
+    order = change.order
+    passed = duck.remembered.get("passed holder")
+    with publishing_lock(control.dsn, order.refresh_id, order.fence, passed=passed) as holder:
+        duck.remembered["passed holder"] = holder
         is_clean = not change.by_row or not catalog.files_with_deletes(conn, change.order.physical_id, change.by_row)
         with nullcontext() if is_clean else duck.without_retries():
             snapshot = _commit(duck, control, change)
-    return Published(snapshot, _mode(change, is_clean), attempt, time.perf_counter() - began)
+    return Published(snapshot, _mode(change, is_clean), attempt, time.perf_counter() - began, holder)
 
 
 def _mode(change: _Change, is_clean: bool) -> str:

@@ -342,6 +342,8 @@ class _Refresh:
             "publish_tries": published.tries,
             "publish_ms": round(published.seconds * 1000, 1),
         }
+        if published.holder is not None:
+            figures["lock_kept_by"] = str(published.holder)
         if self.verdict.action == Action.NO_DATA:
             return figures
         return figures | {"cost_units": self._units(), "cost_ms": (computed + published.seconds) * 1000}

@@ -10,7 +10,7 @@ grant select on all tables in schema lake to catchment_worker, catchment_read;
 grant execute on function lake.commit_key(), lake.version_at(bigint, bigint), lake.cost_samples(bigint),
   lake.order_of(bigint), lake.content_of(bigint),
                           lake.refreshes_since_audit(bigint),
-                          lake.free_slots(), lake.count_workers(), lake.pinned_snapshot(),
+                          lake.free_slots(), lake.count_workers(), lake.lock_holders(), lake.pinned_snapshot(),
                           lake.lag_stats(bigint, timestamptz), lake.ms_between(timestamptz, timestamptz)
    to catchment_read, catchment_worker;
 grant execute on function
@@ -22,7 +22,7 @@ grant execute on function
   lake.share_reading(bigint, bigint, bigint),
   lake.add_sample(bigint, text, double precision, double precision),
   lake.schedule_deletion(text[]), lake.note_artifacts(bigint, bigint, bigint, text, text[]),
-  lake.forget_artifacts(text[]), lake.sweepable(bigint, interval), lake.crowded(bigint), lake.stale_holders(),
+  lake.forget_artifacts(text[]), lake.sweepable(bigint, interval), lake.crowded(bigint),
   lake.add_audit(bigint, bigint, bigint, bigint, double precision), lake.create_table(jsonb), lake.drop_table(bigint),
   lake.remove_table(bigint), lake.suspend(bigint, text), lake.resume(bigint), lake.alter_table(bigint, jsonb),
   lake.rename_table(bigint, text, text), lake.cancel_refreshes(bigint, text), lake.set_components(), lake.set_tick(),

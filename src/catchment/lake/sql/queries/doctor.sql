@@ -15,6 +15,21 @@ select 'warning', 'lake', format('%s refreshes wait, and no worker serves the la
    and lake.count_workers() = 0
 having count(*) > 0
 union all
+select 'warning', 'lake',
+       format('session %s (%s) holds the commit lock%s: refreshes wait for it, then publish without it', h.pid, h.who,
+              coalesce(' and has done nothing for '
+                       || date_trunc('second', clock_timestamp() - h.idle_since)::text, '')),
+       format('If it was forgotten: select pg_terminate_backend(%s)', h.pid)
+  from lake.lock_holders() as h
+ where not h.is_publishing
+   and not h.is_stale
+   and (h.idle_since < clock_timestamp() - interval '1 minute'
+        or h.idle_since is null
+       and exists (select
+                     from lake.refresh as r
+                    where r.finished_at > worker.now() - interval '1 hour'
+                      and r.figures ->> 'lock_kept_by' like format('session %s (%%', h.pid)))
+union all
 select 'warning', t.dynamic_table, format('its data are %s old, and %s is the target', date_trunc('second', t.lag),
                                           t.effective_lag),
        'See: catchment table describe; more workers, or a longer TARGET_LAG'
