@@ -86,6 +86,24 @@ def test_schedule_counts_on_from_its_time_and_not_from_when_it_was_noticed(hourl
     assert hourly.value("select next_at from worker.schedule") == due + timedelta(hours=4)
 
 
+@pytest.mark.parametrize("rhythm", ["every = '1 hour'", "every = null, cron = '0 * * * *'"], ids=["interval", "cron"])
+def test_schedule_goes_on_when_the_clock_is_set_back(hourly: Engine, rhythm: str) -> None:
+    assert _fire(hourly) is not None
+    hourly.conn.execute(f"update worker.schedule set {rhythm}")
+    _fire(hourly)
+    advance_clock(hourly, "-5 hours")
+    assert _due(hourly) == ["hourly"]
+    assert _fire(hourly) is None
+    assert _due(hourly) == []
+    assert _waits(hourly) <= timedelta(hours=1)
+    advance_clock(hourly, "1 hour")
+    assert _fire(hourly) is not None
+    # One that was to begin late still does.
+    hourly.conn.execute("update worker.schedule set next_at = worker.now() + interval '5 hours'")
+    advance_clock(hourly, "1 hour")
+    assert _due(hourly) == []
+
+
 def test_fired_schedule_names_its_task(hourly: Engine) -> None:
     task = _fire(hourly)
     assert hourly.value("select last_task_id from worker.schedule") == task

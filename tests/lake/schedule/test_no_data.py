@@ -136,7 +136,8 @@ def _multiply(case: LakeCase, dt_id: int, count: int) -> None:
               returning id
             ), f as (
               insert into lake.frontier
-              select m.id, f.epoch, f.data_snapshot, f.data_at, f.commit_snapshot, f.checked_snapshot, f.rows
+              select m.id, f.epoch, f.data_snapshot, f.data_at, f.commit_snapshot, f.checked_snapshot, f.rows,
+                     f.round_id
                 from made as m cross join lake.frontier as f where f.dt_id = %(id)s
             ), v as (
               insert into lake.version

@@ -79,12 +79,13 @@ create table lake.frontier (
   commit_snapshot   bigint,
   checked_snapshot  bigint,
   rows              bigint,
+  round_id          bigint,
   constraint frontier_is_whole
-    check (num_nulls(data_snapshot, data_at, commit_snapshot, checked_snapshot, rows) in (0, 5))
+    check (num_nulls(data_snapshot, data_at, commit_snapshot, checked_snapshot, rows, round_id) in (0, 6))
 );
 comment on table lake.frontier is
-  'What the content of a dynamic table corresponds to: its query at data_snapshot, which was the newest at data_at. '
-  'That content is in the lake at commit_snapshot. Up to checked_snapshot nobody else is known to have written it. '
+  'What the content of a dynamic table corresponds to: its query at data_snapshot, which was the newest at data_at, when '
+  'the round round_id was opened. That content is in the lake at commit_snapshot. Up to checked_snapshot nobody else is known to have written it. '
   'epoch grows with every change of this row by a refresh: who publishes must have started from the newest.';
 
 create table lake.read (
@@ -178,6 +179,7 @@ create table lake.refresh (
   error_code        text,
   error_text        text,
   created_at        timestamptz not null,
+  queued_at         timestamptz,
   started_at        timestamptz,
   planned_at        timestamptz,
   published_at      timestamptz,
@@ -236,6 +238,7 @@ create index artifact_refresh on lake.artifact (refresh_id);
 create sequence lake.deletion start 4611686018427387904;
 
 create table lake.cost_sample (
+  id      bigint generated always as identity,
   dt_id   bigint not null references lake.dt on delete cascade,
   action  text not null,
   units   double precision not null,
@@ -245,7 +248,7 @@ create table lake.cost_sample (
 comment on table lake.cost_sample is
   'What the newest refreshes of a table took, for predictions; 20 of each action are kept.';
 -- cost_samples: the newest of an action.
-create index cost_sample_newest on lake.cost_sample (dt_id, action, at desc);
+create index cost_sample_newest on lake.cost_sample (dt_id, action, id desc);
 
 create table lake.audit_run (
   dt_id     bigint not null references lake.dt on delete cascade,

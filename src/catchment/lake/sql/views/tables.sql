@@ -6,7 +6,7 @@ select d.id, d.schema_name, d.name, format('%s.%s', d.schema_name, d.name) as dy
        d.target_lag, e.lag as effective_lag, d.scheduler, d.properties ->> 'refresh_mode' as refresh_mode,
        d.strategy, d.reason as refresh_mode_reason, d.is_always_due, d.properties ->> 'comment' as comment,
        f.data_snapshot is not null as is_filled, f.data_snapshot, f.data_at as data_timestamp,
-       case when f.data_at is not null then worker.now() - f.data_at end as lag,
+       case when f.data_at is not null then greatest(worker.now() - f.data_at, interval '0') end as lag,
        f.commit_snapshot, f.rows, s.files, s.bytes, d.buckets,
        l.id as last_refresh_id, l.state as last_state, l.action as last_action, l.reason as last_reason,
        l.finished_at as last_finished_at, l.error_code as last_error_code, l.error_text as last_error,

@@ -1,5 +1,6 @@
 -- fire_schedule: enqueue the task of a due schedule and set its next time, in one step and by the server's clock. Of
--- several sessions that try, one does. A new schedule (no time yet) only gets its first time.
+-- several sessions that try, one does. A new schedule (no time yet) only gets its first time; so does one that last
+-- fired in what is the future since the clock was set back.
 --
 --   locks   the schedule row if it is free
 --   returns the task; null when it was not due, another session was at it, or it only got its first time
@@ -16,18 +17,21 @@ begin
     from worker.schedule as s
    where s.name = p_name
      and s.enabled
-     and coalesce(s.next_at <= worker.now(), true)
+     and (coalesce(s.next_at <= worker.now(), true) or s.last_at > worker.now())
      for update skip locked;
   if not found then
     return null;
   end if;
   v_now := worker.now();
+  if v_schedule.last_at > v_now then
+    v_schedule.next_at := null;
+  end if;
   if v_schedule.next_at is not null then
     v_task_id := worker.enqueue(v_schedule.command, v_schedule.payload);
   end if;
   update worker.schedule as s
-     set next_at      = worker.next_time(s.every, s.cron, s.timezone, s.next_at, v_now),
-         last_at      = case when v_task_id is null then s.last_at else v_now end,
+     set next_at      = worker.next_time(s.every, s.cron, s.timezone, v_schedule.next_at, v_now),
+         last_at      = case when v_task_id is null then least(s.last_at, v_now) else v_now end,
          last_task_id = coalesce(v_task_id, s.last_task_id)
    where s.name = p_name;
   return v_task_id;

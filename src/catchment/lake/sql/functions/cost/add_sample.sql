@@ -12,10 +12,10 @@ as $$
   delete from lake.cost_sample as s
    where s.dt_id = p_dt_id
      and s.action = p_action
-     and s.at < (select n.at
+     and s.id < (select n.id
                    from lake.cost_sample as n
                   where n.dt_id = p_dt_id
                     and n.action = p_action
-                  order by n.at desc
+                  order by n.id desc
                  offset 19 limit 1)
 $$;

@@ -36,8 +36,8 @@ begin
 
   select f.* into v_frontier from lake.frontier as f where f.dt_id = v_refresh.dt_id;
   if v_refresh.state = 'EXECUTING' then
-    if (v_frontier.data_snapshot, v_frontier.data_at)
-       >= (select o.snapshot, o.data_at from lake.round as o where o.id = v_refresh.round_id) then
+    if (v_frontier.data_snapshot, v_frontier.round_id)
+       >= (select o.snapshot, o.id from lake.round as o where o.id = v_refresh.round_id) then
       perform lake.settle_refresh(p_refresh_id, 'SKIPPED');
       perform lake.advance(); -- of rounds that are free: waiting for one while holding a refresh could be a deadlock
     elsif v_refresh.plan is null then

@@ -1,5 +1,5 @@
--- finish_refresh: a published refresh is over. Its time enters the expectation of the next one; figures "cost_units"
--- and "cost_ms", if there, become a sample for predictions.
+-- finish_refresh: a published refresh is over. Figures "cost_units" and "cost_ms", if there, become a sample for
+-- predictions.
 --
 --   PUBLISHED -> SUCCEEDED
 --   locks   the round, the refresh row, then the table's

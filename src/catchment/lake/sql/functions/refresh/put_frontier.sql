@@ -21,10 +21,11 @@ begin
                                        where s.snapshot_id = f.commit_snapshot),
                                      p_refresh.checked_snapshot),
          checked_snapshot = p_refresh.checked_snapshot,
-         rows             = p_refresh.rows_after
+         rows             = p_refresh.rows_after,
+         round_id         = v_round.id
    where f.dt_id = p_refresh.dt_id
      and f.epoch = p_refresh.from_epoch
-     and coalesce((f.data_snapshot, f.data_at) < (v_round.snapshot, v_round.data_at), true)
+     and coalesce((f.data_snapshot, f.round_id) < (v_round.snapshot, v_round.id), true)
   returning f.commit_snapshot into v_commit;
   if not found then
     perform lake.veto(format('refresh %s started from epoch %s of table %s, which has moved on', p_refresh.id,

@@ -1,6 +1,7 @@
--- settle_refresh: a refresh ends. What has been published has succeeded, whatever became of its task afterwards.
--- Failures of scheduled rounds are counted, and too many in a row suspend the table; any success resets the count.
--- If it has written files outside of the catalog, they are swept.
+-- settle_refresh: a refresh ends. What has been published has succeeded, whatever became of its task afterwards. The
+-- time of a success, from when it could start, enters the expectation of the next one. Failures of scheduled rounds are
+-- counted, and too many in a row suspend the table; any success resets the count. If it has written files outside of
+-- the catalog, they are swept.
 --
 --   any open state -> p_state, or SUCCEEDED
 --   returns the state it is in now; one that had ended before is left as it was
@@ -33,9 +34,9 @@ begin
   if v_refresh.state = 'SUCCEEDED' then
     update lake.dt as d
        set error_streak = 0,
-           expected_ms  = case when v_refresh.started_at is null then d.expected_ms
-                               when d.expected_ms = 0 then lake.ms_between(v_refresh.started_at, v_now)
-                               else 0.7 * d.expected_ms + 0.3 * lake.ms_between(v_refresh.started_at, v_now) end
+           expected_ms  = case when v_refresh.queued_at is null or v_refresh.queued_at > v_now then d.expected_ms
+                               when d.expected_ms = 0 then lake.ms_between(v_refresh.queued_at, v_now)
+                               else 0.7 * d.expected_ms + 0.3 * lake.ms_between(v_refresh.queued_at, v_now) end
      where d.id = v_refresh.dt_id;
   elsif v_refresh.state = 'FAILED' then
     perform lake.count_failure(v_refresh);

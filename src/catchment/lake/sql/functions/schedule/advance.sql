@@ -1,5 +1,6 @@
 -- advance: let a round go on as far as it can, and all others that nobody else is at; without an id all that are free.
--- What has nothing to do is settled here, what has becomes a task. May be called at any time and any number of times.
+-- What has nothing to do is settled here, what has becomes a task. May be called at any time and any number of times. A
+-- round that took long for a table of it asks for the next tick at once: see hasten.
 --
 --   SCHEDULED -> SUCCEEDED (no_data) | SKIPPED | UPSTREAM_FAILED, or it gets a task
 --   EXECUTING | PUBLISHING | PUBLISHED whose task has settled -> see settle_ended
@@ -25,9 +26,16 @@ begin
   -- What is settled here may be what a table below, or the next round of the same table, has waited for.
   while lake.move_refreshes(v_rounds) loop
   end loop;
-  update lake.round as o
-     set closed_at = worker.now()
-   where o.id = any (v_rounds)
-     and not exists (select from lake.refresh as r where r.round_id = o.id and r.finished_at is null);
+  with closed as (
+    update lake.round as o
+       set closed_at = worker.now()
+     where o.id = any (v_rounds)
+       and not exists (select from lake.refresh as r where r.round_id = o.id and r.finished_at is null)
+    returning o.id
+  )
+  select array_agg(c.id) into v_rounds from closed as c;
+  if v_rounds is not null then
+    perform lake.hasten(v_rounds);
+  end if;
 end;
 $$;

@@ -65,7 +65,7 @@ as $$
    cross join lateral (
      select case when d.state not in ('active', 'suspended') then 'the table is being dropped'
                  when d.state = 'suspended' and o.trigger = 'scheduled' then 'the table is suspended'
-                 when (f.data_snapshot, f.data_at) >= (o.snapshot, o.data_at) then 'the table is as new already'
+                 when (f.data_snapshot, f.round_id) >= (o.snapshot, o.id) then 'the table is as new already'
                  when i.lacks_version then 'a table above has no content for this snapshot' end as skipped
    ) as w
    where r.round_id = any (p_rounds)

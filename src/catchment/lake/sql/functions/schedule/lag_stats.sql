@@ -30,11 +30,12 @@ as $$
     select s.from_at, s.data_at, lead(s.from_at) over (order by s.from_at, s.data_at) as to_at
       from succeeded as s
   ), piece as (
-    select extract(epoch from greatest(v.from_at, p_since) - v.data_at)::double precision as youngest,
-           extract(epoch from coalesce(v.to_at, n.at) - v.data_at)::double precision as oldest
+    -- Times after now, and data from after they were seen, were written before the clock was set back.
+    select greatest(0, extract(epoch from greatest(v.from_at, p_since) - v.data_at)::double precision) as youngest,
+           greatest(0, extract(epoch from least(v.to_at, n.at) - v.data_at)::double precision) as oldest
       from visible as v
      cross join now as n
-     where coalesce(v.to_at, n.at) > greatest(v.from_at, p_since)
+     where least(v.to_at, n.at) > greatest(v.from_at, p_since)
   )
   select make_interval(secs => sum((p.oldest - p.youngest) * (p.oldest + p.youngest) / 2)
                                / nullif(sum(p.oldest - p.youngest), 0)),

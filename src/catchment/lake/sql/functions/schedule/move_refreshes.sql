@@ -22,7 +22,7 @@ begin
       if found then
         v_task := worker.enqueue('lake_refresh', jsonb_build_object('refresh_id', v_fate.refresh_id),
                                  p_lane => 'table-' || v_fate.dt_id);
-        update lake.refresh as r set task_id = v_task where r.id = v_fate.refresh_id;
+        update lake.refresh as r set task_id = v_task, queued_at = worker.now() where r.id = v_fate.refresh_id;
       end if;
     else
       perform lake.settle_refresh(v_fate.refresh_id, v_fate.fate, null, v_fate.reason);

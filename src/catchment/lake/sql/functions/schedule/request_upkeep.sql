@@ -1,6 +1,8 @@
 -- request_upkeep: ask now and then for what keeps the lake in order: files of refreshes that are over, tables in too
 -- many files or with too many deleted rows; and delete old history.
 --
+-- A time in the future was written before the clock was set back: then it is asked for as well.
+--
 --   locks   the lake's row, when something is done
 create or replace function lake.request_upkeep()
   returns void
@@ -14,7 +16,7 @@ declare
   v_lake lake.lake;
 begin
   select l.* into v_lake from lake.lake as l;
-  if coalesce(v_lake.swept_at + c_sweep_every <= v_now, true)
+  if coalesce(v_now >= v_lake.swept_at + c_sweep_every or v_now < v_lake.swept_at, true)
      and exists (select
                    from lake.artifact as a
                    left join lake.refresh as r on r.id = a.refresh_id
@@ -23,12 +25,12 @@ begin
     perform worker.enqueue('lake_sweep', '{}');
     update lake.lake as l set swept_at = v_now;
   end if;
-  if coalesce(v_lake.maintained_at + c_maintain_every <= v_now, true) then
+  if coalesce(v_now >= v_lake.maintained_at + c_maintain_every or v_now < v_lake.maintained_at, true) then
     perform worker.enqueue('lake_maintain', jsonb_build_object('dt_id', n.id), p_lane => 'table-' || n.id)
        from lake.crowded() as n (id);
     update lake.lake as l set maintained_at = v_now;
   end if;
-  if coalesce(v_lake.tidied_at + c_tidy_every <= v_now, true) then
+  if coalesce(v_now >= v_lake.tidied_at + c_tidy_every or v_now < v_lake.tidied_at, true) then
     perform lake.forget_history();
     update lake.lake as l set tidied_at = v_now;
   end if;

@@ -25,6 +25,7 @@ begin
      set epoch            = f.epoch + 1,
          data_snapshot    = o.snapshot,
          data_at          = o.data_at,
+         round_id         = o.id,
          checked_snapshot = greatest(f.checked_snapshot, o.snapshot)
     from lake.refresh as r
     join lake.round as o on o.id = r.round_id

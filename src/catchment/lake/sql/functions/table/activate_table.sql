@@ -50,7 +50,7 @@ begin
    where d.id = p_dt_id;
   update lake.frontier as f
      set epoch = f.epoch + 1, data_snapshot = null, data_at = null, commit_snapshot = null, checked_snapshot = null,
-         rows = null
+         rows = null, round_id = null
    where f.dt_id = p_dt_id;
   delete from lake.read as r where r.dt_id = p_dt_id;
   delete from lake.version as v where v.dt_id = p_dt_id;
