@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 import psycopg
 import pytest
 from psycopg import Connection
 
 from tests.fixtures.register_driver import RegisterDatabase
+
+_SINCE = date(2025, 1, 1)
 
 
 @pytest.fixture
@@ -72,3 +75,27 @@ def test_transaction_asks_once_for_many_changes_and_again_after_a_savepoint(
     reg_db.conn.execute("call worker.drain('analytics')")
     row = reg_db.conn.execute("select count(*) from register.collect_request").fetchone()
     assert row == (0,)
+
+
+def test_an_editor_cannot_pause_capture(reg_db: RegisterDatabase, editor: Connection) -> None:
+    """Only functions of the owner may, and they note in another way what they change."""
+    for statement in (
+        "select register.pause_capture()",
+        "select register.resume_capture(true)",
+        "insert into register.capture_pause default values",
+        "set session_replication_role = replica",
+        "alter table register.legal_unit disable trigger user",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            editor.execute(statement)
+
+
+def test_a_pause_ends_with_the_call_that_made_it(reg_db: RegisterDatabase) -> None:
+    reg_db.import_rows("legal_unit", [{"tax_ident": n, "name": n, "employees": "3"} for n in "12"], valid_from=_SINCE)
+    reg_db.relate("1", "2", "2025-01-01")
+    with reg_db.conn.transaction():
+        reg_db.conn.execute("select register.assign_power_groups('{[1,1000000)}')")
+        reg_db.conn.execute("delete from register.base_change_log")
+        reg_db.stat("1", "turnover", 5, "2025-01-01")
+        assert reg_db.value("select count(*) from register.capture_pause") == 0
+        assert len(reg_db.log()) == 1
