@@ -2389,6 +2389,7 @@ REVOKE ALL ON FUNCTION register.facet_slot(p_unit_type text, p_primary_activity_
 REVOKE ALL ON FUNCTION register.fail_families(p_job_id integer, p_batch_seq integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.fill_extremes() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.fill_history_facet(p_round_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.fill_primaries(p_table text, p_args jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.fill_unit_facet() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.find_all_bridges() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.find_differences(p_round register.round) FROM PUBLIC;
@@ -2511,6 +2512,7 @@ REVOKE ALL ON FUNCTION register.plan_partitions(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.plan_periods(p_round_id bigint, p_report text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.power_group_rows(p_power_group_ids integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.power_ident(p_id integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.primary_candidates(p_table text, p_flag text, p_owner_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.process_details(p_owner text, p_mode text, p_args jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.process_establishments(p_mode text, p_args jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.process_idents(p_owner text, p_args jsonb) FROM PUBLIC;
@@ -2533,7 +2535,7 @@ REVOKE ALL ON FUNCTION register.refuse_edit(p_message text, p_hint text) FROM PU
 REVOKE ALL ON FUNCTION register.refuse_truncate() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.relate(p_influencing_id integer, p_influenced_id integer, p_type text, p_percentage numeric, p_valid_from date, p_valid_until date, p_comment text) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.relate(p_influencing_id integer, p_influenced_id integer, p_type text, p_percentage numeric, p_valid_from date, p_valid_until date, p_comment text) TO register_edit;
-REVOKE ALL ON FUNCTION register.remaining_primaries(p_legal_unit_id integer, p_enterprise_id integer, p_times datemultirange) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.remaining_primaries(p_unit_type text, p_unit_id integer, p_times datemultirange, p_enterprise_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.replace_history(p_round_id bigint, p_report text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.replace_unit_facet() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.replace_units(p_round_id bigint, OUT deleted bigint, OUT inserted bigint) FROM PUBLIC;

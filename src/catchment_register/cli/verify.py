@@ -20,6 +20,7 @@ REFERENCE_LIMIT = 20_000
 RULES = (
     "rows of one key are never valid on the same day",
     "what a row belongs to is there for all of its time",
+    "an enterprise that has units has a primary one",
     "a code is in its list",
     "rows of a unit do not overlap",
     "a published unit exists",

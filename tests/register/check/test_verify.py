@@ -90,6 +90,7 @@ BREAKS = {
     "what a row belongs to is there for all of its time": (
         "update register.activity set valid_from = '2020-01-01' where valid_from = '2024-01-01'"
     ),
+    "an enterprise that has units has a primary one": ("update register.legal_unit set primary_for_enterprise = false"),
     "a code is in its list": ("update register.location set region_id = 999999"),
     "rows of a unit do not overlap": ("update register.statistical_unit_row set is_only = not is_only"),
     "a published unit exists": (

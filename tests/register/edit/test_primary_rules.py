@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from typing import Any
+
+import pytest
 
 from tests.fixtures.register_driver import Register
 from tests.register.support import message, refused
@@ -218,3 +221,129 @@ def test_a_chosen_establishment_takes_the_place_of_the_others(reg: Register) -> 
         ("12", 2021, True),
         ("12", 2022, False),
     ]
+
+
+def end(reg: Register, ident: str, day: str = "2022-01-01") -> None:
+    owner, unit = reg.unit(ident)
+    reg.value("select register.end_unit(%s, %s, %s)", owner.removesuffix("_id"), unit, day)
+
+
+def delete(reg: Register, ident: str) -> None:
+    owner, unit = reg.unit(ident)
+    reg.value("select register.delete_unit(%s, %s)", owner.removesuffix("_id"), unit)
+
+
+def informal_flags(reg: Register, enterprise: int) -> list[tuple[str, int, bool]]:
+    found = reg.rows(
+        "select i.ident, e.valid_from, e.primary_for_enterprise from register.establishment as e"
+        " join register.external_ident as i on i.establishment_id = e.id where e.enterprise_id = %s order by 1, 2",
+        enterprise,
+    )
+    return [(r["ident"], r["valid_from"].year, r["primary_for_enterprise"]) for r in found]
+
+
+def counted(reg: Register, enterprise: int) -> list[tuple[int, str, bool]]:
+    """Rows of an enterprise: first year, name, whether it counts."""
+    found = reg.rows(
+        "select * from register.statistical_unit where unit_type = 'enterprise' and unit_id = %s order by valid_from",
+        enterprise,
+    )
+    return [(r["valid_from"].year, r["name"], r["used_for_counting"]) for r in found]
+
+
+def test_an_enterprise_whose_primary_legal_unit_ends_still_counts(reg: Register) -> None:
+    reg.lu("1", "2020-01-01")
+    home = reg.enterprise_of("1")
+    reg.lu("2", "2020-06-01", enterprise=home, primary=False)
+    end(reg, "1")
+    assert flags(reg) == [("1", 2020, home, True), ("2", 2020, home, False), ("2", 2022, home, True)]
+    reg.derive()
+    assert counted(reg, home) == [(2020, "Unit 1", True), (2020, "Unit 1", True), (2022, "Unit 2", True)]
+    reg.check()
+
+
+def test_an_enterprise_whose_primary_legal_unit_is_deleted_still_counts(reg: Register) -> None:
+    reg.lu("1", "2020-01-01")
+    home = reg.enterprise_of("1")
+    reg.lu("2", "2020-01-01", enterprise=home, primary=False)
+    delete(reg, "1")
+    assert flags(reg) == [("2", 2020, home, True)]
+    reg.derive()
+    assert counted(reg, home) == [(2020, "Unit 2", True)]
+
+
+@pytest.mark.parametrize("leave", [end, delete])
+def test_a_primary_legal_unit_does_not_leave_several_without_a_choice(
+    reg: Register, leave: Callable[[Register, str], None]
+) -> None:
+    reg.lu("1", "2020-01-01")
+    home = reg.enterprise_of("1")
+    for ident in "23":
+        reg.lu(ident, "2020-01-01", enterprise=home, primary=False)
+    with refused(reg, "RG005") as caught:
+        leave(reg, "1")
+    assert message(caught) == f"enterprise {home} keeps several legal units, and its primary one leaves"
+    reg.value("select register.set_primary('legal_unit', %s, '2020-01-01')", reg.unit_id("3"))
+    leave(reg, "1")
+    reg.check()
+
+
+@pytest.mark.parametrize("leave", [end, delete, lambda reg, ident: connect(reg, ident, None)])
+def test_an_informal_establishment_describes_an_enterprise_that_legal_units_have_left(
+    reg: Register, leave: Callable[[Register, str], None]
+) -> None:
+    reg.lu("1", "2020-01-01")
+    home = reg.enterprise_of("1")
+    reg.es("11", home, "2020-01-01", primary=False)
+    leave(reg, "1")
+    assert informal_flags(reg, home)[-1][2]
+    reg.check()
+    reg.derive()
+    assert counted(reg, home)[-1][1:] == ("Unit 11", True)
+
+
+@pytest.mark.parametrize("leave", [end, delete])
+def test_another_informal_establishment_takes_the_place_of_the_primary_one(
+    reg: Register, leave: Callable[[Register, str], None]
+) -> None:
+    reg.informal("1", "2020-01-01")
+    home = reg.enterprise_of("1")
+    reg.es("2", home, "2020-01-01", primary=False)
+    leave(reg, "1")
+    assert informal_flags(reg, home)[-1][2]
+    reg.check()
+
+
+def test_the_first_establishment_of_a_legal_unit_takes_the_place_of_the_primary_one(reg: Register) -> None:
+    """Nothing is described by it, so nobody has to choose."""
+    reg.lu("1", "2020-01-01")
+    reg.es("11", "1", "2020-01-01")
+    reg.es("13", "1", "2021-01-01", primary=False)
+    reg.es("12", "1", "2020-06-01", "2023-01-01", primary=False)
+    end(reg, "11")
+    assert primaries(reg, "1") == [
+        ("11", 2020, True),
+        ("12", 2020, False),
+        ("12", 2022, True),
+        ("13", 2021, False),
+        ("13", 2023, True),
+    ]
+    reg.check()
+
+
+def test_a_known_unit_that_gets_more_time_is_primary_where_nobody_is(reg: Register) -> None:
+    reg.lu("1", "2020-01-01", "2022-01-01")
+    home = reg.enterprise_of("1")
+    for ident in "23":
+        reg.lu(ident, "2020-01-01", "2022-01-01", enterprise=home, primary=False)
+    job = reg.import_rows(
+        "legal_unit", [{"tax_ident": n, "name": f"Unit {n}"} for n in "32"], valid_from=date(2021, 1, 1)
+    )
+    assert reg.import_errors(job) == {}
+    assert flags(reg) == [
+        ("1", 2020, home, True),
+        ("2", 2020, home, False),
+        ("2", 2022, home, True),
+        ("3", 2020, home, False),
+    ]
+    reg.check()

@@ -118,6 +118,25 @@ as $$
     left join owner as o on o.kind = d.kind and o.id = d.owner_id
    where (daterange(d.valid_from, d.valid_until) <@ o.valid) is not true
   union all
+  select 'an enterprise that has units has a primary one', format('enterprise %s from %s', p.enterprise_id, lower(t))
+    from (select u.enterprise_id, range_agg(daterange(u.valid_from, u.valid_until)) as times
+            from (select l.enterprise_id, l.valid_from, l.valid_until
+                    from register.legal_unit as l where not l.primary_for_enterprise
+                  union all
+                  select e.enterprise_id, e.valid_from, e.valid_until
+                    from register.establishment as e where not e.primary_for_enterprise) as u
+           group by u.enterprise_id) as p
+    left join lateral (
+      select range_agg(daterange(u.valid_from, u.valid_until)) as times
+        from (select l.valid_from, l.valid_until
+                from register.legal_unit as l where l.enterprise_id = p.enterprise_id and l.primary_for_enterprise
+              union all
+              select e.valid_from, e.valid_until
+                from register.establishment as e where e.enterprise_id = p.enterprise_id
+                 and e.primary_for_enterprise) as u
+    ) as m on true
+   cross join lateral unnest(p.times - coalesce(m.times, '{}')) as t
+  union all
   select 'a code is in its list', format('%s: %s %s', c.what, c.kind, c.id)
     from (select distinct x.what, x.kind, x.id from coded as x where x.id is not null) as c
    where not exists (select from code as k where k.kind = c.kind and k.id = c.id);

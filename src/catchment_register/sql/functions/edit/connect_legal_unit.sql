@@ -1,6 +1,6 @@
 -- connect_legal_unit: a legal unit belongs to another enterprise for some time; null makes a new one for it. Where it
--- was the primary one and one other legal unit remains, that becomes primary. In its new enterprise it is primary where
--- no other is. An enterprise that nothing belongs to any more is deleted. Returns the enterprise.
+-- was the primary one and one other unit remains, that becomes primary. In its new enterprise it is primary where no
+-- other legal unit is. An enterprise that nothing belongs to any more is deleted. Returns the enterprise.
 --
 --   locks   the legal unit
 --   raises  RG005 when several remain and nobody chose the primary one, RG008 when a unit is missing
@@ -18,6 +18,7 @@ declare
   v_times datemultirange;
   v_taken datemultirange;
   v_moves jsonb;
+  v_next  jsonb;
   v_left  integer[];
 begin
   perform register.lock_units(array[p_legal_unit_id], null);
@@ -46,10 +47,10 @@ begin
     return p_enterprise_id;
   end if;
 
+  v_next := register.remaining_primaries('legal_unit', p_legal_unit_id, v_times, p_enterprise_id);
   -- The unit and the one that takes its place change in one statement.
-  perform register.patch_slices('legal_unit', 'id',
-                                v_moves || register.remaining_primaries(p_legal_unit_id, p_enterprise_id, v_times),
-                                '{}', p_comment => p_comment);
+  perform register.patch_slices('legal_unit', 'id', v_moves || (v_next -> 'legal_unit'), '{}', p_comment => p_comment);
+  perform register.patch_slices('establishment', 'id', v_next -> 'establishment', '{}', p_comment => p_comment);
   perform register.drop_empty_enterprises(v_left);
   return p_enterprise_id;
 end;

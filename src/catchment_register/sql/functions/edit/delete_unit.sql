@@ -1,9 +1,10 @@
 -- delete_unit: a unit was never there: its slices, details, relationships and names go, and its enterprise if nothing
--- else belongs to it. A legal unit with establishments stays until those are deleted.
+-- else belongs to it. A legal unit with establishments stays until those are deleted. Where it was the primary one and
+-- one other unit remains, that becomes primary.
 --
 --   locks   the unit
---   raises  RG003 when a legal unit has establishments, RG008 when the unit is missing or not of a kind that can be
---           deleted
+--   raises  RG003 when a legal unit has establishments, RG005 when several units of its enterprise remain and nobody
+--           chose the primary one, RG008 when the unit is missing or not of a kind that can be deleted
 create or replace function register.delete_unit(
   p_unit_type  text,
   p_unit_id    integer
@@ -13,6 +14,7 @@ create or replace function register.delete_unit(
 as $$
 declare
   v_enterprises integer[];
+  v_next        jsonb;
 begin
   if p_unit_type not in ('legal_unit', 'establishment') then
     perform register.refuse_edit(format('a %s is not deleted by itself', replace(p_unit_type, '_', ' ')),
@@ -26,9 +28,12 @@ begin
           union all
           select e.enterprise_id from register.establishment as e where p_unit_type = 'establishment'
             and e.id = p_unit_id) as s;
+  v_next := register.remaining_primaries(p_unit_type, p_unit_id,
+                                         datemultirange(daterange('-infinity', 'infinity')));
   perform register.drop_names(p_unit_type || '_id', array[p_unit_id]);
   perform register.cut_details(p_unit_type || '_id', array[p_unit_id]);
   perform register.cut_slices(p_unit_type, 'id', array[p_unit_id]);
+  perform register.patch_slices(n.key, 'id', n.value, '{}') from jsonb_each(v_next) as n;
   perform register.drop_empty_enterprises(v_enterprises);
 end;
 $$;

@@ -1,9 +1,10 @@
 -- end_unit: a unit is there for the last time on the day before p_date; so are its details, its relationships, and the
 -- establishments of a legal unit as far as they belong to it. death_date says when a unit died; this says until when
--- the register has it.
+-- the register has it. Where it was the primary one and one other unit remains, that becomes primary.
 --
 --   locks   establishments, then the legal unit
---   raises  RG008 when nothing of the unit would be left, or it ends before that day
+--   raises  RG005 when several units of its enterprise remain and nobody chose the primary one, RG008 when nothing of
+--           the unit would be left, or it ends before that day
 create or replace function register.end_unit(
   p_unit_type  text,
   p_unit_id    integer,
@@ -14,6 +15,7 @@ create or replace function register.end_unit(
 as $$
 declare
   v_slice record;
+  v_next  jsonb;
 begin
   perform register.unit_times(p_unit_type, p_unit_id, p_date, 'infinity');
   if not exists (select from register.legal_unit as l
@@ -25,10 +27,13 @@ begin
                                         p_date),
                                  'Delete it instead.');
   end if;
+  v_next := register.remaining_primaries(p_unit_type, p_unit_id,
+                                         datemultirange(daterange(p_date, 'infinity')));
   if p_unit_type = 'establishment' then
     perform register.lock_units(null, array[p_unit_id]);
     perform register.cut_details('establishment_id', array[p_unit_id], p_date);
     perform register.cut_slices('establishment', 'id', array[p_unit_id], p_date);
+    perform register.patch_slices('establishment', 'id', v_next -> 'establishment', '{}');
     return;
   end if;
   for v_slice in
@@ -50,5 +55,6 @@ begin
   perform register.lock_units(array[p_unit_id], null);
   perform register.cut_details('legal_unit_id', array[p_unit_id], p_date);
   perform register.cut_slices('legal_unit', 'id', array[p_unit_id], p_date);
+  perform register.patch_slices(n.key, 'id', n.value, '{}') from jsonb_each(v_next) as n;
 end;
 $$;

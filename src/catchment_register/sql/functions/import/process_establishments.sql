@@ -30,5 +30,8 @@ begin
     case when v_formal then '{foreign_participation_id,image_id}'
          else '{foreign_participation_id,image_id,enterprise_id,primary_for_enterprise}' end::text[],
     p_is_new => (p_args ->> 'is_new')::boolean);
+  if not v_formal then
+    perform register.fill_primaries('establishment', p_args);
+  end if;
 end;
 $$;

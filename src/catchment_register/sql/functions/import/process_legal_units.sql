@@ -1,5 +1,6 @@
 -- process_legal_units: slices of legal units from rows of a batch, and enterprises for the new ones. A unit stays in
--- its enterprise, and primary if it was: rows do not say anything about that.
+-- its enterprise, and primary if it was: rows do not say anything about that. It becomes primary where it gets time in
+-- which its enterprise has no primary unit.
 create or replace function register.process_legal_units(
   p_mode  text,
   p_args  jsonb
@@ -17,5 +18,6 @@ begin
        from ' || register.batch_rows_text(),
     p_args, '{foreign_participation_id,image_id,enterprise_id,primary_for_enterprise}',
     p_is_new => (p_args ->> 'is_new')::boolean);
+  perform register.fill_primaries('legal_unit', p_args);
 end;
 $$;
