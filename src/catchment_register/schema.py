@@ -29,7 +29,7 @@ REGISTER = Schema(
 )
 
 # Raised with every change of what is derived from the same base data.
-DERIVATION = 1
+DERIVATION = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -2307,6 +2307,7 @@ REVOKE ALL ON FUNCTION register.capture_status() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.check_base() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.check_changes(p_unit_type text, p_unit_id integer, p_changes jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.check_derivation() FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.check_power_groups() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.check_register(p_deep boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.check_register(p_deep boolean) TO register_read;
 REVOKE ALL ON FUNCTION register.check_reports() FROM PUBLIC;

@@ -27,6 +27,8 @@ RULES = (
     "a unit is published",
     "a row is in the slot of its facet",
     "codes in use are counted",
+    "units that are related are in one power group",
+    "a power group is what its legal units are at the time",
     "units at the end of a period are those in stock on that day",
     "facets of units count every counted row once",
     "the history by facet sums up to the history",

@@ -9,6 +9,7 @@ from psycopg import Connection
 from catchment_register.reference.algebra import shown
 from catchment_register.reference.compare import differences
 from catchment_register.reference.facets import HISTORY_DIMENSIONS, UNIT_DIMENSIONS, history_facets, unit_facets
+from catchment_register.reference.groups import check_groups
 from catchment_register.reference.history import history
 from catchment_register.reference.load import Base, load
 from catchment_register.reference.model import Row, UnitRow, all_periods
@@ -22,8 +23,9 @@ FACET_KEY = ("valid_from", "valid_until", "unit_type", *UNIT_DIMENSIONS)
 
 def check_units(conn: Connection[Any], base: Base | None = None) -> list[str]:
     """In what the published units differ from what the base data say."""
-    expected = derive_units(base or load(conn))
-    return differences(map(_flat, published_units(conn)), map(_flat, expected), UNIT_KEY)
+    base = base or load(conn)
+    wrong = differences(map(_flat, published_units(conn)), map(_flat, derive_units(base)), UNIT_KEY)
+    return check_groups(base) + wrong
 
 
 def check_reports(conn: Connection[Any], rows: list[UnitRow] | None = None) -> dict[str, list[str]]:

@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 from catchment_register.reference.algebra import Summary, lift, merge
+from catchment_register.reference.groups import Group, find_groups
 from catchment_register.reference.load import Base, Unit
 from catchment_register.reference.model import Row, UnitRow
-from catchment_register.reference.spans import Span, cut, enterprise_spans, latest, span, unit_spans
+from catchment_register.reference.spans import Span, clip, cut, enterprise_spans, latest, span, unit_spans
 
 _LISTS = ("establishment", "legal_unit", "enterprise")
 _CONTACT = ("web_address", "email_address", "phone_number", "landline", "mobile_number", "fax_number")
@@ -28,9 +29,8 @@ def derive_units(base: Base) -> list[UnitRow]:
     for number, enterprise in base.enterprises.items():
         unit = ("enterprise", number)
         rows[unit] = list(_enterprise(base, enterprise, _rows_of_parts(base, unit, rows)))
-    for number, group in base.power_groups.items():
-        rows[("power_group", number)] = list(_power_group(base, group, rows))
-    return [row for some in rows.values() for row in some]
+    groups = [row for group in find_groups(base) for row in _power_group(base, group, rows)]
+    return [row for some in rows.values() for row in some] + groups
 
 
 def _establishment(base: Base, unit: Unit) -> Iterable[UnitRow]:
@@ -83,17 +83,21 @@ def _enterprise(base: Base, enterprise: Row, parts: list[UnitRow]) -> Iterable[U
         yield UnitRow("enterprise", number, *stretch, about, merge(counted))
 
 
-def _power_group(base: Base, group: Row, rows: dict[Unit, list[UnitRow]]) -> Iterable[UnitRow]:
-    related = [r for r in base.relationships if r["derived_power_group_id"] == group["id"]]
-    for stretch in cut(span(r) for r in related):
-        now = [r for r in related if latest([r], stretch)]
-        ids = sorted({r[end] for r in now for end in ("influencing_id", "influenced_id")})
-        members = [row for i in ids if (row := _last_row(rows, i, stretch))]
+def _power_group(base: Base, group: Group, rows: dict[Unit, list[UnitRow]]) -> Iterable[UnitRow]:
+    about_it = base.power_groups.get(group.number or 0)
+    if about_it is None:
+        return
+    spans = [span(row) for row in (*group.relationships, *group.chosen)]
+    for unit in group.units:
+        mine = [span(r) for r in group.relationships if unit in (r["influencing_id"], r["influenced_id"])]
+        spans += clip([Span(r.valid_from, r.valid_until) for r in rows.get(("legal_unit", unit), [])], mine)
+    for stretch in cut(spans):
+        members = [row for i in group.members(stretch) for row in _during(rows.get(("legal_unit", i), []), stretch)]
         if not members:
             continue
-        root_id = _root(base, group["id"], related, stretch)
-        root = None if root_id is None else _last_row(rows, root_id, stretch)
-        about = _described(root, group["short_name"] or group["name"] or None, group)
+        root_id = group.root(stretch)
+        root = next((row for row in members if row.unit_id == root_id), None)
+        about = _described(root, about_it["short_name"] or about_it["name"] or None, about_it)
         counting = [m for m in members if m.counts]
         about |= _lists("legal_unit", members)
         about |= _united([], counting)
@@ -102,7 +106,7 @@ def _power_group(base: Base, group: Row, rows: dict[Unit, list[UnitRow]]) -> Ite
         about["related_enterprise_ids"] = _union([m.about["related_enterprise_ids"] for m in members])
         about["included_enterprise_ids"] = _union([m.about["related_enterprise_ids"] for m in counting])
         about["primary_legal_unit_id"] = root_id
-        yield UnitRow("power_group", group["id"], *stretch, about, merge(m.summary for m in counting))
+        yield UnitRow("power_group", about_it["id"], *stretch, about, merge(m.summary for m in counting))
 
 
 def _own(base: Base, unit: Unit, stretch: Span) -> tuple[Row, Summary] | None:
@@ -162,14 +166,6 @@ def _united(direct: list[UnitRow], legal_units: list[UnitRow]) -> Row:
     return {column: _union([ids, *(u.about[column] for u in legal_units)]) for column, ids in own.items()}
 
 
-def _root(base: Base, group_id: int, related: list[Row], stretch: Span) -> int | None:
-    """The legal unit that describes a group: the one written down for the time, else the one that nobody influences."""
-    told = latest((r for r in base.roots if r["power_group_id"] == group_id), stretch)
-    if told is not None:
-        return told["root_legal_unit_id"]
-    return min({r["influencing_id"] for r in related} - {r["influenced_id"] for r in related}, default=None)
-
-
 def _is_primary(base: Base, part: UnitRow) -> bool:
     slice_ = latest(base.slices[(part.unit_type, part.unit_id)], Span(part.valid_from, part.valid_until))
     return slice_ is not None and bool(slice_["primary_for_enterprise"])
@@ -181,12 +177,6 @@ def _during(rows: list[UnitRow], stretch: Span) -> list[UnitRow]:
 
 def _rows_of_parts(base: Base, unit: Unit, rows: dict[Unit, list[UnitRow]]) -> list[UnitRow]:
     return [row for part in base.parts.get(unit, []) for row in rows[part]]
-
-
-def _last_row(rows: dict[Unit, list[UnitRow]], unit_id: int, stretch: Span) -> UnitRow | None:
-    """The row of a legal unit that overlaps a stretch; of several, the one that starts last."""
-    here = [r for r in rows.get(("legal_unit", unit_id), []) if r.valid_from < stretch.valid_until]
-    return max((r for r in here if stretch.valid_from < r.valid_until), key=lambda r: r.valid_from, default=None)
 
 
 def _typed(base: Base, unit: Unit, kind: str, type_: str, stretch: Span) -> Row:

@@ -14,12 +14,12 @@ begin
         ('no_jit',
          'set jit = off',
          'amend_history amend_unit_facet analyse_relationships analyse_units assign_power_groups check_base '
-         'check_derivation check_reports check_units choose_power_roots choose_primary close_moments closed_groups '
-         'collect_changes collect_facet_cells collect_history_cells count_used delete_empty_groups derive_reports '
-         'derive_statistical_history derive_statistical_history_facet derive_statistical_history_facet_period '
-         'derive_statistical_history_period derive_statistical_unit derive_statistical_unit_continue '
-         'derive_statistical_unit_facet derive_statistical_unit_facet_partition drop_doubles effective_units '
-         'enterprise_rows find_all_bridges find_differences finish_statistical_history '
+         'check_derivation check_power_groups check_reports check_units choose_power_roots choose_primary '
+         'close_moments closed_groups collect_changes collect_facet_cells collect_history_cells count_used '
+         'delete_empty_groups derive_reports derive_statistical_history derive_statistical_history_facet '
+         'derive_statistical_history_facet_period derive_statistical_history_period derive_statistical_unit '
+         'derive_statistical_unit_continue derive_statistical_unit_facet derive_statistical_unit_facet_partition '
+         'drop_doubles effective_units enterprise_rows find_all_bridges find_differences finish_statistical_history '
          'finish_statistical_history_facet follow_bridges guard_children guard_codes guard_ident guard_overlap '
          'guard_owner guard_parent guard_primary guard_root guard_statistic import_job_cleanup import_job_process '
          'import_settled import_started legal_unit_rows legal_units_of lift link_relationships link_units load_batch '
@@ -88,9 +88,9 @@ begin
         -- Sorts and hash tables of a large batch, or of a check.
         ('memory_128',
          'set work_mem = ''128MB''',
-         'check_base check_derivation check_reports check_units choose_primary close_moments collect_facet_cells '
-         'collect_history_cells enterprise_rows find_all_bridges legal_unit_rows link_relationships '
-         'look_up_history_extremes merge_moments merge_parts own_rows recount_used replace_history '
+         'check_base check_derivation check_power_groups check_reports check_units choose_primary close_moments '
+         'collect_facet_cells collect_history_cells enterprise_rows find_all_bridges legal_unit_rows '
+         'link_relationships look_up_history_extremes merge_moments merge_parts own_rows recount_used replace_history '
          'replace_unit_facet stage_batch stage_history stage_history_facet sum_moments'),
         -- Sorts and hash tables of a whole round.
         ('memory_256',

@@ -101,6 +101,14 @@ BREAKS = {
         "update register.statistical_unit_row set hash_slot = (hash_slot + 1) % 16384"
     ),
     "codes in use are counted": ("update register.used_code set row_count = row_count + 1 where kind = 'region'"),
+    "units that are related are in one power group": (
+        "insert into register.legal_relationship (influencing_id, influenced_id, type_id, valid_from,"
+        " primary_influencer_only, derived_power_group_id) select influenced_id, influencing_id, type_id, valid_from,"
+        " false, 5000 from register.legal_relationship"
+    ),
+    "a power group is what its legal units are at the time": (
+        "update register.statistical_unit_row set moments = null where unit_type = 'power_group'"
+    ),
     "units at the end of a period are those in stock on that day": (
         "update register.statistical_history_row set measures.exists_count = (measures).exists_count + 1"
         " where resolution = 'year'"

@@ -112,7 +112,7 @@ def test_a_moved_legal_unit_cuts_each_enterprise_only_while_it_belongs_there(uni
     assert_right(units)
 
 
-def test_a_power_group_is_cut_by_its_relationships_alone(units: Register) -> None:
+def test_a_power_group_is_cut_by_its_relationships_and_its_units(units: Register) -> None:
     for ident in ("1", "2", "3"):
         units.lu(ident, "2020-01-01", employees=1)
     units.relate("1", "2", "2020-03-01")
@@ -120,6 +120,11 @@ def test_a_power_group_is_cut_by_its_relationships_alone(units: Register) -> Non
     units.stat("1", "turnover", 1, "2020-04-01")
     derive(units)
     group = units.value("select id from register.power_group")
-    assert cuts(units, "power_group", group) == ["2020-03-01..2020-06-01", "2020-06-01..2021-01-01", "2021-01-01.."]
-    assert [len(r["related_legal_unit_ids"]) for r in rows_of(units, "power_group", group)] == [2, 3, 2]
+    assert cuts(units, "power_group", group) == [
+        "2020-03-01..2020-04-01",
+        "2020-04-01..2020-06-01",
+        "2020-06-01..2021-01-01",
+        "2021-01-01..",
+    ]
+    assert [len(r["related_legal_unit_ids"]) for r in rows_of(units, "power_group", group)] == [2, 2, 3, 2]
     assert_right(units)

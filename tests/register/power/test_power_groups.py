@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import pytest
 
 from tests.fixtures.register_driver import Register
+from tests.register.agreement import assert_agreement
 from tests.register.breaking import break_once, drain
 from tests.register.support import message, refused
 from tests.register.unit_support import assert_right, derive, rows_of, without_reports
@@ -268,3 +271,107 @@ def test_a_hand_made_group_without_units_is_left_alone(units: Register) -> None:
     relate(units, "ab")
     derive(units)
     assert units.value("select count(*) from register.power_group where id = %s", made) == 1
+
+
+def figures(reg: Register) -> list[tuple[str, str, str, int | None]]:
+    """Rows of the only group: first day, last day, name, employees."""
+    return [
+        (str(r["valid_from"]), str(r["valid_to"]), r["name"], r["stats_summary"].get("employees", {}).get("sum"))
+        for r in rows_of(reg, "power_group", only_group(reg))
+    ]
+
+
+def test_the_figures_of_a_group_are_those_of_its_time(reg: Register) -> None:
+    for ident in "ab":
+        reg.lu(ident, "2023-01-01")
+    reg.stat("a", "employees", 10, "2023-01-01", "2025-01-01")
+    reg.stat("a", "employees", 30, "2025-01-01")
+    reg.stat("b", "employees", 1, "2023-01-01")
+    reg.relate("a", "b", "2023-01-01")
+    reg.derive()
+    assert figures(reg) == [
+        ("2023-01-01", "2024-12-31", "Unit a", 11),
+        ("2025-01-01", str(date.max), "Unit a", 31),
+    ]
+    employees = {
+        r["year"]: r["stats_summary"]["employees"]["sum"]
+        for r in reg.history()
+        if (r["resolution"], r["unit_type"]) == ("year", "power_group")
+    }
+    assert employees == {2023: 11, 2024: 11, 2025: 31, 2026: 31}
+    assert_agreement(reg)
+
+
+def test_a_unit_that_is_not_in_the_group_yet_does_not_cut_its_time(units: Register) -> None:
+    units.relate("a", "b", "2020-01-01")
+    units.relate("a", "c", "2023-01-01")
+    units.stat("c", "employees", 5, "2022-01-01")
+    units.stat("b", "employees", 2, "2021-01-01", "2024-01-01")
+    derive(units)
+    assert [(f[0], f[3]) for f in figures(units)] == [
+        ("2020-01-01", None),
+        ("2021-01-01", 2),
+        ("2023-01-01", 7),
+        ("2024-01-01", 5),
+    ]
+    assert_right(units)
+
+
+def test_a_root_describes_its_group_from_the_day_that_was_chosen(units: Register) -> None:
+    relate(units, "ab", "ac")
+    derive(units)
+    root = {"power_group_id": only_group(units), "custom_root_legal_unit_id": units.unit_id("c")}
+    units.insert("power_root", **root, valid_from="2022-01-01", valid_until="2023-01-01")
+    derive(units)
+    assert [f[:3] for f in figures(units)] == [
+        ("2020-01-01", "2021-12-31", "Unit a"),
+        ("2022-01-01", "2022-12-31", "Unit c"),
+        ("2023-01-01", str(date.max), "Unit a"),
+    ]
+    assert_right(units)
+
+
+def test_a_derived_root_has_the_time_that_a_chosen_one_leaves(units: Register) -> None:
+    relate(units, "ac", "bc", "bd")
+    derive(units)
+    units.conn.execute("delete from register.power_root")
+    root = {"power_group_id": only_group(units), "custom_root_legal_unit_id": units.unit_id("d")}
+    units.insert("power_root", **root, valid_from="2022-01-01", valid_until="2023-01-01")
+    derive(units)
+    found = units.rows("select * from register.power_root order by valid_from")
+    assert [(r["valid_from"].year, r["root_legal_unit_id"]) for r in found] == [
+        (2020, units.unit_id("b")),
+        (2022, units.unit_id("d")),
+        (2023, units.unit_id("b")),
+    ]
+    assert [f[2] for f in figures(units)] == ["Unit b", "Unit d", "Unit b"]
+    assert_right(units)
+
+
+def test_the_root_is_a_unit_of_the_group_at_the_time(units: Register) -> None:
+    units.relate("a", "b", "2020-01-01", "2021-01-01")
+    units.relate("b", "c", "2020-01-01")
+    units.relate("d", "e", "2022-01-01")
+    units.relate("c", "d", "2022-01-01", "2023-01-01")
+    derive(units)
+    # Nobody ever influences a, but from 2021 on it is not there; then b is at the top, and from 2023 on d is, too.
+    assert [(f[0], f[2]) for f in figures(units)] == [
+        ("2020-01-01", "Unit a"),
+        ("2021-01-01", "Unit b"),
+        ("2022-01-01", "Unit b"),
+        ("2023-01-01", "Unit b"),
+    ]
+    assert_right(units)
+
+
+def test_many_units_that_change_on_days_of_their_own_cut_their_group_once_each(reg: Register) -> None:
+    without_reports(reg)
+    reg.lu("top", "2020-01-01")
+    for n in range(60):
+        reg.lu(f"u{n}", "2020-01-01")
+        reg.stat(f"u{n}", "employees", 1, str(date(2021, 1, 1) + timedelta(days=n)))
+        reg.relate("top", f"u{n}", "2020-01-01")
+    derive(reg)
+    rows = figures(reg)
+    assert [f[3] for f in rows] == [None, *range(1, 61)]
+    assert_right(reg)

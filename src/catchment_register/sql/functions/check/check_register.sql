@@ -12,6 +12,8 @@ begin
   union all
   select c.rule, c.detail from register.check_units() as c
   union all
+  select c.rule, c.detail from register.check_power_groups() as c
+  union all
   select c.rule, c.detail from register.check_reports() as c
   union all
   select c.rule, c.detail from register.check_rounds() as c;

@@ -1,6 +1,6 @@
 -- load_groups: copy the relationships of power groups into scratch.
 --
---   returns the legal units that are or were in one of the groups, and their roots, in order
+--   returns the legal units that are or were in one of the groups, in order
 --   reads   pg_temp.b_relation
 --   writes  pg_temp.b_relation
 --   plan    no_jit, generic, indexed
@@ -16,9 +16,6 @@ begin
   return array(select r.influencing_id from pg_temp.b_relation as r
                 union
                select r.influenced_id from pg_temp.b_relation as r
-                union
-               select p.root_legal_unit_id from register.power_root as p
-                where p.power_group_id = any (p_power_group_ids) and p.root_legal_unit_id is not null
                 order by 1);
 end;
 $$;

@@ -1,6 +1,6 @@
 -- choose_power_roots: the root of each group of g_component whose relationships do not tell it, because all its units
 -- are influenced or several are not: the one that influences most others, directly or through them. A root that
--- somebody chose stays while it is in the group; a group with one top needs no row.
+-- somebody chose stays while it is in the group, for its time; ours has the rest. A group with one top needs no row.
 --
 --   reads   pg_temp.g_component, pg_temp.g_edge, pg_temp.g_root, pg_temp.g_unit
 --   writes  pg_temp.g_root
@@ -37,26 +37,44 @@ begin
   delete from register.power_root as p
    using pg_temp.g_component as c
    where p.power_group_id = c.power_group_id
-     and case
-           when p.custom_root_legal_unit_id is null then
-             not exists (select from pg_temp.g_root as g
-                          where g.power_group_id = p.power_group_id
-                            and g.root_id = p.derived_root_legal_unit_id
-                            and g.valid_from = p.valid_from)
-           else
-             not exists (select from pg_temp.g_unit as u where u.unit_id = p.custom_root_legal_unit_id
-                            and u.label = c.label)
-         end;
+     and p.custom_root_legal_unit_id is not null
+     and not exists (select from pg_temp.g_unit as u where u.unit_id = p.custom_root_legal_unit_id
+                        and u.label = c.label);
   update register.power_root as p
      set derived_root_legal_unit_id = g.root_id
     from pg_temp.g_component as c
     left join pg_temp.g_root as g on g.power_group_id = c.power_group_id
    where p.power_group_id = c.power_group_id
+     and p.custom_root_legal_unit_id is not null
      and p.derived_root_legal_unit_id is distinct from g.root_id;
-  insert into register.power_root (power_group_id, valid_from, derived_root_legal_unit_id)
-  select g.power_group_id, g.valid_from, g.root_id
-    from pg_temp.g_root as g
-   where not exists (select from register.power_root as p where p.power_group_id = g.power_group_id);
+
+  with wanted as materialized (
+    select g.power_group_id, g.root_id, lower(t) as valid_from, coalesce(upper(t), 'infinity') as valid_until
+      from pg_temp.g_root as g
+     cross join lateral unnest(
+       datemultirange(daterange(g.valid_from, 'infinity'))
+       - coalesce((select range_agg(daterange(p.valid_from, p.valid_until)) from register.power_root as p
+                    where p.power_group_id = g.power_group_id and p.custom_root_legal_unit_id is not null),
+                  '{}')) as t
+  ),
+  gone as (
+    delete from register.power_root as p
+     using pg_temp.g_component as c
+     where p.power_group_id = c.power_group_id
+       and p.custom_root_legal_unit_id is null
+       and not exists (select from wanted as w
+                        where (w.power_group_id, w.root_id, w.valid_from, w.valid_until)
+                              = (p.power_group_id, p.derived_root_legal_unit_id, p.valid_from, p.valid_until))
+    returning 1
+  )
+  insert into register.power_root (power_group_id, valid_from, valid_until, derived_root_legal_unit_id)
+  select w.power_group_id, w.valid_from, w.valid_until, w.root_id
+    from wanted as w
+   where not exists (select from register.power_root as p
+                      where (w.power_group_id, w.root_id, w.valid_from, w.valid_until)
+                            = (p.power_group_id, p.derived_root_legal_unit_id, p.valid_from, p.valid_until))
+     -- The old rows go first: a new one may start on the same day.
+     and (select count(*) from gone) >= 0;
   drop table pg_temp.g_root;
 end;
 $$;
