@@ -78,3 +78,36 @@ def test_activities_of_another_standard_are_not_listed(units: Register) -> None:
         " (select id from register.activity_category_standard where code = 'isic_v4')"
     )
     assert used(units, "activity_category") == []
+
+
+def damage(reg: Register) -> None:
+    reg.conn.execute(
+        "update register.used_code set row_count = row_count + 7 where kind = 'activity';"
+        "delete from register.used_code where kind in ('region', 'country');"
+        f"insert into register.used_code values ('sector', {reg.code('sector', '2100')}, 3)"
+    )
+
+
+def test_deriving_everything_counts_codes_again(units: Register) -> None:
+    before = counts(units)
+    damage(units)
+    assert counts(units) != before
+    units.value("select worker.enqueue_collect_changes('all')")
+    derive(units)
+    assert counts(units) == before
+    assert units.rows("select * from register.check_units()") == []
+
+
+def test_counting_again_touches_nothing_that_is_right(units: Register) -> None:
+    written = "select xmin::text, ctid::text from register.used_code order by 1, 2"
+    before = units.rows(written)
+    units.conn.execute("select register.recount_used()")
+    assert units.rows(written) == before
+
+
+def test_a_count_that_was_too_small_breaks_no_round(units: Register) -> None:
+    damage(units)
+    units.conn.execute("delete from register.location")
+    derive(units)
+    assert used(units, "region") == []
+    assert units.rows("select * from register.check_units()") == []

@@ -1,5 +1,5 @@
 -- count_used: bring the counts of used codes up to date by the differences of a flush. A code that no row names any
--- more goes.
+-- more goes. Where a count would fall below that, it was wrong before: then all are counted again.
 --
 --   plan    no_jit
 create or replace function register.count_used(p_flush_id bigint)
@@ -38,5 +38,8 @@ begin
     update set row_count = u.row_count + n.change
   when not matched then
     insert (kind, code_id, row_count) values (n.kind, n.code_id, n.change);
+exception
+  when check_violation then
+    perform register.recount_used();
 end;
 $$;

@@ -1,6 +1,6 @@
 -- publish_units: bring the published units in line with what a round has staged. Units of the round without a staged
 -- row go; rows that are the same are not touched. The differences are written down for the reports, unless so much
--- changed that these are better rebuilt.
+-- changed that these are better rebuilt. A round of kind all counts the codes in use again, whatever it finds.
 --
 --   raises  RG010 when staged rows were lost in a crash of the server
 --   plan    no_jit, memory_256
@@ -40,6 +40,8 @@ begin
     update register.report_state as s set applied_flush_id = null where s.applied_flush_id is not null;
     delete from register.statistical_unit_change;
     delete from register.statistical_unit_facet_dirty_partitions;
+  end if;
+  if v_rebuild or v_round.kind = 'all' then
     perform register.recount_used();
   elsif v_changed > 0 then
     perform register.count_used(v_flush_id);
