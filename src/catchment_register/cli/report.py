@@ -102,7 +102,9 @@ def demography(
         plot.plot_bars(
             picture, f"{unit_type.replace('_', ' ')}: births and deaths", [str(r["year"]) for r in rows], series
         )
-    print_rows(rows, list(rows[0]) if rows else [], as_json=as_json, empty="There is no history yet.")
+    besides = ("ended_alive",)
+    columns = [name for name in (rows[0] if rows else ()) if name not in besides]
+    print_rows(rows, columns, as_json=as_json, empty="There is no history yet.", extra=besides)
 
 
 @app.command()

@@ -102,6 +102,37 @@ def test_demography(told: RegisterDatabase) -> None:
     assert (rows[2025]["deaths"], rows[2025]["natural_change"]) == (1, -1)
 
 
+def test_survival_counts_deaths_and_no_corrections(reg_db: RegisterDatabase) -> None:
+    with reg_db.conn.transaction():
+        # The birth is corrected to the year before; what was written stays written.
+        reg_db.lu("1", "2020-01-01", "2021-01-01", birth_date="2020-02-01")
+        reg_db.lu("1", "2021-01-01", birth_date="2019-12-01")
+        # Two that stop counting, or end in the register, are not dead for that. The other two are dead.
+        reg_db.lu("2", "2021-01-01", "2022-01-01", birth_date="2021-01-01")
+        reg_db.lu("2", "2022-01-01", status="passive", birth_date="2021-01-01")
+        reg_db.lu("3", "2021-01-01", "2023-01-01", birth_date="2021-01-01")
+        reg_db.lu("4", "2021-01-01", "2022-01-01", birth_date="2021-01-01")
+        reg_db.lu("4", "2022-01-01", birth_date="2021-01-01", death_date="2022-05-01")
+        reg_db.lu("5", "2021-01-01", "2022-01-01", birth_date="2021-01-01", death_date="2021-12-31")
+        # The register learnt of no birth any more, and not of a death either.
+        reg_db.lu("6", "2021-01-01", "2022-01-01", birth_date="2021-06-01")
+        reg_db.lu("6", "2022-01-01")
+        # A death that is to come, and one that was taken back.
+        reg_db.lu("7", "2022-01-01", birth_date="2022-01-01", death_date="2030-01-01")
+        reg_db.lu("8", "2022-01-01", "2023-01-01", birth_date="2022-01-01", death_date="2022-12-31")
+        reg_db.lu("8", "2023-01-01", birth_date="2022-01-01")
+    reg_db.derive()
+    rows = {r["year"]: r for r in read(reg_db, "report", "demography")}
+    shown = ("born_then", "alive_today", "ended_alive")
+    assert {year: tuple(row[c] for c in shown) for year, row in rows.items()} == {
+        2020: (None, None, None),
+        2021: (5, 3, 1),
+        2022: (2, 2, 0),
+        **dict.fromkeys(range(2023, 2027), (None, None, None)),
+    }
+    assert [float(rows[year]["survival_pct"]) for year in (2021, 2022)] == [60, 100]
+
+
 def test_facets_on_a_day(told: RegisterDatabase) -> None:
     found = read(told, "report", "facets", "--at", "2025-01-01")
     assert found["count"] == 3

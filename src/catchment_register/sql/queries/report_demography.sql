@@ -1,21 +1,32 @@
--- Births and deaths by year, and how many of those born in a year are there today.
-with born as (
-  select extract(year from u.birth_date)::integer as year, count(distinct u.unit_id) as born,
-         count(distinct u.unit_id) filter (where u.valid_from <= t.today and u.valid_until > t.today
-                                           and u.birth_date <= t.today
-                                             and coalesce(u.death_date > t.today, true)) as alive
-    from register.statistical_unit as u
+-- Births and deaths by year, and what has become of those born in a year. A unit is told by what is known of it today:
+-- its latest birth and the death of its latest row, however often they were corrected.
+with unit as (
+  select u.unit_id,
+         (array_agg(u.birth_date order by u.valid_from desc) filter (where u.birth_date is not null))[1] as birth_date,
+         (array_agg(u.death_date order by u.valid_from desc))[1] as death_date, max(u.valid_until) as valid_until,
+         bool_or(u.used_for_counting) as counts, t.today
+    from register.statistical_unit_row as u
    cross join (select register.today() as today) as t
    where u.unit_type = %(unit_type)s
-     and u.used_for_counting
+     and u.valid_from <= t.today
+   group by u.unit_id, t.today
+),
+cohort as (
+  select extract(year from u.birth_date)::integer as year, count(*) as born,
+         count(*) filter (where u.death_date <= u.today) as died,
+         count(*) filter (where (u.death_date <= u.today) is not true and u.valid_until <= u.today) as ended
+    from unit as u
+   where u.counts
+     and u.birth_date <= u.today
    group by extract(year from u.birth_date)
 )
 select h.year, h.countable_count, h.births, h.deaths, h.births - h.deaths as natural_change,
        round(100.0 * h.births / nullif(h.countable_count, 0), 1) as birth_rate_pct,
        round(100.0 * h.deaths / nullif(h.countable_count, 0), 1) as death_rate_pct,
-       b.born as born_then, b.alive as alive_today, round(100.0 * b.alive / b.born, 1) as survival_pct
+       c.born as born_then, c.born - c.died as alive_today, c.ended as ended_alive,
+       round(100.0 * (c.born - c.died) / c.born, 1) as survival_pct
   from register.statistical_history as h
-  left join born as b on b.year = h.year
+  left join cohort as c on c.year = h.year
  where h.unit_type = %(unit_type)s
    and h.resolution = 'year'
  order by h.year;
