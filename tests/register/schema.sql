@@ -627,6 +627,7 @@ CREATE TABLE register.establishment (
     edit_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     edit_by text DEFAULT SESSION_USER NOT NULL,
     edit_comment text,
+    CONSTRAINT establishment_dies_after_birth CHECK ((death_date >= birth_date)),
     CONSTRAINT establishment_has_one_owner CHECK (((legal_unit_id IS NULL) <> (enterprise_id IS NULL))),
     CONSTRAINT establishment_in_years_1_to_9999 CHECK ((((valid_from >= '0001-01-01'::date) AND (valid_from <= '9999-12-30'::date)) AND ((valid_until <= '9999-12-30'::date) OR (valid_until = 'infinity'::date)) AND ((birth_date >= '0001-01-01'::date) AND (birth_date <= '9999-12-31'::date)) AND ((death_date >= '0001-01-01'::date) AND (death_date <= '9999-12-31'::date)) AND (((edit_at AT TIME ZONE '00:00:00'::interval) >= '0001-01-02 00:00:00'::timestamp without time zone) AND ((edit_at AT TIME ZONE '00:00:00'::interval) <= '9999-12-31 00:00:00'::timestamp without time zone)))),
     CONSTRAINT establishment_name_has_a_length CHECK (((length(name) >= 1) AND (length(name) <= 256))),
@@ -1089,6 +1090,7 @@ CREATE TABLE register.legal_unit (
     edit_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     edit_by text DEFAULT SESSION_USER NOT NULL,
     edit_comment text,
+    CONSTRAINT legal_unit_dies_after_birth CHECK ((death_date >= birth_date)),
     CONSTRAINT legal_unit_in_years_1_to_9999 CHECK ((((valid_from >= '0001-01-01'::date) AND (valid_from <= '9999-12-30'::date)) AND ((valid_until <= '9999-12-30'::date) OR (valid_until = 'infinity'::date)) AND ((birth_date >= '0001-01-01'::date) AND (birth_date <= '9999-12-31'::date)) AND ((death_date >= '0001-01-01'::date) AND (death_date <= '9999-12-31'::date)) AND (((edit_at AT TIME ZONE '00:00:00'::interval) >= '0001-01-02 00:00:00'::timestamp without time zone) AND ((edit_at AT TIME ZONE '00:00:00'::interval) <= '9999-12-31 00:00:00'::timestamp without time zone)))),
     CONSTRAINT legal_unit_name_has_a_length CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT legal_unit_short_name_is_short CHECK ((length(short_name) <= 16)),
@@ -2179,6 +2181,8 @@ CREATE TRIGGER guard_5_children_update AFTER UPDATE ON register.establishment RE
 CREATE TRIGGER guard_5_children_update AFTER UPDATE ON register.legal_unit REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_children('establishment', 'legal_unit_id', 'activity', 'legal_unit_id', 'location', 'legal_unit_id', 'contact', 'legal_unit_id', 'stat_for_unit', 'legal_unit_id', 'person_for_unit', 'legal_unit_id', 'external_ident', 'legal_unit_id', 'tag_for_unit', 'legal_unit_id', 'unit_notes', 'legal_unit_id', 'legal_relationship', 'influencing_id', 'legal_relationship', 'influenced_id');
 CREATE TRIGGER guard_5_ident_insert AFTER INSERT ON register.external_ident REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_ident();
 CREATE TRIGGER guard_5_ident_update AFTER UPDATE ON register.external_ident REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_ident();
+CREATE TRIGGER guard_5_region_insert AFTER INSERT ON register.location REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_region();
+CREATE TRIGGER guard_5_region_update AFTER UPDATE ON register.location REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_region();
 CREATE TRIGGER guard_5_root_insert AFTER INSERT ON register.power_root REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_root();
 CREATE TRIGGER guard_5_root_update AFTER UPDATE ON register.power_root REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_root();
 CREATE TRIGGER refuse_delete BEFORE DELETE ON register.activity_category FOR EACH ROW EXECUTE FUNCTION register.refuse_code_change();
@@ -2279,6 +2283,7 @@ GRANT USAGE ON SCHEMA register TO catchment_worker;
 REVOKE ALL ON FUNCTION register.activity_code(p_path text, p_pattern text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.activity_key(p_code text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.activity_path(p_digits text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.add_activities(p_standard_id integer, p_codes text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.add_counts(p_one jsonb, p_two jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.add_measures(p_one register.measures, p_two register.measures) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.add_moment(p_one register.moment, p_two register.moment) FROM PUBLIC;
@@ -2329,6 +2334,7 @@ REVOKE ALL ON FUNCTION register.collect_history_cells(p_round_id bigint, p_parti
 REVOKE ALL ON FUNCTION register.conclude_analysis(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.connect_legal_unit(p_legal_unit_id integer, p_enterprise_id integer, p_valid_from date, p_valid_until date, p_comment text) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.connect_legal_unit(p_legal_unit_id integer, p_enterprise_id integer, p_valid_from date, p_valid_until date, p_comment text) TO register_edit;
+REVOKE ALL ON FUNCTION register.coordinate_problem(p_kind text, p_text text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.copy_primary_influencer() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.count_effective(p_unit_type text, p_round register.round) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.count_ids(p_ids int4multirange) FROM PUBLIC;
@@ -2413,6 +2419,7 @@ REVOKE ALL ON FUNCTION register.guard_overlap() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_owner() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_parent() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_primary() FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.guard_region() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_root() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_statistic() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.history_facet_key(p_unit_type text, p_primary_activity_category_path text, p_secondary_activity_category_path text, p_sector_path text, p_legal_form_id integer, p_physical_region_path text, p_physical_country_id integer, p_unit_size_id integer, p_status_id integer) FROM PUBLIC;
@@ -2461,6 +2468,7 @@ REVOKE ALL ON FUNCTION register.is_worth_rebuild(p_changed bigint, p_staged bigi
 REVOKE ALL ON FUNCTION register.is_zero(p_measures register.measures) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.legal_unit_rows() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.legal_units_of(p_enterprise_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.length_problem(p_text text, p_most integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.lift() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.link_relationships(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.link_units(p_job_id integer) FROM PUBLIC;
@@ -2530,10 +2538,12 @@ REVOKE ALL ON FUNCTION register.reach_relationships(p_legal_unit_ids int4multira
 REVOKE ALL ON FUNCTION register.recount_used() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.recover_rounds() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refresh_batch(p_round_id bigint, p_batch_seq integer, p_enterprise_ids int4multirange, p_power_group_ids int4multirange) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.refusal_text(p_constraint text, p_column text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refuse_code_change() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refuse_delete_in_use() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refuse_edit(p_message text, p_hint text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refuse_truncate() FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.region_problem(p_region text, p_country text, p_country_id integer, p_home_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.relate(p_influencing_id integer, p_influenced_id integer, p_type text, p_percentage numeric, p_valid_from date, p_valid_until date, p_comment text) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.relate(p_influencing_id integer, p_influenced_id integer, p_type text, p_percentage numeric, p_valid_from date, p_valid_until date, p_comment text) TO register_edit;
 REVOKE ALL ON FUNCTION register.remaining_primaries(p_unit_type text, p_unit_id integer, p_times datemultirange, p_enterprise_id integer) FROM PUBLIC;

@@ -21,15 +21,15 @@ begin
          'derive_statistical_unit_continue derive_statistical_unit_facet derive_statistical_unit_facet_partition '
          'drop_doubles effective_units enterprise_rows find_all_bridges find_differences finish_statistical_history '
          'finish_statistical_history_facet follow_bridges guard_children guard_codes guard_ident guard_overlap '
-         'guard_owner guard_parent guard_primary guard_root guard_statistic import_job_cleanup import_job_process '
-         'import_settled import_started legal_unit_rows legal_units_of lift link_relationships link_units load_batch '
-         'load_groups log_missed look_up_history_extremes look_up_unit_facet_extremes merge_history merge_moments '
-         'merge_parts name_components note_differences note_orphans own_rows parts_of_parts plan_batches '
-         'power_group_rows promote_establishments publish_first publish_units reach_relationships recount_used '
-         'refuse_delete_in_use replace_history replace_unit_facet replace_units round_settled round_started '
-         'segment_own stage_batch stage_history stage_history_facet statistical_unit_facet_reduce '
-         'statistical_unit_flush_staging statistical_unit_refresh_batch sum_moments sum_unit_facets temporal_merge '
-         'unit_facet_drilldown want_units warn_overlaps'),
+         'guard_owner guard_parent guard_primary guard_region guard_root guard_statistic import_job_cleanup '
+         'import_job_process import_settled import_started legal_unit_rows legal_units_of lift link_relationships '
+         'link_units load_batch load_groups log_missed look_up_history_extremes look_up_unit_facet_extremes '
+         'merge_history merge_moments merge_parts name_components note_differences note_orphans own_rows '
+         'parts_of_parts plan_batches power_group_rows promote_establishments publish_first publish_units '
+         'reach_relationships recount_used refuse_delete_in_use replace_history replace_unit_facet replace_units '
+         'round_settled round_started segment_own stage_batch stage_history stage_history_facet '
+         'statistical_unit_facet_reduce statistical_unit_flush_staging statistical_unit_refresh_batch sum_moments '
+         'sum_unit_facets temporal_merge unit_facet_drilldown want_units warn_overlaps'),
         -- Planned once in a session: the plan does not depend on the values.
         ('generic',
          'set plan_cache_mode = force_generic_plan',
@@ -38,10 +38,10 @@ begin
         -- By index, however small the planner takes the table for.
         ('indexed',
          'set enable_seqscan = off',
-         'amend_history amend_unit_facet analyse_relationships analyse_units choose_primary demote_establishments '
-         'effective_units ensure_activities follow_bridges guard_children guard_overlap guard_owner guard_parent '
-         'guard_primary guard_root import_process_batch legal_units_of link_relationships link_units load_batch '
-         'load_groups merge_history note_orphans unit_homes unit_idents'),
+         'add_activities amend_history amend_unit_facet analyse_relationships analyse_units choose_primary '
+         'demote_establishments effective_units ensure_activities follow_bridges guard_children guard_overlap '
+         'guard_owner guard_parent guard_primary guard_root import_process_batch legal_units_of link_relationships '
+         'link_units load_batch load_groups merge_history note_orphans unit_homes unit_idents'),
         -- Rows of a file are read in its order, by their index.
         ('in_order',
          'set enable_bitmapscan = off',

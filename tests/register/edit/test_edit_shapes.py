@@ -75,8 +75,8 @@ def test_a_value_is_a_text_or_a_number(reg: Register, units: dict[str, int], wor
         ('{"employees": 1.5}', "employees = 1.5 is not a value of type int"),
         ('{"employees": 1e30}', f"employees = 1{'0' * 30} is not a value of type int"),
         ('{"birth_date": 20210101}', "birth_date = 20210101 is not a day"),
-        ('{"physical_latitude": 1e5}', "numeric field overflow"),
-        ('{"physical_latitude": "north"}', "physical_latitude = north is not a number"),
+        ('{"physical_latitude": 1e5}', "physical_latitude = 100000 is no latitude"),
+        ('{"physical_latitude": "north"}', "physical_latitude = north is no latitude"),
     ],
 )
 def test_a_value_that_its_column_cannot_have_is_refused(

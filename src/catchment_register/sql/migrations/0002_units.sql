@@ -55,6 +55,7 @@ create table register.legal_unit (
   constraint legal_unit_valid                check (valid_from < valid_until),
   constraint legal_unit_name_has_a_length    check (length(name) between 1 and 256),
   constraint legal_unit_short_name_is_short  check (length(short_name) <= 16),
+  constraint legal_unit_dies_after_birth     check (death_date >= birth_date),
   constraint legal_unit_in_years_1_to_9999 check (
     valid_from between '0001-01-01' and '9999-12-30' and (valid_until <= '9999-12-30' or valid_until = 'infinity')
     and birth_date between '0001-01-01' and '9999-12-31' and death_date between '0001-01-01' and '9999-12-31'
@@ -93,6 +94,7 @@ create table register.establishment (
   constraint establishment_valid                   check (valid_from < valid_until),
   constraint establishment_name_has_a_length       check (length(name) between 1 and 256),
   constraint establishment_short_name_is_short     check (length(short_name) <= 16),
+  constraint establishment_dies_after_birth        check (death_date >= birth_date),
   constraint establishment_has_one_owner           check ((legal_unit_id is null) <> (enterprise_id is null)),
   constraint establishment_primary_for_legal_unit
     check ((primary_for_legal_unit is not null) = (legal_unit_id is not null)),

@@ -48,6 +48,7 @@ begin
           ('power_group', '4_codes', '{type_id,power_group_type}'),
           ('power_root', '4_owner', '{derived_root_legal_unit_id,legal_unit,custom_root_legal_unit_id,legal_unit}'),
           ('stat_for_unit', '4_statistic', '{}'),
+          ('location', '5_region', '{}'),
           ('external_ident', '5_ident', '{}'),
           ('power_root', '5_root', '{}'),
           ('legal_unit', '5_children',

@@ -5,7 +5,7 @@ create or replace function register.edit_columns()
   language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select c.* from (values
-    ('name', 'unit', null, 'name', null), ('short_name', 'unit', null, 'short_name', null),
+    ('name', 'unit', null, 'name', 'name'), ('short_name', 'unit', null, 'short_name', 'short_name'),
     ('birth_date', 'unit', null, 'birth_date', 'date'), ('death_date', 'unit', null, 'death_date', 'date'),
     ('sector_code', 'unit', null, 'sector_id', 'sector'),
     ('legal_form_code', 'unit', null, 'legal_form_id', 'legal_form'),
@@ -16,9 +16,9 @@ as $$
     ('web_address', 'contact', null, 'web_address', null), ('email_address', 'contact', null, 'email_address', null),
     ('phone_number', 'contact', null, 'phone_number', null), ('landline', 'contact', null, 'landline', null),
     ('mobile_number', 'contact', null, 'mobile_number', null), ('fax_number', 'contact', null, 'fax_number', null),
-    ('physical_latitude', 'location', 'physical', 'latitude', 'number'),
-    ('physical_longitude', 'location', 'physical', 'longitude', 'number'),
-    ('physical_altitude', 'location', 'physical', 'altitude', 'number'))
+    ('physical_latitude', 'location', 'physical', 'latitude', 'latitude'),
+    ('physical_longitude', 'location', 'physical', 'longitude', 'longitude'),
+    ('physical_altitude', 'location', 'physical', 'altitude', 'altitude'))
     as c (word, table_name, type, column_name, kind)
   union all
   select t.type || '_' || c.word, 'location', t.type, c.column_name, c.kind

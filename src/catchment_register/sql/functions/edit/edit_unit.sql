@@ -22,6 +22,7 @@ declare
   v_owner   text := p_unit_type || '_id';
   v_rest    jsonb;
   v_wrong   text;
+  v_column  text;
   v_change  record;
 begin
   perform register.check_changes(p_unit_type, p_unit_id, p_changes);
@@ -58,7 +59,9 @@ begin
                                  'identifiers.');
   end if;
 exception
-  when check_violation or not_null_violation or numeric_value_out_of_range then
-    perform register.refuse_edit(sqlerrm, 'The value is not one that this column may have.');
+  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+    get stacked diagnostics v_wrong = constraint_name, v_column = column_name;
+    perform register.refuse_edit(coalesce(register.refusal_text(v_wrong, v_column), sqlerrm),
+                                 'A column cannot have this value.');
 end;
 $$;

@@ -79,9 +79,8 @@ begin
                        where not register.is_path(u.ident[p.key::integer])) end as path_error,
            case when not v_units then null
                 when u.name is null and h.is_whole then 'a name is needed'
-                when length(u.name) > 256 then 'is longer than 256 characters' end as name_error,
-           case when length(u.short_name) > 16 and not v_cuts
-                  then 'is longer than 16 characters' end as short_name_error,
+                else register.length_problem(u.name, 256) end as name_error,
+           case when not v_cuts then register.length_problem(u.short_name, 16) end as short_name_error,
            case when u.birth_date is not null and isfinite(u.birth_day) is not true
                 then format('%s is not a day', u.birth_date) end as birth_error,
            case when u.death_date is not null and isfinite(u.death_day) is not true
@@ -98,14 +97,10 @@ begin
                 when h.has_postal and k.postal_country_id is null and v_home is null
                      and (pl.postal && daterange(l.valid_from, l.valid_until)) is not true
                 then 'an address needs a country' end as postal_country_error,
-           case when u.physical_region_code is not null and k.country_id <> v_home
-                then format('the region %s is given for the foreign country %s', u.physical_region_code,
-                            u.physical_country_iso_2)
-                end as region_error,
-           case when u.postal_region_code is not null and k.postal_country_id <> v_home
-                then format('the region %s is given for the foreign country %s', u.postal_region_code,
-                            u.postal_country_iso_2)
-                end as postal_region_error,
+           register.region_problem(u.physical_region_code, u.physical_country_iso_2, k.country_id, v_home)
+             as region_error,
+           register.region_problem(u.postal_region_code, u.postal_country_iso_2, k.postal_country_id, v_home)
+             as postal_region_error,
            case when l.problem is null and (v_mode = 'establishment_formal' and l.owner_id is not null or not v_units)
                      and (c.first <= l.valid_from and l.valid_until <= c.until
                           and (c.times @> daterange(l.valid_from, l.valid_until)) is not false)
@@ -134,15 +129,9 @@ begin
                 then 'the home country was taken' end as country_warning,
            case when h.has_postal and h.is_whole and u.postal_country_iso_2 is null and v_home is not null
                 then 'the home country was taken' end as postal_country_warning,
-           case when u.physical_latitude is not null
-                     and (register.parse_number(u.physical_latitude) between -90 and 90) is not true
-                then format('%s is no latitude', u.physical_latitude) end as latitude_warning,
-           case when u.physical_longitude is not null
-                     and (register.parse_number(u.physical_longitude) between -180 and 180) is not true
-                then format('%s is no longitude', u.physical_longitude) end as longitude_warning,
-           case when u.physical_altitude is not null
-                     and (abs(register.parse_number(u.physical_altitude)) < 99999) is not true
-                then format('%s is no altitude', u.physical_altitude) end as altitude_warning
+           register.coordinate_problem('latitude', u.physical_latitude) as latitude_warning,
+           register.coordinate_problem('longitude', u.physical_longitude) as longitude_warning,
+           register.coordinate_problem('altitude', u.physical_altitude) as altitude_warning
       from register.import_link as l
       join (select u.*, register.parse_date(u.birth_date) as birth_day, register.parse_date(u.death_date) as death_day
               from register.import_upload as u

@@ -1,41 +1,19 @@
--- ensure_activities: activities that a file names and the standard lacks are added under their division, if the
--- standard says that the digits tell the place. Others stay unknown, and become warnings of their rows.
+-- ensure_activities: activities that a file names and the standard lacks are added, see add_activities. Others stay
+-- unknown, and become warnings of their rows.
 --
---   locks   nothing that another session would wait for long: rows that another job adds at the same moment are left to
---           it
 --   plan    indexed
 create or replace function register.ensure_activities(p_job_id integer)
   returns integer
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_standard register.activity_category_standard;
-  v_added    integer;
 begin
-  select s.* into v_standard
-    from register.import_job as j
-    join register.activity_category_standard as s on s.id = (j.snapshot ->> 'standard_id')::integer
-   where j.id = p_job_id;
-  if not found or not v_standard.derives_path then
-    return 0;
-  end if;
-  insert into register.activity_category (standard_id, path, code, name)
-  select distinct v_standard.id, p.path, c.code, c.code
-    from (select distinct register.activity_key(v.code) as digits
+  return register.add_activities(
+    (select (j.snapshot ->> 'standard_id')::integer from register.import_job as j where j.id = p_job_id),
+    array(select distinct v.code
             from (select distinct u.primary_activity_category_code as first,
                          u.secondary_activity_category_code as second
                     from register.import_upload as u
                    where u.job_id = p_job_id) as u
-           cross join lateral (values (u.first), (u.second)) as v (code)
-           where v.code ~ '^[0-9][0-9. ]*$') as d
-   cross join lateral (select register.activity_path(d.digits) as path) as f
-   cross join lateral (select array_to_string((string_to_array(f.path, '.'))[:n], '.') as path
-                         from generate_series(1, cardinality(string_to_array(f.path, '.'))) as n) as p
-   cross join lateral (select register.activity_code(p.path, v_standard.code_pattern) as code) as c
-   where not exists (select from register.activity_category as a
-                      where a.standard_id = v_standard.id and a.code_key = d.digits and a.enabled)
-  on conflict (standard_id, path) do nothing;
-  get diagnostics v_added = row_count;
-  return v_added;
+           cross join lateral (values (u.first), (u.second)) as v (code)));
 end;
 $$;

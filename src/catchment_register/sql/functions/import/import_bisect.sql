@@ -12,6 +12,7 @@ create or replace function register.import_bisect(
 as $$
 declare
   v_reason text;
+  v_column text;
   v_first  integer;
   v_middle integer;
   v_last   integer;
@@ -23,7 +24,8 @@ begin
   exception
     when integrity_constraint_violation or data_exception or sqlstate 'RG001' or sqlstate 'RG002' or sqlstate 'RG003'
       or sqlstate 'RG004' or sqlstate 'RG005' then
-      v_reason := sqlerrm;
+      get stacked diagnostics v_reason = constraint_name, v_column = column_name;
+      v_reason := coalesce(register.refusal_text(v_reason, v_column), sqlerrm);
   end;
   select min(k.unit), max(k.unit), percentile_disc(0.5) within group (order by k.unit) into v_first, v_last, v_middle
     from (select distinct coalesce(d.other_id, d.unit_id, d.owner_id) as unit
