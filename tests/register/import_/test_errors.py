@@ -156,7 +156,7 @@ def test_identifiers_of_a_unit_do_not_change(reg: Register) -> None:
         [
             {"tax_ident": "1", "stat_ident": "S9", "name": "changed"},
             {"tax_ident": "1", "stat_ident": "S2", "name": "two units"},
-            {"tax_ident": "2", "stat_ident": "S2", "name": "right"},
+            {"tax_ident": "2", "stat_ident": "S2", "name": "perhaps this one"},
         ],
         **FROM,
     )
@@ -164,6 +164,7 @@ def test_identifiers_of_a_unit_do_not_change(reg: Register) -> None:
     assert told == {
         1: {"the unit has S1 already; an import does not change identifiers"},
         2: {"the identifiers belong to different units"},
+        3: {"the unit is in the file more than once (rows 2, 3)"},
     }
     assert reg.value("select count(*) from register.external_ident") == 4
 
@@ -198,22 +199,107 @@ def test_rows_of_a_new_unit_fail_together(reg: Register) -> None:
     ]
     job = reg.import_rows("legal_unit", rows)
     assert reg.import_errors(job) == {
-        1: {"*": "another row of this new unit has errors (rows 2)"},
+        1: {"*": "another row of this unit has errors (rows 2)"},
         2: {"name": "a name is needed"},
     }
     assert reg.value("select count(*) from register.legal_unit") == 1
 
 
-def test_a_bad_row_of_a_known_unit_fails_alone(reg: Register) -> None:
+@pytest.mark.parametrize("strategy", ["insert_or_replace", "insert_or_update", "replace_only", "update_only"])
+def test_rows_of_a_known_unit_fail_together(reg: Register, strategy: str) -> None:
     reg.lu("1", "2019-01-01", name="old")
+    reg.lu("2", "2019-01-01", name="old")
     rows = [
-        {"tax_ident": "1", "name": "a", "valid_from": "2020-01-01", "valid_to": "2020-12-31"},
-        {"tax_ident": "1", "name": "", "valid_from": "2021-01-01", "valid_to": ""},
+        {"tax_ident": "1", "name": "a", "employees": "5", "valid_from": "2020-01-01", "valid_to": "2020-12-31"},
+        {"tax_ident": "1", "name": "b", "employees": "x", "valid_from": "2021-01-01", "valid_to": ""},
+        {"tax_ident": "2", "name": "c", "employees": "5", "valid_from": "2020-01-01", "valid_to": ""},
     ]
-    job = reg.import_rows("legal_unit", rows)
-    assert set(reg.import_errors(job)) == {2}
-    found = reg.rows("select name from register.legal_unit order by valid_from")
-    assert [r["name"] for r in found] == ["old", "a", "old"]
+    job = reg.import_rows("legal_unit", rows, strategy=strategy)
+    assert reg.import_errors(job) == {
+        1: {"*": "another row of this unit has errors (rows 2)"},
+        2: {"employees": "x is not a value of type int"},
+    }
+    assert [r["name"] for r in reg.rows("select name from register.legal_unit order by id, valid_from")] == [
+        "old",
+        "old",
+        "c",
+    ]
+    assert reg.value("select count(*) from register.stat_for_unit") == 1
+    assert (reg.job(job)["error_rows"], reg.job(job)["imported_rows"]) == (2, 1)
+
+
+def test_rows_about_statistics_of_one_unit_fail_together(reg: Register) -> None:
+    """Of a legal unit and of an establishment, which are numbered alike."""
+    reg.conn.execute("select setval('register.legal_unit_id_seq', 500), setval('register.establishment_id_seq', 500)")
+    reg.lu("1", "2019-01-01")
+    reg.es("11", "1", "2019-01-01")
+    assert reg.unit_id("1") == reg.unit_id("11")
+    rows = [
+        {"tax_ident": ident, "employees": employees, "valid_from": start, "valid_to": end}
+        for ident, employees, start, end in (
+            ("1", "5", "2020-01-01", "2020-12-31"),
+            ("11", "7", "2020-01-01", "2020-12-31"),
+            ("1", "many", "2021-01-01", ""),
+        )
+    ]
+    job = reg.import_rows("stats_update", rows)
+    assert set(reg.import_errors(job)) == {1, 3}
+    assert [r["value_int"] for r in reg.rows("select * from register.stat_for_unit")] == [7]
+
+
+def test_establishments_fail_together_whatever_legal_unit_their_rows_name(reg: Register) -> None:
+    reg.lu("1", "2019-01-01")
+    reg.lu("2", "2019-01-01")
+    reg.es("11", "1", "2019-01-01")
+    rows = [
+        {"tax_ident": "11", "name": "a", "legal_unit_tax_ident": o, "valid_from": start, "valid_to": end}
+        for o, start, end in (
+            ("1", "2020-01-01", "2020-12-31"),
+            ("2", "2021-01-01", "2021-12-31"),
+            ("x", "2022-01-01", ""),
+        )
+    ]
+    job = reg.import_rows("establishment_formal", rows)
+    assert set(reg.import_errors(job)) == {1, 2, 3}
+    assert [r["name"] for r in reg.rows("select name from register.establishment")] == ["Unit 11"]
+
+
+@pytest.mark.parametrize(
+    ("stat_ident", "says"),
+    [
+        ("S9", "the unit has S1 already; an import does not change identifiers"),
+        ("S2", "the identifiers belong to different units"),
+        ("S3", "belongs to another kind of unit"),
+    ],
+)
+@pytest.mark.parametrize("dated", ["by its job", "by its rows"])
+def test_a_row_with_a_wrong_identifier_is_a_row_of_its_unit(
+    reg: Register, stat_ident: str, says: str, dated: str
+) -> None:
+    """Whichever of two units has the smaller number."""
+    kind = reg.code("external_ident_type", "stat_ident")
+    for ident in "321":
+        reg.lu(ident, "2019-01-01", name="old")
+    for ident in "12":
+        reg.insert("external_ident", type_id=kind, ident=f"S{ident}", legal_unit_id=reg.unit_id(ident))
+    reg.insert("external_ident", type_id=kind, ident="S3", establishment_id=reg.es("31", "3", "2019-01-01"))
+    rows = [
+        {"tax_ident": "1", "stat_ident": "", "name": "a"},
+        {"tax_ident": "1", "stat_ident": stat_ident, "name": "b"},
+        {"tax_ident": "3", "stat_ident": "", "name": "c"},
+    ]
+    dates = [("2020-01-01", "2020-12-31"), ("2021-01-01", ""), ("2020-01-01", "")]
+    if dated == "by its rows":
+        rows = [row | {"valid_from": d[0], "valid_to": d[1]} for row, d in zip(rows, dates, strict=True)]
+        job = reg.import_rows("legal_unit", rows)
+    else:
+        job = reg.import_rows("legal_unit", rows, **FROM)
+    errors = reg.import_errors(job)
+    assert set(errors) == {1, 2}
+    assert set(errors[2].values()) == {says}
+    once = "the unit is in the file more than once (rows 1, 2)"
+    together = "another row of this unit has errors (rows 2)"
+    assert set(errors[1].values()) == {once if dated == "by its job" else together}
 
 
 def test_problems_are_told_by_the_columns_of_the_file(reg: Register) -> None:

@@ -55,7 +55,7 @@ DEMO: list[Step] = [
     ("informal_establishments_units_demo.csv", "establishment_informal", JOB_DATES, 25, set(), 0),
     ("legal_relationships_demo.csv", "legal_relationship", JOB_DATES, 11, set(), 0),
     # Three rows give another tax identifier than the unit has.
-    ("legal_units_turnover_update.csv", "stats_update", JOB_DATES, 22, {1, 16, 18}, 0),
+    ("legal_units_turnover_update.csv", "stats_update", JOB_DATES, 21, {1, 2, 16, 18}, 0),
 ]
 DEMO_DATED: list[Step] = [
     # Four rows of one unit with different identifiers, three of a unit with a region abroad.
@@ -63,7 +63,7 @@ DEMO_DATED: list[Step] = [
     ("formal_establishments_units_with_source_dates_demo.csv", "establishment_formal", {}, 25, {21}, 2),
     ("informal_establishments_units_with_source_dates_demo.csv", "establishment_informal", {}, 12, set(), 0),
     ("legal_relationships_with_source_dates_demo.csv", "legal_relationship", {}, 20, {19, 20, 21}, 0),
-    ("legal_units_turnover_update_with_source_dates.csv", "stats_update", {}, 8, {1}, 0),
+    ("legal_units_turnover_update_with_source_dates.csv", "stats_update", {}, 7, {1, 2}, 0),
     ("formal_establishments_turnover_update_with_source_dates.csv", "stats_update", {}, 10, set(), 0),
     ("../test-data/315_activity_for_portion_of_valid.csv", "legal_unit", {}, 1, set(), 0),
     ("../test-data/316_legal_unit_updates.csv", "legal_unit", {}, 3, set(), 3),

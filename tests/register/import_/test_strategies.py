@@ -173,7 +173,7 @@ def test_of_rows_that_overlap_the_later_one_wins_and_the_earlier_one_says_so(reg
         ("2", "follows", "2021-01-01", ""),
         ("2", "first", "2020-01-01", "2020-12-31"),
         ("1", "third", "2023-01-01", "2023-12-31"),
-        ("1", "", "2024-01-01", "2024-12-31"),
+        ("3", "", "2024-01-01", "2024-12-31"),
     ]
     reg.lu("1", "2019-01-01")
     mapping = Mapping("m", {"tax_ident": "id", "name": "name", "valid_from": "since", "valid_to": "till"})

@@ -189,15 +189,26 @@ begin
               from further as t join held as c on c.n = t.n and c.unit = t.unit and c.ident <> t.ident) as c
      group by c.row_no
   ),
+  -- A row that names several units is a row of each: none of them comes in without it.
+  unsure as materialized (
+    select n.unit, n.row_no
+      from recognised as n
+      join seen as k on k.row_no = n.row_no
+     where k.is_ambiguous and n.unit is not null
+  ),
+  mixed as materialized (
+    select s.unit, register.row_list(array_agg(s.row_no)) as rows from unsure as s group by s.unit
+  ),
+  -- Rows with other problems count, too: which of the two was meant nobody knows.
   twice as materialized (
-    select u.unit, register.row_list(array_agg(u.row_no)) as rows
-      from unit as u
-     where u.unit in (select d.unit from unit as d
-                       where (v_job.snapshot ->> 'unique_units')::boolean
-                         and d.unit in (select p.unit from repeated as p)
-                         and not exists (select from clash as c where c.row_no = d.row_no)
-                       group by d.unit having count(*) > 1)
-     group by u.unit
+    select t.unit, register.row_list(array_agg(t.row_no)) as rows
+      from (select u.unit, u.row_no from unit as u
+             where u.unit in (select p.unit from repeated as p union all select m.unit from mixed as m)
+            union
+            select s.unit, s.row_no from unsure as s) as t
+     where (v_job.snapshot ->> 'unique_units')::boolean
+     group by t.unit
+    having count(*) > 1
   ),
   -- 4. Batches.
   -- Rows of one unit may name several owners: they go with the first.
@@ -226,6 +237,7 @@ begin
                   then 'is an establishment without a legal unit'
                 when c.text is not null then c.text
                 when t.rows is not null then format('the unit is in the file more than once (rows %s)', t.rows)
+                when m.rows is not null then format('another row of this unit has errors (rows %s)', m.rows)
                 when u.unit is null then 'there is no such unit'
                 when v_job.snapshot ->> 'strategy' = 'insert_only' and u.known is not null
                   then 'the unit exists already'
@@ -243,6 +255,7 @@ begin
       join placed as p on p.family = coalesce(o.owner_id, u.family)
       left join clash as c on c.row_no = u.row_no
       left join twice as t on t.unit = u.unit
+      left join mixed as m on m.unit = u.unit
   )
   select p_job_id, n.row_no, n.batch_seq,
          case when v_mode = 'generic_unit' and n.unit > 0 then null else abs(n.unit) end, n.enterprise_id,
