@@ -91,28 +91,28 @@ def test_a_request_for_everything_outlives_requests_for_changes(reg: Register) -
 
 def test_requests_for_units_unite_and_are_never_mixed_with_one_for_all(reg: Register) -> None:
     ask = "select worker.enqueue_derive_statistical_unit"
-    reg.value(f"{ask}(p_legal_unit_ids => '{{[1,3)}}', p_valid_from => '2020-01-01', p_valid_until => '2021-01-01')")
-    reg.value(f"{ask}(p_legal_unit_ids => '{{[3,5)}}', p_enterprise_ids => '{{[7,8)}}', p_valid_from => '2019-01-01')")
+    reg.value(f"{ask}(p_legal_unit_ids => '{{[1,3)}}')")
+    reg.value(f"{ask}(p_legal_unit_ids => '{{[3,5)}}', p_enterprise_ids => '{{[7,8)}}')")
     reg.value(f"{ask}()")
     assert payloads(reg, "derive_statistical_unit") == [
         {
             "scope": "some",
             "legal_unit_ids": "{[1,5)}",
             "enterprise_ids": "{[7,8)}",
-            "valid_from": "2019-01-01",
-            "valid_until": None,
         },
         {"scope": "all"},
     ]
 
 
-def test_requests_for_reports_become_one_for_the_wider_period(reg: Register) -> None:
-    ask = "select worker.enqueue_derive_reports"
-    reg.value(f"{ask}('2020-01-01', '2021-01-01')")
-    reg.value(f"{ask}('2019-01-01', '2020-06-01')")
-    assert payloads(reg, "derive_reports") == [{"valid_from": "2019-01-01", "valid_until": "2021-01-01"}]
-    reg.value(f"{ask}('2024-01-01', null)")
-    assert payloads(reg, "derive_reports") == [{"valid_from": "2019-01-01", "valid_until": None}]
+def test_no_request_takes_a_period_that_limits_nothing(reg: Register) -> None:
+    """Reports are rebuilt from all units and for all time, and units are derived for all of their time."""
+    arguments = reg.rows(
+        "select p.proname, pg_get_function_arguments(p.oid) as arguments from pg_proc as p"
+        " where p.pronamespace = 'worker'::regnamespace and p.proname ~ '^enqueue_derive_'"
+    )
+    assert len(arguments) == 6
+    assert [a for a in arguments if "valid" in a["arguments"]] == []
+    assert reg.rows("select command from worker.command_registry where merge ? 'valid_from'") == []
 
 
 def test_jobs_are_told_apart(reg: Register) -> None:

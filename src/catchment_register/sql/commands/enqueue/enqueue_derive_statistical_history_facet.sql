@@ -1,12 +1,7 @@
--- enqueue_derive_statistical_history_facet: ask for the history by facets.
--- Always for all time: the period is kept with the task, of two that are pending the wider one, and limits nothing.
-create or replace function worker.enqueue_derive_statistical_history_facet(
-  p_valid_from   date default null,
-  p_valid_until  date default null
-)
+-- enqueue_derive_statistical_history_facet: ask for the history by facets: all reports are rebuilt.
+create or replace function worker.enqueue_derive_statistical_history_facet()
   returns bigint
   language sql security definer set search_path = pg_catalog, pg_temp
 as $$
-  select worker.enqueue('derive_statistical_history_facet',
-                        jsonb_build_object('valid_from', p_valid_from, 'valid_until', p_valid_until));
+  select worker.enqueue('derive_statistical_history_facet');
 $$;

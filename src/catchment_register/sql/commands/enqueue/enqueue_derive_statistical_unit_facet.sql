@@ -1,12 +1,7 @@
--- enqueue_derive_statistical_unit_facet: ask for the facets of units, and what follows them.
--- Always for all time: the period is kept with the task, of two that are pending the wider one, and limits nothing.
-create or replace function worker.enqueue_derive_statistical_unit_facet(
-  p_valid_from   date default null,
-  p_valid_until  date default null
-)
+-- enqueue_derive_statistical_unit_facet: ask for the facets of units, and what follows them: all reports are rebuilt.
+create or replace function worker.enqueue_derive_statistical_unit_facet()
   returns bigint
   language sql security definer set search_path = pg_catalog, pg_temp
 as $$
-  select worker.enqueue('derive_statistical_unit_facet',
-                        jsonb_build_object('valid_from', p_valid_from, 'valid_until', p_valid_until));
+  select worker.enqueue('derive_statistical_unit_facet');
 $$;
