@@ -111,16 +111,16 @@ def demography(
 def facets(
     at: Annotated[str | None, typer.Option("--at", metavar="DAY", help="The day; today if none is given.")] = None,
     unit_type: UnitType = "legal_unit",
-    region: Annotated[str | None, typer.Option(metavar="PATH")] = None,
-    activity: Annotated[str | None, typer.Option(metavar="PATH")] = None,
-    sector: Annotated[str | None, typer.Option(metavar="PATH")] = None,
-    legal_form: Annotated[str | None, typer.Option(metavar="CODE")] = None,
-    country: Annotated[str | None, typer.Option(metavar="CODE")] = None,
-    status: Annotated[str | None, typer.Option(metavar="CODE")] = None,
+    region: Annotated[str | None, typer.Option(metavar="CODE", help="In this region: its code or path.")] = None,
+    activity: Annotated[str | None, typer.Option(metavar="CODE", help="With this activity: its code or path.")] = None,
+    sector: Annotated[str | None, typer.Option(metavar="CODE", help="In this sector: its code or path.")] = None,
+    legal_form: Annotated[str | None, typer.Option(metavar="CODE", help="With this legal form.")] = None,
+    country: Annotated[str | None, typer.Option(metavar="CODE", help="In this country.")] = None,
+    status: Annotated[str | None, typer.Option(metavar="CODE", help="With this status.")] = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Units on a day by what they are: give paths and codes to go deeper."""
+    """Units on a day by what they are: give codes or paths to go deeper."""
     place = Place(region, activity, sector, legal_form, country, status)
     with open_register(dsn) as conn:
         drilldown = read_facets(conn, unit_type, read_day(at) or read_today(conn), place)

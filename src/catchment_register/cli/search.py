@@ -14,7 +14,7 @@ from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.cli.report import read_day
 from catchment_register.errors import ReportRefused
 from catchment_register.names import UNIT_TYPES
-from catchment_register.report.figures import check_choice
+from catchment_register.report.figures import check_choice, find_path
 from catchment_register.schema import REGISTER
 
 COLUMNS = ("unit", "ident", "name", "region", "activity", "employees")
@@ -30,9 +30,9 @@ def word_query(text: str) -> str:
 def search(
     text: Annotated[str, typer.Argument(help="An identifier, or words of a name; the last may be its beginning.")] = "",
     unit_type: Annotated[str | None, typer.Option(help=f"One of {', '.join(UNIT_TYPES)}.")] = None,
-    region: Annotated[str | None, typer.Option(metavar="PATH", help="In this region.")] = None,
-    activity: Annotated[str | None, typer.Option(metavar="PATH", help="With this activity.")] = None,
-    sector: Annotated[str | None, typer.Option(metavar="PATH", help="In this sector.")] = None,
+    region: Annotated[str | None, typer.Option(metavar="CODE", help="In this region: its code or path.")] = None,
+    activity: Annotated[str | None, typer.Option(metavar="CODE", help="With this activity: its code or path.")] = None,
+    sector: Annotated[str | None, typer.Option(metavar="CODE", help="In this sector: its code or path.")] = None,
     at: Annotated[str | None, typer.Option(metavar="DAY", help="As of this day, instead of the newest state.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=LARGEST_INTEGER, help="How many at most.")] = 20,
     dsn: Dsn = None,
@@ -43,9 +43,10 @@ def search(
         raise ReportRefused("there is nothing to search for", hint="Give a text, or --unit-type, --region, --activity.")
     if unit_type is not None:
         check_choice("unit type", unit_type, UNIT_TYPES)
-    asked = {"text": text.strip(), "words": word_query(text), "unit_type": unit_type, "region": region}
-    asked |= {"activity": activity, "sector": sector, "at": read_day(at), "limit": limit}
+    asked = {"text": text.strip(), "words": word_query(text), "unit_type": unit_type, "at": read_day(at)}
+    places = {"region": region, "activity": activity, "sector": sector}
     with open_register(dsn) as conn, conn.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(REGISTER.query("search"), asked).fetchall()
+        paths = {kind: find_path(conn, kind, place) for kind, place in places.items()}
+        rows = cursor.execute(REGISTER.query("search"), asked | paths | {"limit": limit}).fetchall()
     shown = rows if as_json else [row | {"unit": f"{row['unit_type']}/{row['unit_id']}"} for row in rows]
     print_rows(shown, COLUMNS, as_json=as_json, empty="No unit is found.", extra=EXTRA)

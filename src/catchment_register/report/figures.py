@@ -25,7 +25,8 @@ CODE_LISTS = ("activity_category", "region", "sector", "legal_form", "country", 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a drill-down has come to: codes and paths of the dimensions, None where nothing is chosen."""
+    """Where a drill-down has come to: codes of the dimensions, None where nothing is chosen. Regions, activities and
+    sectors may also be named by their paths."""
 
     region: str | None = None
     activity: str | None = None
@@ -70,11 +71,28 @@ def read_facets(conn: Connection[Any], unit_type: str, at: date, place: Place) -
         "facets",
         unit_type=unit_type,
         at=at,
-        region=place.region,
-        activity=place.activity,
-        sector=place.sector,
+        region=find_path(conn, "region", place.region),
+        activity=find_path(conn, "activity", place.activity),
+        sector=find_path(conn, "sector", place.sector),
         **ids,
     )[0]["drilldown"]
+
+
+def find_path(conn: Connection[Any], kind: str, text: str | None) -> str | None:
+    """The path of a ``region``, ``activity`` or ``sector`` by its code or its path; None stays None.
+
+    Raises ``ReportRefused`` if no list has it.
+    """
+    if text is None:
+        return None
+    found = _rows(conn, "path", kind=kind, text=text.strip())
+    if not found:
+        name = "activity_category" if kind == "activity" else kind
+        raise ReportRefused(
+            f"there is no {kind} {text!r}",
+            hint=f"Give a code or a path of the list; those in use: catchment register report codes {name}",
+        )
+    return found[0]["path"]
 
 
 def read_unit(conn: Connection[Any], text: str) -> list[Row]:

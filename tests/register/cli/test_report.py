@@ -179,16 +179,30 @@ def test_codes_in_use(told: RegisterDatabase) -> None:
         (["report", "facets", "--at", "today"], "'today' is not a day"),
         (["report", "facets", "--at", "9999-12-31"], "9999-12-31 is too late"),
         (["report", "facets", "--legal-form", "XX"], "legal_form has no code 'XX'"),
+        (["report", "facets", "--region", "8888"], "there is no region '8888'"),
+        (["report", "facets", "--activity", "99.99"], "there is no activity '99.99'"),
+        (["report", "facets", "--sector", "x"], "there is no sector 'x'"),
         (["report", "codes", "colour"], "there is no code list 'colour'"),
         (["report", "unit", "12345"], "12345"),
         (["search", "x", "--unit-type", "person"], "there is no unit type 'person'"),
         (["search", " ", "--at", "2025-01-01"], "there is nothing to search for"),
+        (["search", "--region", "8888"], "there is no region '8888'"),
+        (["search", "fish", "--activity", "J.99"], "there is no activity 'J.99'"),
+        (["search", "--sector", "x"], "there is no sector 'x'"),
     ],
 )
 def test_what_cannot_be_reported_is_refused(told: RegisterDatabase, arguments: list[str], says: str) -> None:
     with pytest.raises(RegisterError) as caught:
         run(told, *arguments)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("region", ["03", "0301", "03.01"])
+@pytest.mark.parametrize("activity", ["01.1", "011", "A.01.1", "A"])
+def test_places_are_given_by_codes_or_by_paths(told: RegisterDatabase, region: str, activity: str) -> None:
+    rows = read(told, "search", "--region", region, "--activity", activity, "--unit-type", "legal_unit")
+    assert [r["name"] for r in rows] == ["Nordic Fish AS"]
+    assert read(told, "report", "facets", "--region", region, "--activity", activity)["count"] == 1
 
 
 def test_an_empty_register_says_so(reg_db: RegisterDatabase) -> None:
