@@ -70,7 +70,8 @@ def follow(
 
 
 def watch_import(conn: Connection[Any], job_id: int, goes_on: GoesOn = always) -> Iterator[Event]:
-    """An import job until it has ended or waits for somebody. Analysis is the first half."""
+    """An import job until it has ended or waits for somebody, by itself or behind another job. Analysis is the first
+    half."""
     return follow(conn, lambda: _import_event(conn, job_id), IMPORT_CHANNELS, goes_on=goes_on)
 
 
@@ -85,6 +86,22 @@ def find_job(conn: Connection[Any], job_id: int) -> dict[str, Any] | None:
         return cursor.execute("select * from register.import_job_progress where id = %s", [job_id]).fetchone()
 
 
+def find_failure(conn: Connection[Any]) -> dict[str, Any] | None:
+    """What went wrong last in derivation, and when it is tried again; None if nothing did, or all is done since."""
+    with conn.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute("select * from register.last_failure()").fetchone()
+
+
+def failure_text(failure: dict[str, Any]) -> str:
+    """What went wrong, in a line."""
+    what = f"round {failure['round_id']}" if failure["round_id"] is not None else "the collection of changes"
+    reason = (failure["error"] or "no reason was given").splitlines()[0]
+    next_try = failure["next_try"]
+    again = "now" if next_try is None else f"at {next_try:%H:%M:%S}"
+    times = f", for the {failure['failures']}. time in a row" if failure["failures"] > 1 else ""
+    return f"{what} broke in {failure['command']}{times}: {reason}; next try {again}"
+
+
 def is_served(conn: Connection[Any], queue: str) -> bool:
     """Whether a worker serves a queue."""
     row = conn.execute("select register.is_served(%s)", [queue]).fetchone()
@@ -96,6 +113,8 @@ def _import_event(conn: Connection[Any], job_id: int) -> Event:
     if job is None:
         return Event("import", 100, "deleted", True)
     percent = (float(job["analysis_percent"]) + float(job["import_percent"])) / 2
+    if job["held_by"] is not None:
+        return Event("import", percent, f"held up by job {job['held_by']}, which waits for review", True)
     return Event("import", percent, job["current_step"] or job["state"].replace("_", " "), job["state"] in ENDED)
 
 
@@ -105,6 +124,10 @@ def _round_event(conn: Connection[Any]) -> Event:
             "select register.is_deriving_statistical_units() as units, register.is_deriving_reports() as reports"
         ).fetchone()
         phases = cursor.execute("select * from register.pipeline_progress()").fetchall()
+    if any(p["active"] for p in phases) and not any(p["step"] for p in phases):
+        failure = find_failure(conn)
+        if failure is not None:
+            return Event("derive", 0, failure_text(failure))
     if row is None or not (row["units"] or row["reports"]):
         return Event("derive", 100, "published", True)
     active = next((p for p in phases if p["active"]), None)

@@ -886,7 +886,13 @@ CREATE VIEW register.import_job_progress AS
     j.created_by,
     j.uploaded_at,
     j.finished_at,
-    j.expires_at
+    j.expires_at,
+        CASE
+            WHEN (j.state = ANY (ARRAY['upload_completed'::text, 'preparing_data'::text, 'analysing_data'::text, 'processing_data'::text])) THEN ( SELECT min(w.id) AS min
+               FROM register.import_job w
+              WHERE ((w.state = 'waiting_for_review'::text) AND (w.id <> j.id)))
+            ELSE NULL::integer
+        END AS held_by
    FROM (register.import_job j
      CROSS JOIN LATERAL ( SELECT (COALESCE(sum(b_1.rows) FILTER (WHERE (b_1.analysed_at IS NOT NULL)), (0)::bigint))::integer AS analysed_rows,
             (COALESCE(sum(b_1.error_rows), (0)::bigint))::integer AS error_rows,
@@ -2466,6 +2472,8 @@ GRANT ALL ON FUNCTION register.is_served(p_queue text) TO catchment_worker;
 REVOKE ALL ON FUNCTION register.is_unsettled(p_state text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.is_worth_rebuild(p_changed bigint, p_staged bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.is_zero(p_measures register.measures) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.last_failure() FROM PUBLIC;
+GRANT ALL ON FUNCTION register.last_failure() TO register_read;
 REVOKE ALL ON FUNCTION register.legal_unit_rows() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.legal_units_of(p_enterprise_ids integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.length_problem(p_text text, p_most integer) FROM PUBLIC;

@@ -133,6 +133,16 @@ def print_summary(job: Row) -> None:
         console.print(f"  {job['error']}", markup=False)
     if job["state"] == "waiting_for_review":
         console.print(f"  Decide with: catchment register import-job approve {job['id']}, or reject")
+    if job["held_by"] is not None:
+        console.print(f"  {held_text(job['id'], job['held_by'])}", markup=False)
+
+
+def held_text(job_id: int, held_by: int) -> str:
+    """Why a job does not go on, and what to do."""
+    return (
+        f"Job {job_id} goes on when job {held_by} has been reviewed:"
+        f" catchment register import-job approve {held_by}, or reject"
+    )
 
 
 def print_problems(rows: list[Row], job: Row) -> None:

@@ -10,10 +10,11 @@ from psycopg.rows import dict_row
 
 from catchment.commands import Dsn, Json, console, print_json, print_rows
 from catchment_register.cli.database import open_register
+from catchment_register.cli.import_job import held_text
 from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.cli.waiting import show
 from catchment_register.schema import REGISTER
-from catchment_register.watch import watch_round
+from catchment_register.watch import failure_text, find_failure, watch_round
 
 Row = dict[str, Any]
 
@@ -49,10 +50,11 @@ def status(
         phases = _rows(conn, "select * from register.pipeline_progress()")
         jobs = _rows(conn, "select * from register.import_progress()")
         last = last_rounds(conn, rounds)
+        failure = find_failure(conn)
     if as_json:
-        print_json(now | {"phases": phases, "jobs": jobs, "rounds": last})
+        print_json(now | {"phases": phases, "jobs": jobs, "rounds": last, "failure": failure})
         return
-    _print(now, phases, jobs, last)
+    _print(now, phases, jobs, last, failure)
 
 
 def last_rounds(conn: Connection[Any], count: int) -> list[Row]:
@@ -60,7 +62,7 @@ def last_rounds(conn: Connection[Any], count: int) -> list[Row]:
     return _rows(conn, REGISTER.query("rounds"), {"limit": count})
 
 
-def _print(now: Row, phases: list[Row], jobs: list[Row], rounds: list[Row]) -> None:
+def _print(now: Row, phases: list[Row], jobs: list[Row], rounds: list[Row], failure: Row | None) -> None:
     busy = [
         text
         for name, text in (
@@ -73,6 +75,11 @@ def _print(now: Row, phases: list[Row], jobs: list[Row], rounds: list[Row]) -> N
     console.print(f"today is {now['today']}; {', '.join(busy) if busy else 'everything is published'}")
     if now["changes_waiting"]:
         console.print(f"{now['changes_waiting']} logged changes wait for a round")
+    if failure is not None:
+        console.print(failure_text(failure), markup=False)
+    for job in jobs:
+        if job["held_by"] is not None:
+            console.print(held_text(job["job_id"], job["held_by"]), markup=False)
     if busy:
         print_rows(phases, PROGRESS, as_json=False, empty="")
     if jobs:

@@ -128,6 +128,18 @@ def test_a_job_with_errors_waits_for_somebody(reg_db: RegisterDatabase, file: Pa
     assert run(reg_db, "import-job", "list") == "There are no import jobs.\n"
 
 
+def test_who_waits_behind_a_review_is_told_so(reg_db: RegisterDatabase, file: Path) -> None:
+    file.write_text(BAD)
+    unit = ("--kind", "legal_unit", "--valid-from", "2020-01-01")
+    run(reg_db, "import", str(file), *unit)
+    drain(reg_db)
+    file.write_text(GOOD)
+    told = " ".join(run(reg_db, "import", str(file), *unit, "--wait").split())
+    assert "held up by job 1, which waits for review" in told
+    assert "Job 2 goes on when job 1 has been reviewed: catchment register import-job approve 1, or reject" in told
+    assert "Job 2 goes on when job 1 has been reviewed" in " ".join(run(reg_db, "status").split())
+
+
 def test_a_rejected_job_brings_nothing(reg_db: RegisterDatabase, file: Path) -> None:
     run(reg_db, "import", str(file), "--kind", "legal_unit", "--valid-from", "2020-01-01", "--review")
     drain(reg_db)

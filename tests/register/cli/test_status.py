@@ -6,6 +6,7 @@ import json
 
 from tests.fixtures.register import Cli
 from tests.fixtures.register_driver import RegisterDatabase
+from tests.register.breaking import break_stage
 
 
 def test_status_tells_what_waits_and_what_was_done(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
@@ -19,6 +20,18 @@ def test_status_tells_what_waits_and_what_was_done(reg_db: RegisterDatabase, reg
     assert (told["is_deriving_statistical_units"], told["is_deriving_reports"], told["is_importing"]) == (False,) * 3
     assert [(r["kind"], r["state"], r["legal_units"]) for r in told["rounds"]] == [("changes", "done", 1)]
     assert "everything is published" in reg_cli("status", "--follow").stdout
+
+
+def test_status_tells_why_a_round_broke_and_when_it_is_tried_again(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
+    reg_db.lu("1", "2025-01-01")
+    break_stage(reg_db, "statistical_unit_flush_staging")
+    reg_db.conn.execute("call worker.drain('analytics')")
+    text = reg_cli("status").stdout
+    assert "round 1 broke in statistical_unit_flush_staging: broken on purpose; next try at " in text
+    assert "0.0" not in text.split("kind")[0]
+    told = json.loads(reg_cli("status", "--json").stdout)
+    assert told["failure"]["error"] == "broken on purpose"
+    assert {p["percent"] for p in told["phases"]} == {None}
 
 
 def test_derive_waits_for_a_worker_of_its_own(reg_db: RegisterDatabase, reg_cli: Cli) -> None:

@@ -10,8 +10,17 @@ import pytest
 
 from catchment_register.cli.waiting import show
 from catchment_register.errors import RegisterError
-from catchment_register.watch import Event, follow, is_served, watch_import, watch_round
+from catchment_register.watch import (
+    Event,
+    failure_text,
+    find_failure,
+    follow,
+    is_served,
+    watch_import,
+    watch_round,
+)
 from tests.fixtures.register_driver import RegisterDatabase
+from tests.register.breaking import break_stage, mend_stage
 
 FROM = {"valid_from": date(2020, 1, 1)}
 
@@ -40,6 +49,42 @@ def test_a_review_and_a_deleted_job_end_the_wait(reg_db: RegisterDatabase) -> No
     assert [e.text for e in watch_import(reg_db.connect(), job)] == ["waiting for review"]
     reg_db.value("select register.delete_import_job(%s)", job)
     assert [e.text for e in watch_import(reg_db.connect(), job)] == ["deleted"]
+
+
+def test_a_job_behind_a_review_ends_the_wait(reg_db: RegisterDatabase) -> None:
+    first = reg_db.upload("legal_unit", [{"tax_ident": "1", "name": ""}], **FROM)
+    second = reg_db.upload("legal_unit", [{"tax_ident": "2", "name": "Two"}], **FROM)
+    reg_db.conn.execute("call worker.drain('import')")
+    held = Event("import", 0, f"held up by job {first}, which waits for review", True)
+    assert list(watch_import(reg_db.connect(), second)) == [held]
+    reg_db.value("select register.resolve_review(%s, false)", first)
+    seen = followed(reg_db, watch_import(reg_db.connect(), second), "import")
+    assert seen[-1] == Event("import", 100, "finished", True)
+
+
+def test_a_round_that_broke_is_told_with_its_reason_and_the_next_try(reg_db: RegisterDatabase) -> None:
+    reg_db.lu("1", "2020-01-01")
+    break_stage(reg_db, "statistical_unit_refresh_batch")
+    reg_db.conn.execute("call worker.drain('analytics')")
+    event = next(watch_round(reg_db.connect()))
+    assert event.text.startswith("round 1 broke in statistical_unit_refresh_batch: broken on purpose; next try at ")
+    failure = find_failure(reg_db.conn)
+    assert failure is not None
+    assert failure["next_try"] > failure["failed_at"]
+    mend_stage(reg_db, "statistical_unit_refresh_batch")
+    reg_db.value("select worker.enqueue_collect_changes()")
+    reg_db.derive()
+    assert find_failure(reg_db.conn) is None
+
+
+def test_a_collection_that_failed_without_a_round_is_told(reg_db: RegisterDatabase) -> None:
+    reg_db.lu("1", "2020-01-01")
+    break_stage(reg_db, "collect_changes")
+    reg_db.conn.execute("call worker.drain('analytics')")
+    failure = find_failure(reg_db.conn)
+    assert failure is not None
+    assert (failure["round_id"], failure["command"]) == (None, "collect_changes")
+    assert failure_text(failure).startswith("the collection of changes broke in collect_changes: broken on purpose")
 
 
 def test_a_round_is_followed_until_it_is_published(reg_db: RegisterDatabase) -> None:

@@ -1,4 +1,5 @@
 -- import_job_progress: each job with what is done of it. Batches tell what is analysed and processed while a job runs.
+-- held_by: the job that waits for a review, and this one for it.
 create or replace view register.import_job_progress as
 select j.id, j.slug, j.snapshot ->> 'definition' as definition, j.snapshot ->> 'strategy' as strategy, j.state,
        j.current_step, j.state = 'waiting_for_review' as needs_review, j.total_rows, b.analysed_rows, b.error_rows,
@@ -15,7 +16,10 @@ select j.id, j.slug, j.snapshot ->> 'definition' as definition, j.snapshot ->> '
                                                           - j.processing_start_at),
                                                           0))::integer as import_rows_per_second,
        j.error, j.valid_from, j.valid_until, j.review, j.note, j.created_at, j.created_by, j.uploaded_at, j.finished_at,
-       j.expires_at
+       j.expires_at,
+       case when j.state in ('upload_completed', 'preparing_data', 'analysing_data', 'processing_data')
+            then (select min(w.id) from register.import_job as w where w.state = 'waiting_for_review'
+                     and w.id <> j.id) end as held_by
   from register.import_job as j
  cross join lateral (
    select coalesce(sum(b.rows) filter (where b.analysed_at is not null), 0)::integer as analysed_rows,

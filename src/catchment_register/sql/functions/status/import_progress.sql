@@ -12,12 +12,13 @@ create or replace function register.import_progress()
     error_rows        integer,
     warning_rows      integer,
     analysis_percent  numeric,
-    import_percent    numeric
+    import_percent    numeric,
+    held_by           integer
   )
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select p.id, p.slug, p.state, p.current_step, p.needs_review, p.total_rows, p.analysed_rows, p.imported_rows,
-         p.error_rows, p.warning_rows, p.analysis_percent, p.import_percent
+         p.error_rows, p.warning_rows, p.analysis_percent, p.import_percent, p.held_by
     from register.import_job_progress as p
    where p.state not in ('finished', 'rejected', 'failed')
    order by p.id;

@@ -1,6 +1,7 @@
 -- pipeline_progress: how far derivation is, one row for each of its two phases. step: its first stage that has not
 -- settled; total, completed: children of that stage; counts: units that the open round derives. percent weighs the
--- steps by the time they usually take. active: the phase is being worked on; pending: it comes after the other.
+-- steps by the time they usually take, and is null while a round that broke waits for its next try: see last_failure.
+-- active: the phase is being worked on; pending: it comes after the other.
 create or replace function register.pipeline_progress()
   returns table (
     phase                          text,
@@ -45,6 +46,7 @@ as $$
          r.effective_power_group_count,
          case when not a.is_active then null
               when b.is_later then 0
+              when c.step is null and not exists (select from round) then null
               else round(100 * (select coalesce(sum(w.weight) filter (where w.seq < c.seq), 0)
                                        + coalesce(c.weight * c.completed / nullif(c.total, 0), 0)
                                   from register.pipeline_step_weight as w
