@@ -1,3 +1,28 @@
-"""The largest number that options take: what integer columns hold, and limits of rows."""
+"""Numbers of the command line: the largest one that options take, and how those of the database are read."""
 
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from psycopg import Connection
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
+
+# What integer columns hold, and limits of rows.
 LARGEST_INTEGER = 2**31 - 1
+# So many digits a float keeps.
+_FLOAT_DIGITS = 15
+
+
+class _NumberLoader(Loader):
+    def load(self, data: Buffer) -> int | float | Decimal:
+        text = bytes(data).decode()
+        if text.lstrip("-").isdigit():
+            return int(text)
+        return float(text) if sum(c.isdigit() for c in text) <= _FLOAT_DIGITS else Decimal(text)
+
+
+def read_numbers(conn: Connection[Any]) -> None:
+    """Make a connection read ``numeric`` as plain numbers, which JSON has; one that no float holds stays as it is."""
+    conn.adapters.register_loader("numeric", _NumberLoader)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Sequence
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -37,6 +39,18 @@ app = typer.Typer(name="report", help="What the register tells: tables, charts, 
 UnitType = Annotated[str, typer.Option("--unit-type", help=f"One of {', '.join(UNIT_TYPES)}.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it into this file: .png, .svg or .pdf.")]
 Picture = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="As a picture: .png, .svg, .pdf.")]
+# What a unit is told by, the shortest first; and columns that say nothing to people, or what others say.
+_BESIDES = (
+    "turnover",
+    "legal_form",
+    "sector",
+    "size",
+    "establishments",
+    "legal_units",
+    "secondary_activity",
+    "birth_date",
+)
+_NEVER = ("valid_from", "valid_to", "valid_until", "search", "hash_slot", "stats", "stats_summary", "last_edit_at")
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write all columns into this file.")]
 
 
@@ -66,15 +80,17 @@ def history(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Units by year or month: how many there are, what came, went and changed."""
-    measures = tuple(measure or USUAL_MEASURES)
-    for name in measures:
-        check_choice("measure", name, MEASURES)
+    """Units by year or month: how many there are, what came, went and changed, and the sums of their statistics."""
     with open_register(dsn) as conn:
         rows = read_history(conn, unit_type, resolution, first_year=first_year, last_year=last_year)
+    sums = list(dict.fromkeys(code for row in rows for code, f in row["stats_summary"].items() if "sum" in f))
+    measures = tuple(measure or (*USUAL_MEASURES, *([] if draws or picture else sums)))
+    for name in measures:
+        check_choice("measure", name, (*MEASURES, *sums))
+    rows = [row | {code: row["stats_summary"].get(code, {}).get("sum") for code in sums} for row in rows]
     if table is not None:
         _write_csv(table, rows)
-    series = {name: [float(row[name]) for row in rows] for name in measures}
+    series = {name: [float(row[name] or 0) for row in rows] for name in measures}
     labels = [row["period"] for row in rows]
     if picture is not None:
         plot.plot_lines(picture, f"{unit_type.replace('_', ' ')}: history", labels, series)
@@ -170,25 +186,45 @@ def unit(
         rows = read_unit(conn, which)
     if rows and not as_json:
         console.print(f"{rows[0]['unit_type']}/{rows[0]['unit_id']}")
+    sums = {code: None for row in rows for code, f in row["stats_summary"].items() if "sum" in f}
+    shown = rows if as_json else [sums | _unit_row(row) for row in rows]
+    usual = ("valid_from", "valid_to", "name", "status", "region", "activity", "employees")
     print_rows(
-        rows if as_json else [_unit_row(row) for row in rows],
-        ("valid_from", "valid_to", "name", "status", "region", "activity", "employees"),
+        shown,
+        usual if as_json else (*usual, *_telling(shown, usual)),
         as_json=as_json,
         empty=f"{which} is not published yet: its changes wait for a round.",
-        extra=("legal_form", "sector"),
     )
 
 
 def _unit_row(row: Row) -> Row:
     """A row of a unit with the short titles of a table."""
-    return row | {
+    sums = {code: figures["sum"] for code, figures in row["stats_summary"].items() if "sum" in figures}
+    short = {
         "status": row["status_code"],
         "region": row["physical_region_path"],
         "activity": row["primary_activity_category_code"],
-        "employees": row["stats_summary"].get("employees", {}).get("sum"),
+        "secondary_activity": row["secondary_activity_category_code"],
+        "employees": None,
         "legal_form": row["legal_form_code"],
         "sector": row["sector_code"],
+        "size": row["unit_size_code"],
+        "establishments": row["included_establishment_count"],
+        "legal_units": row["included_legal_unit_count"],
+        "edited": row["last_edit_at"],
     }
+    return row | short | sums
+
+
+def _telling(rows: Sequence[Row], usual: Sequence[str]) -> list[str]:
+    """Columns besides the usual ones by which a row differs from the one before it, so that no two look the same."""
+    telling: list[str] = []
+    for one, two in pairwise(rows):
+        if any(one[c] != two[c] for c in (*usual[2:], *telling)):
+            continue
+        candidates = (*(c for c in _BESIDES if c in two), *(c for c in two if c not in _BESIDES and c not in _NEVER))
+        telling += [c for c in candidates if one[c] != two[c]][:1]
+    return telling
 
 
 @app.command()
@@ -204,11 +240,16 @@ def codes(
 
 
 def _write_csv(file: Path, rows: Sequence[Row]) -> None:
+    """All columns; what has parts, as JSON."""
     try:
         with file.open("w", encoding="utf-8", newline="") as out:
             writer = csv.DictWriter(out, list(rows[0]) if rows else [])
             writer.writeheader()
-            writer.writerows(rows)
+            writer.writerows({name: _csv_value(value) for name, value in row.items()} for row in rows)
     except OSError as error:
         raise ReportRefused(f"{file} cannot be written: {error.strerror}") from error
     console.print(f"{len(rows)} rows written to {file}", markup=False)
+
+
+def _csv_value(value: Any) -> Any:
+    return json.dumps(value, default=str, ensure_ascii=False) if isinstance(value, dict | list) else value

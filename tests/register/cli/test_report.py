@@ -94,6 +94,24 @@ def test_history_as_csv(told: RegisterDatabase, tmp_path: Path) -> None:
     with (tmp_path / "h.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [r["exists_count"] for r in rows] == ["1", "3", "2", "2"]
+    assert [r["employees"] for r in rows] == ["", "20", "20", "20"]
+    assert json.loads(rows[1]["stats_summary"])["employees"]["sum"] == 20
+
+
+def test_history_shows_the_sums_of_statistics(told: RegisterDatabase) -> None:
+    lines = [line.split() for line in run(told, "report", "history").splitlines()]
+    assert lines[0][-1] == "employees"
+    assert [line[-1] for line in lines[2:]] == ["20", "20", "20"]
+    text = run(told, "report", "history", "--measure", "employees", "--from", "2024")
+    assert [line.split() for line in text.splitlines()][1] == ["2024", "20"]
+
+
+def test_numbers_are_numbers_in_json(told: RegisterDatabase) -> None:
+    for row in read(told, "report", "demography"):
+        assert {type(v) for v in row.values()} <= {int, float, type(None)}
+    assert {type(r["survival_pct"]) for r in read(told, "report", "demography")} == {float, type(None)}
+    assert {type(r["employees"]) for r in read(told, "search", "fish")} == {int}
+    assert {type(r["seconds"]) for r in read(told, "status")["rounds"]} == {float}
 
 
 def test_demography(told: RegisterDatabase) -> None:
@@ -148,6 +166,19 @@ def test_one_unit_in_time(told: RegisterDatabase) -> None:
     rows = read(told, "report", "unit", "tax_ident:910000004")
     assert [(r["unit_type"], r["name"]) for r in rows] == [("establishment", "Nordic Fish, Oslo")]
     assert "[bold]Odd[/bold] name" in run(told, "report", "unit", "910000003"), "a name is not markup"
+
+
+def test_rows_of_a_unit_can_be_told_apart(reg_db: RegisterDatabase) -> None:
+    with reg_db.conn.transaction():
+        reg_db.lu("1", "2023-01-01", "2024-01-01", sector="2100")
+        reg_db.lu("1", "2024-01-01", "2025-01-01", sector="8200")
+        reg_db.lu("1", "2025-01-01", sector="8200", birth_date="2022-02-02")
+        reg_db.stat("1", "turnover", 5, "2025-06-01")
+        reg_db.es("11", "1", "2025-09-01")
+    reg_db.derive()
+    lines = [line.split()[2:] for line in run(reg_db, "report", "unit", "1").splitlines()[2:]]
+    assert len(lines) == 5
+    assert len({tuple(line) for line in lines}) == 5, lines
 
 
 def test_what_is_printed_fits_a_narrow_terminal(told: RegisterDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +257,7 @@ def test_search_finds_identifiers_first_and_words_by_their_beginning(told: Regis
     assert [r["name"] for r in read(told, "search", "NORDIC fish", "--unit-type", "legal_unit")] == ["Nordic Fish AS"]
     assert read(told, "search", "ordic") == [], "words, not letters within them"
     rows = read(told, "search", "fish", "--region", "03", "--unit-type", "legal_unit")
-    assert [(r["name"], r["employees"]) for r in rows] == [("Nordic Fish AS", "17")]
+    assert [(r["name"], r["employees"]) for r in rows] == [("Nordic Fish AS", 17)]
     assert read(told, "search", "fishing", "--at", "2024-01-01") == []
     assert len(read(told, "search", "fish", "--limit", "1")) == 1
     assert "Nordic Fish AS" in run(told, "search", "nordic", "--activity", "A.01")
