@@ -163,7 +163,7 @@ def find_unit(conn: Connection[Any], text: str, *, kind: str | None = None) -> t
     row = conn.execute("select unit_type, unit_id from register.find_unit(%s)", [text]).fetchone()
     unit = (row[0], row[1]) if row else ("", 0)
     if kind is not None and unit[0] != kind:
-        raise JobRefused(f"{text} names {unit[0]} {unit[1]}", hint=f"This needs a {kind.replace('_', ' ')}.")
+        raise JobRefused(f"{text} names {unit[0]} {unit[1]}", hint=f"This is for units of type {kind}.")
     return unit
 
 

@@ -22,12 +22,13 @@ def load_codes(
         str | None, typer.Option(help="Of regions: their version. Of activities: their standard. Else as configured.")
     ] = None,
     replaces: Annotated[bool, typer.Option("--replace", help="Disable codes that are not in the file.")] = False,
+    encoding: Annotated[str, typer.Option(help="Of the file.")] = "utf-8",
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
     """Load a code list: new codes are added, known ones corrected. Rows that cannot be used are left out and listed."""
     code_list = find_kind(kind)
-    reading = read_codes(file, code_list)
+    reading = read_codes(file, code_list, encoding=encoding)
     with open_register(dsn) as conn:
         loading = write_codes(conn, code_list, reading, version=version, replaces=replaces)
     if as_json:

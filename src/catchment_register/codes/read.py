@@ -44,17 +44,22 @@ class Reading:
     problems: tuple[Problem, ...]
 
 
-def read_codes(file: Path, kind: Kind) -> Reading:
-    """Read a CSV file: UTF-8, with commas, semicolons or tabs."""
+def read_codes(file: Path, kind: Kind, *, encoding: str = "utf-8") -> Reading:
+    """Read a CSV file with commas, semicolons or tabs."""
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
+        with file.open(
+            encoding="utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding, newline=""
+        ) as lines:
             return parse_codes(lines, kind, name=str(file))
     except OSError as error:
         raise CodesRefused(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise CodesRefused(
-            f"{file} is not UTF-8: {error.reason} at byte {error.start}", hint="Save it as UTF-8 and load it again."
+            f"{file} is not {encoding}: {error.reason} at byte {error.start}",
+            hint="If it is in another encoding, say which: --encoding cp1252, or latin-1.",
         ) from error
+    except LookupError:
+        raise CodesRefused(f"there is no encoding {encoding!r}", hint="Try utf-8, latin-1 or cp1252.") from None
 
 
 def parse_codes(lines: Iterable[str], kind: Kind, *, name: str = "the file") -> Reading:

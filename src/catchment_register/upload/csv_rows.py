@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from catchment_register.upload.encoding import check_bytes
 from catchment_register.upload.source import Source, SourceRow, refuse
 
 DELIMITERS = (",", ";", "\t")
@@ -37,7 +38,7 @@ def open_csv(path: Path, *, encoding: str = "utf-8", delimiter: str | None = Non
     except OSError as error:
         raise refuse(path, error.strerror or str(error)) from None
     with file:
-        _skip_mark(path, file)
+        check_bytes(path, file, encoding)
         lines = _Lines(file)
         first = next(lines, None)
         if first is None:
@@ -53,30 +54,25 @@ def open_csv(path: Path, *, encoding: str = "utf-8", delimiter: str | None = Non
         yield Source(headers, read_rows(lines, len(headers), encoding, separator))
 
 
-def _skip_mark(path: Path, file: IO[bytes]) -> None:
-    """Leave out the mark that some programs put before UTF-8."""
-    start = file.read(3)
-    if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        raise refuse(path, "it is UTF-16", "Save it as UTF-8.")
-    file.seek(3 if start == codecs.BOM_UTF8 else 0)
-
-
 def is_too_long(line: bytes) -> bool:
     """Whether this is the beginning of a line that was not read to its end."""
     return len(line) > MAX_LINE
 
 
 class _Lines(Iterator[bytes]):
-    """Lines of a file that are not blank; lines can be given back. Of one that is too long there is its beginning."""
+    """Lines of a file that are not blank, and how many were; lines can be given back. Of one that is too long there is
+    its beginning."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._back: deque[bytes] = deque()
+        self.blank = 0
 
     def __next__(self) -> bytes:
         while line := self.follow():
             if is_too_long(line) or line.strip():
                 return line
+            self.blank += 1
         raise StopIteration
 
     def follow(self) -> bytes:
@@ -98,9 +94,10 @@ class _Broken:
 
 
 def read_rows(lines: _Lines, width: int, encoding: str, delimiter: str) -> Iterator[SourceRow]:
-    """Rows with as many fields as the header has; others with the reason."""
+    """Rows with as many fields as the header has; others with the reason. Blank ones are counted and left out."""
     mark = delimiter.encode()
-    for number, line in enumerate(lines, 1):
+    for count, line in enumerate(lines, 1):
+        number = count + lines.blank
         if is_too_long(line):
             read = _Broken(f"the row is longer than {MAX_LINE} bytes")
         elif b'"' in line:

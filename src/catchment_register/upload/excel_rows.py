@@ -46,13 +46,11 @@ def _load(path: Path) -> Any:
 
 
 def read_rows(rows: Iterator[Sequence[Any]], width: int) -> Iterator[SourceRow]:
-    """Rows as text, blank ones left out."""
-    number = 0
-    for cells in rows:
+    """Rows as text. Blank ones are counted and left out."""
+    for number, cells in enumerate(rows, 1):
         fields = [_text(cell) for cell in cells]
         if not any(fields):
             continue
-        number += 1
         if any(fields[width:]):
             yield SourceRow(number, (), f"the row has more than {width} fields")
         else:

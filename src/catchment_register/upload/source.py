@@ -11,7 +11,8 @@ from catchment_register.errors import FileRefused
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A row of a file: its fields in the order of the header, or why it cannot be read. The first one is number 1."""
+    """A row of a file: its fields in the order of the header, or why it cannot be read. The first one below the header
+    is number 1; blank rows have numbers, too, so that people find a row where its number says."""
 
     number: int
     fields: Sequence[str]

@@ -176,8 +176,13 @@ def test_files_may_have_a_mark_and_any_usual_delimiter(tmp_path: Path, delimiter
 def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "codes.csv"
     file.write_bytes("path,name\nx,Håndverk\n".encode("latin-1"))
-    with pytest.raises(CodesRefused, match="is not UTF-8"):
+    with pytest.raises(CodesRefused, match="is not utf-8") as caught:
         read_codes(file, KINDS["sector"])
+    assert "--encoding cp1252" in str(caught.value.hint)
+    reading = read_codes(file, KINDS["sector"], encoding="latin-1")
+    assert [c.values["name"] for c in reading.codes] == ["Håndverk"]
+    with pytest.raises(CodesRefused, match="there is no encoding 'klingon'"):
+        read_codes(file, KINDS["sector"], encoding="klingon")
 
 
 @given(st.text())

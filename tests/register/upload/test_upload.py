@@ -36,7 +36,7 @@ def read(tmp_path: Path, content: bytes, **options: str) -> list[tuple[int, list
         (b"\xef\xbb\xbfa,b\r\n1,2\r\n", [(1, ["1", "2"])]),
         (b"a;b\n1;2,5\n", [(1, ["1", "2,5"])]),
         (b"a\tb\n1\t2\n", [(1, ["1", "2"])]),
-        (b"a,b\n\n1,2\n   \n", [(1, ["1", "2"])]),
+        (b"a,b\n\n1,2\n   \n", [(2, ["1", "2"])]),
         (b'a,b\n"x, y","say ""hi"""\n', [(1, ["x, y", 'say "hi"'])]),
         (b'a,b\n1,"two\n\nlines"\n3,4\n', [(1, ["1", "two\n\nlines"]), (2, ["3", "4"])]),
         (b'a,b\n5" pipe,2\n', [(1, ['5" pipe', "2"])]),
@@ -82,11 +82,33 @@ def test_another_encoding_can_be_named(tmp_path: Path) -> None:
     assert read(tmp_path, content, encoding="latin-1") == [(1, ["Ørn", "Tromsø"])]
 
 
+def test_a_file_in_another_encoding_is_one_problem_and_not_one_of_each_row(tmp_path: Path) -> None:
+    content = "navn,sted\n" + "Ørn,Oslo\nAs,Tromsø\nBo,Bergen\n" * 3
+    for encoding in ("latin-1", "cp1252"):
+        with pytest.raises(FileRefused, match="6 of its first 10 lines are not utf-8") as caught:
+            read(tmp_path, content.encode(encoding))
+        assert "--encoding cp1252" in str(caught.value.hint)
+    one = ("navn,sted\n" + "As,Oslo\n" * 5).encode() + "Ørn,Oslo\n".encode("latin-1")
+    assert [type(fields) for _, fields in read(tmp_path, one)] == [list] * 5 + [str], "one row is a row that is broken"
+
+
+def test_numbers_of_rows_count_blank_ones(tmp_path: Path) -> None:
+    assert read(tmp_path, b"a,b\n1,2\n\n\n3,4\n5\n\n6,7\n") == [
+        (1, ["1", "2"]),
+        (4, ["3", "4"]),
+        (5, "the row has 1 fields, the header 2"),
+        (7, ["6", "7"]),
+    ]
+
+
 @pytest.mark.parametrize(
     ("content", "options", "says"),
     [
         (b"", {}, "it is empty"),
         (b"\xff\xfea\x00", {}, "it is UTF-16"),
+        ("tax_ident,name\n1,One\n".encode("utf-16-le"), {}, "it is UTF-16"),
+        (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(512), {}, r"an Excel file of the old kind \(.xls\)"),
+        (b"PK\x03\x04" + bytes(100), {}, "it is no CSV file but a packed one"),
         (b"\xe6,b\n", {}, "its header is not utf-8"),
         (b"a" * (MAX_LINE + 1), {}, "its header is longer than 1048576 bytes"),
         (b"a,b\n", {"encoding": "klingon"}, "there is no encoding 'klingon'"),
@@ -113,8 +135,8 @@ def test_a_sheet_is_read_as_a_csv_file_would_be(tmp_path: Path) -> None:
     assert source.headers == ["tax_ident", "name", "birth_date", "employees", "turnover"]
     assert rows == [
         (1, ["123", "Ørn", "2020-02-03", "5", "1.5"]),
-        (2, ["0456", "true", "2020-02-04", "", ""]),
-        (3, "the row has more than 5 fields"),
+        (3, ["0456", "true", "2020-02-04", "", ""]),
+        (4, "the row has more than 5 fields"),
     ]
     with pytest.raises(FileRefused, match="it has 1 sheets, not 2"), open_excel(tmp_path / "file.xlsx", sheet=2):
         pass

@@ -17,7 +17,7 @@ declare
   v_next        jsonb;
 begin
   if p_unit_type not in ('legal_unit', 'establishment') then
-    perform register.refuse_edit(format('a %s is not deleted by itself', replace(p_unit_type, '_', ' ')),
+    perform register.refuse_edit(format('%s is not deleted by itself', replace(p_unit_type, '_', ' ')),
                                  'It goes when nothing belongs to it.');
   end if;
   perform register.unit_times(p_unit_type, p_unit_id, '-infinity', 'infinity');
