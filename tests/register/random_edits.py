@@ -55,6 +55,8 @@ class Edit:
 class Editor:
     """Applies edits to a register by plain SQL."""
 
+    refusals = frozenset(REFUSALS)
+
     def __init__(self, reg: Register) -> None:
         self.reg = reg
         self.made = 0
@@ -69,7 +71,7 @@ class Editor:
             with self.reg.conn.transaction():
                 verb(edit)
         except psycopg.Error as error:
-            if error.sqlstate not in REFUSALS:
+            if error.sqlstate not in self.refusals:
                 raise
             return False
         return True
