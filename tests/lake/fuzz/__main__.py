@@ -2,7 +2,7 @@
 
 Without ``--lake`` the algebra alone is looked at, in memory, and what is found is made smaller. With it every seed has
 a lake of its own: feeds, windows, commits and upkeep take part, with tables by themselves and tables that read each
-other by turns.
+other, and with sources that we or strangers write, by turns.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psycopg
@@ -28,9 +28,11 @@ from tests.fixtures.server import cloned
 from tests.lake.fuzz.case import Finding, Tally, run_case, shrink
 from tests.lake.fuzz.lakeside import Lakeside
 from tests.lake.fuzz.memory import Memory
+from tests.lake.fuzz.strangers import Strangers, StrangersTogether
 from tests.lake.fuzz.together import Together
 
 ROUNDS = 7
+KINDS: tuple[type[Lakeside], ...] = (Lakeside, Together, Strangers, StrangersTogether)
 
 
 def main() -> int:
@@ -77,9 +79,12 @@ def _on_lakes(seeds: Iterator[int]) -> int:
         for seed in seeds:
             with _new_lake(server, Path(folder) / f"lake{seed}") as case:
                 try:
-                    run = (Together if seed % 2 else Lakeside)(case, seed)
-                    run.play(ROUNDS)
-                    assert (case.temporary(), case.leftovers()) == ([], {}), f"seed {seed} left something behind"
+                    with ExitStack() as held:
+                        run = KINDS[seed % len(KINDS)](case, seed)
+                        if isinstance(run, Strangers):
+                            held.enter_context(run)
+                        run.play(ROUNDS)
+                    assert run.left_behind() == {}, f"seed {seed} left behind: {run.left_behind()}"
                 except Exception as error:
                     print(f"{error}\n\nagain: python -m tests.lake.fuzz --lake --cases 1 --seed {seed}", flush=True)
                     return 1

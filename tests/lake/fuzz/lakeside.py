@@ -54,8 +54,12 @@ class Lakeside:
         """Change, refresh and compare, so many times."""
         for _ in range(rounds):
             self.edit()
-            for name in self.queries:
-                self.refresh(name)
+            self.refresh_every()
+
+    def refresh_every(self) -> None:
+        """Refresh and compare all tables."""
+        for name in self.queries:
+            self.refresh(name)
 
     def refresh(self, name: str) -> None:
         """Refresh one table and compare it; an error says all that is needed to see it again."""
@@ -65,6 +69,11 @@ class Lakeside:
         except Exception as error:
             raise AssertionError(f"seed {self.seed}, {name}: {error}\n{self.text(name)}") from error
         self.done[f"{found['action']} {found['figures'].get('strategy')} {found['reason'] or ''}".strip()] += 1
+
+    def left_behind(self) -> dict[str, list[str]]:
+        """What refreshes have left behind, by kind."""
+        found = self.case.leftovers()
+        return found | ({"temporary": self.case.temporary()} if self.case.temporary() else {})
 
     def text(self, name: str) -> str:
         """What happened, as SQL."""

@@ -40,6 +40,10 @@ class Together(Lakeside):
                 self.edit()
             self.refresh_all(by_buckets=number % 3 == 2)
 
+    def refresh_every(self) -> None:
+        """Refresh all tables in one round and compare them."""
+        self.refresh_all(by_buckets=False)
+
     def refresh_all(self, *, by_buckets: bool) -> None:
         """One round of all tables, wave by wave, and the comparison of all."""
         ids = [self.case.find(name) for name in self.queries]

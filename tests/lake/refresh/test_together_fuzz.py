@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.fixtures.lake import LakeCase
+from tests.lake.fuzz.strangers import StrangersTogether
 from tests.lake.fuzz.together import Together
+from tests.lake.refresh.test_lake_fuzz import new_seed
 
 
 def play(seed: int, lake_case: LakeCase, *, definitions: int = 6, rounds: int = 6) -> Together:
@@ -23,7 +25,25 @@ def test_tables_that_read_each_other_equal_their_definitions(seed: int, lake_cas
     assert any(f'"{name}"' in query for query in run.queries.values() for name in run.queries)
 
 
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("seed", [303])
+def test_tables_that_read_each_other_over_sources_of_strangers(seed: int, lake_case: LakeCase) -> None:
+    with StrangersTogether(lake_case, seed, definitions=5) as run:
+        run.play(4)
+    assert run.left_behind() == {}
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(200, 215))
-def test_more_tables_that_read_each_other_equal_their_definitions(seed: int, lake_case: LakeCase) -> None:
-    play(seed, lake_case)
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("place", range(10))
+def test_more_tables_that_read_each_other_equal_their_definitions(place: int, lake_case: LakeCase) -> None:
+    play(new_seed(place), lake_case)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("place", range(10))
+def test_more_tables_that_read_each_other_over_sources_of_strangers(place: int, lake_case: LakeCase) -> None:
+    with StrangersTogether(lake_case, new_seed(place)) as run:
+        run.play(7)
+    assert run.left_behind() == {}
