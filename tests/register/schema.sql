@@ -2377,7 +2377,6 @@ REVOKE ALL ON PROCEDURE register.derive_statistical_unit_facet(IN payload jsonb,
 GRANT ALL ON PROCEDURE register.derive_statistical_unit_facet(IN payload jsonb, INOUT info jsonb) TO catchment_worker;
 REVOKE ALL ON PROCEDURE register.derive_statistical_unit_facet_partition(IN payload jsonb, INOUT info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE register.derive_statistical_unit_facet_partition(IN payload jsonb, INOUT info jsonb) TO catchment_worker;
-REVOKE ALL ON FUNCTION register.derived_rows() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.detail_times(p_table text, p_owner text, p_unit_id integer, p_type text, p_clears text[], p_valid_from date, p_valid_until date) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.drop_doubles(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.drop_empty_enterprises(p_ids integer[]) FROM PUBLIC;
@@ -2576,6 +2575,7 @@ REVOKE ALL ON PROCEDURE register.round_settled(IN payload jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE register.round_settled(IN payload jsonb) TO catchment_worker;
 REVOKE ALL ON PROCEDURE register.round_started(IN payload jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE register.round_started(IN payload jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION register.row_differences(p_was text, p_now text, p_keys text[], p_most integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.row_list(p_rows integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.segment_own() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.set_primary(p_unit_type text, p_unit_id integer, p_valid_from date, p_valid_until date, p_comment text) FROM PUBLIC;

@@ -4,37 +4,38 @@
 --
 --   locks   the round to come: no other can begin meanwhile
 --   raises  RG009 while a round is open
---   reads   pg_temp.was_derived
---   writes  pg_temp.was_derived
+--   reads   pg_temp.was_history, pg_temp.was_history_facet, pg_temp.was_unit, pg_temp.was_unit_facet
+--   writes  pg_temp.was_history, pg_temp.was_history_facet, pg_temp.was_unit, pg_temp.was_unit_facet
 --   plan    no_jit, memory_128
 create or replace function register.check_derivation()
   returns table (rule text, detail text)
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_undo  constant text := 'RG000';
-  c_most  constant integer := 20;
-  v_wrong jsonb;
+  c_undo   constant text := 'RG000';
+  c_most   constant integer := 20;
+  c_period constant text[] := array['@.facet_key', '@.year * 100 + coalesce(@.month, 0)'];
+  v_wrong  jsonb;
 begin
   if exists (select from register.base_change_log as b where b.round_id is null) then
     return;
   end if;
   begin
-    create temporary table was_derived on commit drop as
-      select d.name, d.content, d.moments from register.derived_rows() as d;
+    create temporary table was_unit on commit drop as select r.* from register.statistical_unit_row as r;
+    create temporary table was_history on commit drop as select r.* from register.statistical_history_row as r;
+    create temporary table was_unit_facet on commit drop as select r.* from register.statistical_unit_facet_row as r;
+    create temporary table was_history_facet on commit drop as
+      select r.* from register.statistical_history_facet_row as r;
     perform register.derive_now('all');
-    select jsonb_agg(jsonb_build_object('table', d.name, 'row', d.content, 'is', d.side)) into v_wrong
-      from (
-        select x.*, row_number() over (partition by x.name, x.side) as n
-          from (
-            select w.name, w.content, 'published' as side
-              from (select * from pg_temp.was_derived except all select * from register.derived_rows()) as w
-            union all
-            select n.name, n.content, 'missing'
-              from (select * from register.derived_rows() except all select * from pg_temp.was_derived) as n
-          ) as x
-      ) as d
-     where d.n <= c_most;
+    select jsonb_agg(jsonb_build_object('table', t.name, 'row', d.content - 'moments',
+                                        'is', case when d.is_published then 'published' else 'missing' end))
+      into v_wrong
+      from (values
+        ('statistical_unit', 'pg_temp.was_unit', '{@.unit_type,@.unit_id,@.valid_from}'::text[]),
+        ('statistical_history', 'pg_temp.was_history', c_period),
+        ('statistical_unit_facet', 'pg_temp.was_unit_facet', '{@.facet_key}'),
+        ('statistical_history_facet', 'pg_temp.was_history_facet', c_period)) as t (name, was, keys)
+     cross join lateral register.row_differences(t.was, format('register.%s_row', t.name), t.keys, c_most) as d;
     raise exception using errcode = c_undo;
   exception
     when sqlstate 'RG000' then
