@@ -2288,6 +2288,8 @@ GRANT USAGE ON SCHEMA register TO register_edit;
 GRANT USAGE ON SCHEMA register TO catchment_worker;
 REVOKE ALL ON FUNCTION register.activity_code(p_path text, p_pattern text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.activity_key(p_code text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.activity_name(p_path text) FROM PUBLIC;
+GRANT ALL ON FUNCTION register.activity_name(p_path text) TO register_read;
 REVOKE ALL ON FUNCTION register.activity_path(p_digits text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.add_activities(p_standard_id integer, p_codes text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.add_counts(p_one jsonb, p_two jsonb) FROM PUBLIC;

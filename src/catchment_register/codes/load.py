@@ -75,10 +75,16 @@ def _under_parents(
             del given[code.key]
             continue
         for path in missing:
-            given[path] = Code(code.line, path, {"name": edition.shown_code(path)})
+            given[path] = Code(code.line, path, {"name": _name(conn, path) or edition.shown_code(path)})
     if kind.name == "activity":
         given = {k: replace(c, values=c.values | {"code": edition.shown_code(k)}) for k, c in given.items()}
     return sorted(given.values(), key=lambda c: c.key), problems
+
+
+def _name(conn: Connection[Any], path: str) -> str | None:
+    """What a section or a division of activities is called; other lists derive no paths."""
+    row = conn.execute("select register.activity_name(%s)", [path]).fetchone()
+    return None if row is None else row[0]
 
 
 def _above(path: str) -> list[str]:

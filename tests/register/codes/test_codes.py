@@ -62,8 +62,8 @@ def test_activities_get_their_broader_ones_and_codes_as_people_write_them(reg: R
         "select path, code, code_key, name from register.activity_category where path ~ '^H' order by path"
     )
     assert [tuple(row.values()) for row in stored] == [
-        ("H", "H", "", "H"),
-        ("H.49", "49", "49", "49"),
+        ("H", "H", "", "Transportation and storage"),
+        ("H.49", "49", "49", "Land transport and transport via pipelines"),
         ("H.49.4", "49.4", "494", "49.4"),
         ("H.49.4.1", "49.41", "4941", "49.41"),
         ("H.49.4.1.0", "49.410", "49410", "Freight"),
@@ -183,6 +183,17 @@ def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     assert [c.values["name"] for c in reading.codes] == ["Håndverk"]
     with pytest.raises(CodesRefused, match="there is no encoding 'klingon'"):
         read_codes(file, KINDS["sector"], encoding="klingon")
+
+
+def test_activities_above_those_of_a_file_are_called_by_their_names(reg: Register) -> None:
+    load(reg, "activity", "path,name\nN.79.1.1,Travel agents\n")
+    found = reg.rows("select path, name from register.activity_category where path like 'N%%' order by path")
+    assert [(r["path"], r["name"]) for r in found] == [
+        ("N", "Administrative and support service activities"),
+        ("N.79", "Travel agency, tour operator and reservation service"),
+        ("N.79.1", "79.1"),
+        ("N.79.1.1", "Travel agents"),
+    ]
 
 
 @given(st.text())

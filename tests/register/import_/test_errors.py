@@ -116,6 +116,24 @@ def test_an_activity_the_standard_lacks_is_added_under_its_division(reg: Registe
     assert reg.code("activity_category", "A.01.6")
 
 
+def test_sections_and_divisions_have_names(reg: Register) -> None:
+    """All divisions that a code can be under, in the sections that their digits lead to."""
+    one(reg, primary_activity_category_code="70.22")
+    found = reg.rows("select path, name from register.activity_category where path like 'M%%' order by path")
+    assert [(r["path"], r["name"]) for r in found] == [
+        ("M", "Professional, scientific and technical activities"),
+        ("M.70", "Activities of head offices; management consultancy activities"),
+        ("M.70.2", "70.2"),
+        ("M.70.2.2", "70.22"),
+    ]
+    nameless = reg.rows(
+        "select p.path from generate_series(1, 99) as n cross join lateral"
+        " (select register.activity_path(to_char(n, 'FM00')) as path) as p where p.path is not null"
+        " and (register.activity_name(p.path) is null or register.activity_name(left(p.path, 1)) is null)"
+    )
+    assert nameless == []
+
+
 @pytest.mark.parametrize(
     ("cells", "errors"),
     [

@@ -15,4 +15,4 @@ grant execute on function
   register.relate(integer, integer, text, numeric, date, date, text),
   register.unrelate(integer, integer, text, date, date)
   to register_edit;
-grant execute on function register.find_unit(text) to register_read;
+grant execute on function register.find_unit(text), register.activity_name(text) to register_read;

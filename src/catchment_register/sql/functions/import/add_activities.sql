@@ -1,5 +1,6 @@
 -- add_activities: activities that are not in the list of a standard are added under their division, if the standard
--- says that the digits tell the place. Others stay unknown. Import and edit know the same activities by this.
+-- says that the digits tell the place. Others stay unknown. Import and edit know the same activities by this. Sections
+-- and divisions have names; what is finer is called by its code until a list is loaded.
 --
 --   locks   nothing that another session would wait for long: rows that another one adds at the same moment are left to
 --           it
@@ -21,7 +22,7 @@ begin
     return 0;
   end if;
   insert into register.activity_category (standard_id, path, code, name)
-  select distinct v_standard.id, p.path, c.code, c.code
+  select distinct v_standard.id, p.path, c.code, coalesce(register.activity_name(p.path), c.code)
     from (select distinct register.activity_key(v.code) as digits from unnest(p_codes) as v (code)
            where v.code ~ '^[0-9][0-9. ]*$') as d
    cross join lateral (select register.activity_path(d.digits) as path) as f
