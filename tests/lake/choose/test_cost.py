@@ -142,7 +142,7 @@ def test_counted_keys_can_change_the_mind() -> None:
 def wide(tables: int) -> Estimate:
     """A join of so many tables of a thousand rows that have all changed."""
     effort = Effort(joins=tables * tables, scanned=tables * tables * 1_000)
-    return Estimate(tables * 1_000, 100, 100 * tables, 0.1, effort=effort)
+    return Estimate(tables * 1_000, 100, 100 * tables, 0.1, effort=lambda: effort)
 
 
 def test_a_wide_join_is_full_before_it_was_tried() -> None:
@@ -165,8 +165,8 @@ def test_samples_are_better_than_a_guess() -> None:
 
 
 def test_what_is_computed_anyway_counts_like_a_full_refresh() -> None:
-    one_key = Estimate(10_000_000, 1, 1_000, 0.001, effort=Effort(joins=1, computed=10_000_000))
-    twice = Estimate(10_000_000, 1, 1_000, 0.001, effort=Effort(joins=2, computed=20_000_000))
+    one_key = Estimate(10_000_000, 1, 1_000, 0.001, effort=lambda: Effort(joins=1, computed=10_000_000))
+    twice = Estimate(10_000_000, 1, 1_000, 0.001, effort=lambda: Effort(joins=2, computed=20_000_000))
     assert choose(Mode.AUTO, one_key, [], DEFAULTS).action == Action.INCREMENTAL
     assert choose(Mode.AUTO, twice, [], DEFAULTS).reason == "COST"
 

@@ -12,8 +12,9 @@ what a full one takes: a join of eighteen tables that have all changed is eighte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from statistics import median
 
 from catchment.lake.delta.effort import Effort, effort
@@ -59,7 +60,8 @@ _ROW_BYTES = 32
 class Estimate:
     """What a refresh will have to do, as far as metadata tells.
 
-    ``effort`` is what finding and computing the touched keys reads, if somebody has looked at the definition.
+    ``effort`` is what finding and computing the touched keys reads, if the definition is known. It is counted when it
+    is asked for: where a full refresh costs nothing, nobody asks.
     ``key_share`` is about the part of the keys that changes touch. ``memory_bytes`` is what the rows to be compared
     take, ``predicted_ms`` the expected time of doing it in one process; None before there is a choice.
     """
@@ -70,7 +72,7 @@ class Estimate:
     key_share: float
     memory_bytes: int = 0
     predicted_ms: float | None = None
-    effort: Effort | None = None
+    effort: Callable[[], Effort] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ def estimate_of(sources: Sequence[Changed], dt_rows: int, plan: Plan | None = No
         return found
     pairs = zip(plan.tables, sources, strict=True)
     numbers = frozenset(table.occurrence for table, source in pairs if source.inserted or source.deleted)
-    return replace(found, effort=effort(plan, numbers))
+    return replace(found, effort=cache(lambda: effort(plan, numbers)))
 
 
 def full_units(estimate: Estimate) -> float:
@@ -127,7 +129,7 @@ def full_units(estimate: Estimate) -> float:
 
 def incremental_units(estimate: Estimate, keys: float) -> float:
     """The work of an incremental refresh that touches so many keys."""
-    wanted = estimate.effort or Effort(scanned=estimate.source_rows)
+    wanted = estimate.effort() if estimate.effort is not None else Effort(scanned=estimate.source_rows)
     return estimate.changed_rows + keys + SCANNED * max(wanted.scanned, estimate.source_rows) + wanted.computed
 
 
@@ -136,7 +138,7 @@ def guess_incremental(estimate: Estimate, keys: float, full_ms: float) -> float 
     if estimate.effort is None:
         return None
     rate = max(0.0, full_ms - FIXED_MS) / max(1.0, full_units(estimate))
-    return FIXED_MS + MS_PER_JOIN * estimate.effort.joins + rate * incremental_units(estimate, keys)
+    return FIXED_MS + MS_PER_JOIN * estimate.effort().joins + rate * incremental_units(estimate, keys)
 
 
 def predict(samples: Sequence[Sample], actions: Sequence[str], units: float, *, enough: int = ENOUGH) -> float | None:
@@ -180,13 +182,13 @@ def choose(
     """How to refresh a table whose changes can be used, before they are read. ``threshold`` is the table's own share of
     keys above which it is refreshed fully."""
     full = predict_full(estimate, samples)
+    if mode != Mode.INCREMENTAL and full < settings.lake_small_ms:
+        return Choice(Action.FULL, Reason.SMALL_TABLE.value, full, full)
     is_few = estimate.changed_rows <= FEW_ROWS
     keys = estimate.changed_rows if is_few else estimate.key_share * estimate.dt_rows
     incremental = predict_incremental(estimate, keys, samples, full)
     if mode == Mode.INCREMENTAL:
         return Choice(Action.INCREMENTAL, None, incremental, full)
-    if full < settings.lake_small_ms:
-        return Choice(Action.FULL, Reason.SMALL_TABLE.value, full, full)
     limit = settings.lake_full_above if threshold is None else threshold
     if (not is_few and estimate.key_share > limit) or (incremental is not None and incremental > full):
         return Choice(Action.FULL, Reason.COST.value, full, full)

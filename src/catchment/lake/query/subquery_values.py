@@ -8,7 +8,7 @@ from catchment.lake.query.functions import name_of
 from catchment.lake.query.trees import number
 from catchment.lake.reasons import NotIncremental, Reason
 
-_ZERO_WHEN_EMPTY = ("count",)
+_ZERO_WHEN_EMPTY = ("count", "count_star")
 _NULL_WHEN_EMPTY = frozenset(
     """
     any_value arg_max arg_min avg bit_and bit_or bool_and bool_or corr covar_pop covar_samp first last list max max_by
