@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -33,6 +33,7 @@ from catchment_register.report.figures import (
     read_unit,
     read_used_codes,
 )
+from catchment_register.report.panels import Series, panels, partial_until, title
 
 app = typer.Typer(name="report", help="What the register tells: tables, charts, files.", no_args_is_help=True)
 
@@ -83,6 +84,7 @@ def history(
     """Units by year or month: how many there are, what came, went and changed, and the sums of their statistics."""
     with open_register(dsn) as conn:
         rows = read_history(conn, unit_type, resolution, first_year=first_year, last_year=last_year)
+        today = read_today(conn)
     sums = list(dict.fromkeys(code for row in rows for code, f in row["stats_summary"].items() if "sum" in f))
     measures = tuple(measure or (*USUAL_MEASURES, *([] if draws or picture else sums)))
     for name in measures:
@@ -92,10 +94,12 @@ def history(
         _write_csv(table, rows)
     series = {name: [float(row[name] or 0) for row in rows] for name in measures}
     labels = [row["period"] for row in rows]
+    partial = partial_until(labels, today)
+    drawn = panels(series, resolution)
     if picture is not None:
-        plot.plot_lines(picture, f"{unit_type.replace('_', ' ')}: history", labels, series)
+        plot.plot_panels(picture, title("", unit_type, labels), labels, drawn, partial=partial)
     if draws and not as_json:
-        console.print(chart.lines(labels, series, width=console.width), markup=False)
+        _draw(title("", unit_type, labels), labels, drawn, partial)
         return
     print_rows(rows, ["period", *measures], as_json=as_json, empty="There is no history yet.")
 
@@ -111,12 +115,19 @@ def demography(
     """Births and deaths by year, and how many of those born in a year are still there."""
     with open_register(dsn) as conn:
         rows = read_demography(conn, unit_type)
+        today = read_today(conn)
     if table is not None:
         _write_csv(table, rows)
     if picture is not None:
+        labels = [str(row["year"]) for row in rows]
         series = {name: [float(row[name]) for row in rows] for name in ("births", "deaths")}
-        plot.plot_bars(
-            picture, f"{unit_type.replace('_', ' ')}: births and deaths", [str(r["year"]) for r in rows], series
+        plot.plot_panels(
+            picture,
+            title("Births and deaths", unit_type, labels),
+            labels,
+            panels(series, "year"),
+            partial=partial_until(labels, today),
+            bars=True,
         )
     besides = ("ended_alive",)
     columns = [name for name in (rows[0] if rows else ()) if name not in besides]
@@ -237,6 +248,15 @@ def codes(
     with open_register(dsn) as conn:
         rows = read_used_codes(conn, name)
     print_rows(rows, list(rows[0]) if rows else [], as_json=as_json, empty="No unit has any.")
+
+
+def _draw(heading: str, labels: Sequence[str], drawn: Mapping[str, Series], partial: str | None) -> None:
+    console.print(heading, style="bold", markup=False)
+    for scale, series in drawn.items():
+        console.print(f"\n{scale}", markup=False)
+        console.print(chart.lines(labels, series, width=console.width), markup=False)
+    if partial is not None:
+        console.print(f"\n{labels[-1]}: until {partial}", style="dim", markup=False)
 
 
 def _write_csv(file: Path, rows: Sequence[Row]) -> None:

@@ -1,4 +1,4 @@
-"""Charts as files, PNG or SVG by their suffix. Needs matplotlib, which the extra ``register`` brings."""
+"""Charts as files, PNG, SVG or PDF by their suffix. Needs matplotlib, which the extra ``register`` brings."""
 
 from __future__ import annotations
 
@@ -7,29 +7,65 @@ from pathlib import Path
 from typing import Any
 
 from catchment_register.errors import ReportRefused
+from catchment_register.report.panels import Series
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
-
-def plot_lines(file: Path, title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:
-    """Lines over the labels of an axis."""
-    figure, axes = _begin(file, title)
-    for name, line in series.items():
-        axes.plot(range(len(labels)), line, marker="o", markersize=3, label=name.replace("_", " "))
-    _finish(figure, axes, labels, file)
+# Told apart by people who see no red or green, and in print: after Okabe and Ito.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_INK, _FAINT = "#333333", "#d0d0d0"
+# As many labels as fit upright on the axis.
+_MOST_LABELS = 14
 
 
-def plot_bars(file: Path, title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:
-    """Bars beside each other over the labels of an axis."""
-    figure, axes = _begin(file, title)
+def plot_panels(
+    file: Path,
+    title: str,
+    labels: Sequence[str],
+    panels: Mapping[str, Series],
+    *,
+    partial: str | None = None,
+    bars: bool = False,
+) -> None:
+    """Panels above each other over one axis of periods, each with a scale of its own: name of the scale, then series.
+
+    ``partial`` says until when the last period counts, if that is not its end: it is marked, and a note says so.
+    """
+    shown = {scale: series for scale, series in panels.items() if series}
+    figure = _figure(file, len(shown))
+    all_axes = figure.subplots(len(shown), sharex=True, squeeze=False)[:, 0]
+    for axes, (scale, series) in zip(all_axes, shown.items(), strict=True):
+        (_bars if bars else _lines)(axes, series, is_partial=partial is not None)
+        _dress(axes, scale, labels)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=14, fontweight="bold", color=_INK)
+    figure.align_ylabels()
+    if partial is not None:
+        figure.supxlabel(f"{labels[-1]}: until {partial}", x=0.01, ha="left", fontsize=9, color=_INK)
+    try:
+        figure.savefig(file, dpi=150)
+    except OSError as error:
+        raise ReportRefused(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _lines(axes: Any, series: Series, *, is_partial: bool) -> None:
+    for colour, (name, line) in zip(_COLOURS * len(series), series.items(), strict=False):
+        whole = len(line) - 1 if is_partial and len(line) > 1 else len(line)
+        axes.plot(range(whole), line[:whole], color=colour, marker="o", markersize=4, label=name)
+        if whole < len(line):
+            axes.plot([whole - 1, whole], line[whole - 1 :], color=colour, linestyle="--")
+            axes.plot([whole], line[whole:], color=colour, marker="o", markersize=6, markerfacecolor="white")
+
+
+def _bars(axes: Any, series: Series, *, is_partial: bool) -> None:
     share = 0.8 / max(1, len(series))
     for number, (name, line) in enumerate(series.items()):
-        places = [n + (number - (len(series) - 1) / 2) * share for n in range(len(labels))]
-        axes.bar(places, line, width=share, label=name.replace("_", " "))
-    _finish(figure, axes, labels, file)
+        places = [n + (number - (len(series) - 1) / 2) * share for n in range(len(line))]
+        drawn = axes.bar(places, line, width=share * 0.95, color=_COLOURS[number % len(_COLOURS)], label=name)
+        if is_partial:
+            drawn[-1].set(hatch="///", edgecolor="white")
 
 
-def _begin(file: Path, title: str) -> tuple[Any, Any]:
+def _figure(file: Path, panels: int) -> Any:
     if file.suffix.lower() not in SUFFIXES:
         raise ReportRefused(
             f"{file.name} is no kind of picture that can be drawn", hint=f"End it in {', '.join(SUFFIXES)}."
@@ -40,20 +76,26 @@ def _begin(file: Path, title: str) -> tuple[Any, Any]:
         from matplotlib.figure import Figure
     except ImportError:
         raise ReportRefused("matplotlib is not installed", hint="Run: pip install 'catchment[register]'") from None
-    figure = Figure(figsize=(10, 5), layout="constrained")
+    figure = Figure(figsize=(9, 1.2 + 3.2 * panels), layout="constrained")
     FigureCanvasAgg(figure)
-    axes: Any = figure.add_subplot()
-    axes.set_title(title)
-    return figure, axes
+    return figure
 
 
-def _finish(figure: Any, axes: Any, labels: Sequence[str], file: Path) -> None:
-    step = max(1, len(labels) // 15)
-    axes.set_xticks(range(0, len(labels), step), labels[::step], rotation=45 if len(labels) > 8 else 0)
-    axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
-    axes.grid(visible=True, axis="y", alpha=0.3)
-    axes.legend(frameon=False)
-    try:
-        figure.savefig(file)
-    except OSError as error:
-        raise ReportRefused(f"{file} cannot be written: {error.strerror}") from error
+def _dress(axes: Any, scale: str, labels: Sequence[str]) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    step = -(-len(labels) // _MOST_LABELS)
+    axes.set_xticks(range(0, len(labels), step), labels[::step])
+    axes.set_xlim(-0.6, len(labels) - 0.4)
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(0, low), high + 0.03 * (high - min(0, low)))
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.set_ylabel(scale, color=_INK)
+    axes.grid(visible=True, axis="y", color=_FAINT, linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=_INK, length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["bottom"].set_color(_FAINT)
+    # Beside the panel, where no line is hidden.
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), labelcolor=_INK)

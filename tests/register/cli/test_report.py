@@ -76,7 +76,9 @@ def test_history_as_a_table_and_as_json(told: RegisterDatabase) -> None:
 
 def test_history_as_a_chart(told: RegisterDatabase) -> None:
     text = run(told, "report", "history", "--chart", "--measure", "countable_count", "--measure", "deaths")
-    assert "countable_count" in text
+    assert text.startswith("Legal units, 2023 to 2026\n")
+    assert text.index("Units at the end of the year") < text.index("counted") < text.index("Units in the year")
+    assert "\n2026: until 13 February 2026" in text
     assert "2023" in text
     assert any("⠀" <= c <= "⣿" for c in text), "braille dots"
 
@@ -183,6 +185,7 @@ def test_rows_of_a_unit_can_be_told_apart(reg_db: RegisterDatabase) -> None:
 
 def test_what_is_printed_fits_a_narrow_terminal(told: RegisterDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output.console, "_width", 80)
+    monkeypatch.setenv("COLUMNS", "80")
     shown = (["search", "fish"], ["report", "history"], ["report", "demography"], ["report", "unit", "910000001"])
     for arguments in (*shown, ["report", "facets"]):
         text = run(told, *arguments)
