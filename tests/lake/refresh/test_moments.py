@@ -178,6 +178,7 @@ def test_every_version_is_one_moment_whoever_writes(lake_case: LakeCase, diamond
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("diamonds", [1, 2])
 def test_every_version_is_one_moment_for_ten_minutes(lake_case: LakeCase, diamonds: int) -> None:
     seed, ends = random.randrange(2**32), time.monotonic() + 600
