@@ -19,6 +19,7 @@ from catchment_register.dates import OPEN_END
 from catchment_register.errors import ReportRefused
 from catchment_register.names import MEASURES, UNIT_TYPES
 from catchment_register.report import chart, plot
+from catchment_register.report.export import export_units
 from catchment_register.report.figures import (
     CODE_LISTS,
     RESOLUTIONS,
@@ -236,6 +237,23 @@ def _telling(rows: Sequence[Row], usual: Sequence[str]) -> list[str]:
         candidates = (*(c for c in _BESIDES if c in two), *(c for c in two if c not in _BESIDES and c not in _NEVER))
         telling += [c for c in candidates if one[c] != two[c]][:1]
     return telling
+
+
+@app.command()
+def units(
+    file: Annotated[Path, typer.Argument(help="Where to write them: .csv or .parquet.")],
+    unit_type: Annotated[str | None, typer.Option("--unit-type", help=f"One of {', '.join(UNIT_TYPES)}.")] = None,
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="DAY", help="As of this day; all of time if not given.")
+    ] = None,
+    dsn: Dsn = None,
+) -> None:
+    """All published units with all columns, as a file."""
+    if unit_type is not None:
+        check_choice("unit type", unit_type, UNIT_TYPES)
+    with open_register(dsn) as conn:
+        count = export_units(conn, file, unit_type=unit_type, at=read_day(at))
+    console.print(f"{count} rows written to {file}", markup=False)
 
 
 @app.command()

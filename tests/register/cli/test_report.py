@@ -184,6 +184,7 @@ def test_rows_of_a_unit_can_be_told_apart(reg_db: RegisterDatabase) -> None:
 
 
 def test_what_is_printed_fits_a_narrow_terminal(told: RegisterDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(output.console, "_width", 80)
     monkeypatch.setenv("COLUMNS", "80")
     shown = (["search", "fish"], ["report", "history"], ["report", "demography"], ["report", "unit", "910000001"])
@@ -194,6 +195,29 @@ def test_what_is_printed_fits_a_narrow_terminal(told: RegisterDatabase, monkeypa
     lines = (run(told, "search", "fish") + run(told, "report", "facets")).splitlines()
     assert any(line.startswith("legal_unit/1 ") and "Nordic Fish AS" in line for line in lines)
     assert any("Rogaland" in line and "██" in line for line in lines), "bars stand beside what they are of"
+
+
+def test_units_as_a_file(told: RegisterDatabase, tmp_path: Path) -> None:
+    assert run(told, "report", "units", str(tmp_path / "all.csv")).startswith("8 rows written to ")
+    with (tmp_path / "all.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 8
+    fish = next(r for r in rows if r["unit_type"] == "legal_unit" and r["name"] == "Nordic Fish AS")
+    assert (fish["valid_from"], fish["valid_until"], fish["physical_region_path"]) == ("2024-01-01", "", "03.01")
+    assert json.loads(fish["stats_summary"])["employees"]["sum"] == 17
+    run(told, "report", "units", str(tmp_path / "some.csv"), "--unit-type", "legal_unit", "--at", "2023-06-01")
+    with (tmp_path / "some.csv").open(newline="") as file:
+        assert [r["name"] for r in csv.DictReader(file)] == ["[bold]Odd[/bold] name"]
+
+
+def test_units_as_parquet(told: RegisterDatabase, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    run(told, "report", "units", str(tmp_path / "all.parquet"))
+    with duckdb.connect() as duck:
+        rows = duck.read_parquet(str(tmp_path / "all.parquet"))
+        types = dict(zip(rows.columns, map(str, rows.types), strict=True))
+        assert (types["valid_from"], types["unit_id"], types["used_for_counting"]) == ("DATE", "INTEGER", "BOOLEAN")
+        assert duck.sql("select count(*), count(valid_until) from rows").fetchone() == (8, 0)
 
 
 def test_codes_in_use(told: RegisterDatabase) -> None:
@@ -217,6 +241,8 @@ def test_codes_in_use(told: RegisterDatabase) -> None:
         (["report", "facets", "--activity", "99.99"], "there is no activity '99.99'"),
         (["report", "facets", "--sector", "x"], "there is no sector 'x'"),
         (["report", "codes", "colour"], "there is no code list 'colour'"),
+        (["report", "units", "units.xlsx"], "units.xlsx is no kind of file that can be written"),
+        (["report", "units", "/no/such/folder/u.csv"], "/no/such/folder/u.csv cannot be written"),
         (["report", "unit", "12345"], "12345"),
         (["search", "x", "--unit-type", "person"], "there is no unit type 'person'"),
         (["search", " ", "--at", "2025-01-01"], "there is nothing to search for"),
