@@ -77,7 +77,7 @@ def _on_lakes(seeds: Iterator[int]) -> int:
         Path(folder).chmod(0o755)
         server = embedded.start(Path(folder) / "data")
         for seed in seeds:
-            with _new_lake(server, Path(folder) / f"lake{seed}") as case:
+            with new_lake(server, Path(folder) / f"lake{seed}") as case:
                 try:
                     with ExitStack() as held:
                         run = KINDS[seed % len(KINDS)](case, seed)
@@ -95,7 +95,8 @@ def _on_lakes(seeds: Iterator[int]) -> int:
 
 
 @contextmanager
-def _new_lake(server: str, folder: Path) -> Iterator[LakeCase]:
+def new_lake(server: str, folder: Path) -> Iterator[LakeCase]:
+    """A database with a lake, for as long as it is open."""
     with cloned(server, "template1") as dsn:
         with psycopg.connect(dsn, autocommit=True) as conn:
             migrate(conn)

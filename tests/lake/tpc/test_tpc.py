@@ -13,6 +13,7 @@ from tests.fixtures.lake import LakeCase
 from tests.lake.tpc.benchmark import NAMES, Name, queries
 from tests.lake.tpc.in_memory import Benchmark
 from tests.lake.tpc.on_lake import LakeBenchmark
+from tests.lake.tpc.page import PAGE, collect, render
 
 SAMPLE: dict[Name, tuple[int, ...]] = {
     "tpch": (1, 3, 4, 6, 11, 13, 15, 16, 17, 22),
@@ -48,6 +49,12 @@ def test_every_query_is_accepted_with_its_true_reason(benchmark: Benchmark) -> N
         assert outcome.how not in (Reason.UNRESOLVED, Reason.SYNTAX), f"{query} is not understood"
         found["incremental" if outcome.is_incremental else outcome.how] += 1
     assert found["incremental"] >= INCREMENTAL[benchmark.name], found
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_the_page_says_what_becomes_of_the_queries() -> None:
+    assert render(*collect()) == PAGE.read_text(), "run python -m tests.lake.tpc.page"
 
 
 @pytest.mark.long
