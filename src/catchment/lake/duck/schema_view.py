@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 from psycopg import Connection
 
-from catchment.lake.duck import catalog
+from catchment.lake.duck import catalog, definitions
 from catchment.lake.duck.duck import Duck
 from catchment.lake.duck.kinds import function_kinds, macros_of
 from catchment.lake.names import ALIAS, DT_SCHEMA, HIDDEN, ROWID, physical_name
@@ -46,7 +46,7 @@ class LakeView:
         self._conn = conn
         self._at = at
         self._versions = versions or {}
-        self._fixed = catalog.read_columns(conn, made) if made is not None else {}
+        self._fixed = definitions.read_columns(conn, made) if made is not None else {}
 
     def table(self, parts: Sequence[str]) -> SourceTable | None:
         """The table of this name, without hidden columns; the content of a dynamic table under the table's own name."""
@@ -64,7 +64,7 @@ class LakeView:
     def view(self, parts: Sequence[str]) -> ViewText | None:
         """The view of this name, unless it is that of a dynamic table."""
         ref = _ref(parts)
-        view = catalog.find_view(self._conn, ref, self._at)
+        view = definitions.find_view(self._conn, ref, self._at)
         return view if view is not None and catalog.find_dynamic(self._conn, ref) is None else None
 
     def _find(self, ref: TableRef, at: int) -> SourceTable | None:
