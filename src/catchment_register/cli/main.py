@@ -43,6 +43,10 @@ app = lazy_app(
             "Find published units: an identifier exactly first, then names with all the words. Options alone list"
             " units.",
         ),
+        "sql": (
+            "catchment_register.cli.sql:sql",
+            "Run SQL and show what it returns. Without a DSN the embedded server runs meanwhile.",
+        ),
         "verify": ("catchment_register.cli.verify:verify", "Check every rule. Ends with 1 if one is broken."),
         "import-job": (
             "catchment_register.cli.import_job:app",
