@@ -57,6 +57,8 @@ INCREMENTAL = [
     "SELECT i, unnest(l) AS e FROM t",
     "SELECT DISTINCT unnest(l) + 1 AS e FROM t WHERE i > 0",
     "SELECT v.e, count(*) AS n, sum(t.x) AS x FROM t, UNNEST(t.l) AS v(e) GROUP BY v.e",
+    "SELECT v.e, count(*) AS n, max(w.m) AS m FROM t CROSS JOIN UNNEST(l) AS v(e)"
+    " JOIN (SELECT i, max(s) AS m FROM u GROUP BY i) AS w ON w.i = v.e GROUP BY v.e",
     "SELECT t.i, v.e, u.s FROM t CROSS JOIN UNNEST(l) AS v(e) JOIN u ON u.i = v.e",
     "SELECT t.i, v.e, u.s FROM u LEFT JOIN t ON u.i = t.i, UNNEST(t.l) AS v(e)",
     "SELECT t.i, v.e FROM t, LATERAL (SELECT unnest(t.l) AS e) AS v",

@@ -246,7 +246,7 @@ def _beside(block: Block, target: Source, restricted: Mapping[str, exp.Expr]) ->
 
 def _owned(block: Block, source: Source, keys: Keys) -> Keys | None:
     """The pairs that are plain columns of this source, if its scan may be restricted."""
-    if source.alias not in block.kept_aliases():
+    if source.alias not in block.kept_aliases() or isinstance(source.relation, Lateral):
         return None
     return keys.only(lambda tree: tree if isinstance(tree, exp.Column) and tree.table == source.alias else None)
 
