@@ -62,6 +62,8 @@ class Expressions:
         if self.is_additive:
             return self.additive(fields, kind)
         options = [f"min({some(kind)})", f"max({some(kind)})"]
+        if self.chance(0.06):
+            return self.chosen(fields, kind)
         if kind == "BIGINT":
             distinct = f"count(DISTINCT {some(self.pick(TYPES))})"
             options = ["count(*)", f"count({some(self.pick(TYPES))})", distinct, *options[:1]]
@@ -98,6 +100,12 @@ class Expressions:
             f"CASE WHEN count(*) > 1 THEN sum({exact}) END",
         ]
         return self.pick([f"avg({exact}) {filtered}", *plain[:2]] if kind == "DOUBLE" else plain)
+
+    def chosen(self, fields: list[Field], kind: str) -> str:
+        """A value that follows from what rows are compared by, so that ties do not matter."""
+        by = self.pick(fields)
+        call = self.pick(["arg_max", "arg_min", "max_by", "min_by", "arg_max_null"])
+        return f"{call}({self.expression([by], kind, 1).sql}, {by.sql})"
 
     def filter(self, fields: list[Field]) -> str:
         return f"FILTER (WHERE {self.condition(fields, 0)})"

@@ -70,6 +70,9 @@ class Generator(Nested):
         self.ctes.clear()
         self.is_additive = self.chance(0.2)
         made = self.select(depth=0) if self.is_additive else self.query(depth=2)
+        if self.chance(0.03) and not self.is_additive:
+            other = self.select(depth=0)
+            made = Made(f"{made.sql} UNION {self.pick(['ALL ', ''])}BY NAME {other.sql}", made.columns)
         if not self.ctes:
             return made.sql
         return "WITH " + ", ".join(f"{quoted(name)} AS ({sql})" for name, _, sql in self.ctes) + " " + made.sql

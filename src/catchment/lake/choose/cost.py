@@ -39,7 +39,7 @@ FEW_ROWS = 10_000
 """Up to so many changed rows the touched keys are counted before a share of them can decide: that is soon done, and a
 third of a dimension of three rows may touch one key or all."""
 
-MS_PER_JOIN = 2.0
+MS_PER_JOIN = 8.0
 """What each mention of a table in a statement takes to plan and to begin, however few of its rows are wanted."""
 
 MARGIN = 1.2
