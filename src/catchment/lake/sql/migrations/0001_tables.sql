@@ -85,7 +85,8 @@ create table lake.frontier (
 );
 comment on table lake.frontier is
   'What the content of a dynamic table corresponds to: its query at data_snapshot, which was the newest at data_at, when '
-  'the round round_id was opened. That content is in the lake at commit_snapshot. Up to checked_snapshot nobody else is known to have written it. '
+  'the round round_id was opened. That content is in the lake at commit_snapshot. Up to checked_snapshot nobody else is '
+  'known to have written it. '
   'epoch grows with every change of this row by a refresh: who publishes must have started from the newest.';
 
 create table lake.read (

@@ -1,7 +1,7 @@
--- lock_holders: the sessions that hold the commit lock of the lake. is_publishing: it is ours, for a refresh that it may
--- still publish. is_stale: it is ours, for a refresh that is no longer its own; its process was taken for dead and still
--- has its connections, and what it may yet send is refused, so the lock protects nothing. who and idle_since as far as
--- the owner of this function may see them: of sessions of other users the name of the program is all.
+-- lock_holders: the sessions that hold the commit lock of the lake. is_publishing: it is ours, for a refresh that it
+-- may still publish. is_stale: it is ours, for a refresh that is no longer its own; its process was taken for dead and
+-- still has its connections, and what it may yet send is refused, so the lock protects nothing. who and idle_since as
+-- far as the owner of this function may see them: of sessions of other users the name of the program is all.
 create or replace function lake.lock_holders()
   returns table (pid integer, who text, idle_since timestamptz, is_publishing boolean, is_stale boolean)
   language sql stable security definer set search_path = pg_catalog, pg_temp

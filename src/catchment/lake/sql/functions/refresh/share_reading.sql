@@ -1,5 +1,5 @@
--- share_reading: how many rows a refresh has counted in a source whose reading does not know. The first count is that of
--- the round.
+-- share_reading: how many rows a refresh has counted in a source whose reading does not know. The first count is that
+-- of the round.
 --
 --   returns the rows of the reading
 create or replace function lake.share_reading(

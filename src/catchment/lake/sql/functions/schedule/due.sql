@@ -14,7 +14,8 @@ as $$
     join lake.effective_lag as e on e.dt_id = d.id
    cross join lateral (select lake.period(e.lag, e.chain_ms) as seconds,
                               greatest(case when f.data_at <= p_now then f.data_at end,
-                                       case when d.last_attempt_at <= p_now then d.last_attempt_at end) as tried_at) as p
+                                       case when d.last_attempt_at <= p_now then d.last_attempt_at end)
+                                as tried_at) as p
    where d.state = 'active'
      and d.scheduler
      and e.lag is not null

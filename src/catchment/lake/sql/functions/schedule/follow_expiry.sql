@@ -1,6 +1,6 @@
--- follow_expiry: other programs may expire snapshots that the tables of a round stand on. What has not changed since can
--- be read at the next snapshot that is left, so the record moves there: where the content of a dynamic table is, and
--- what its readers and the sources were read at. Where it has changed, the table is computed from the beginning.
+-- follow_expiry: other programs may expire snapshots that the tables of a round stand on. What has not changed since
+-- can be read at the next snapshot that is left, so the record moves there: where the content of a dynamic table is,
+-- and what its readers and the sources were read at. Where it has changed, the table is computed from the beginning.
 --
 --   plan    walk
 --   locks   of such tables the frontier, version and read rows

@@ -1,8 +1,8 @@
 -- take_readings: count the rows of the sources of a round that have changed. DuckLake may date a delete before its own
--- commit, into a snapshot that others read. Such a delete only takes rows away from it, so a refresh that finds the rows
--- counted here has read what the snapshot was when it was the newest. Sources without a change have the rows that were
--- counted when they were last read. Rows that a client had inlined are in tables that only its user may read: there the
--- first refresh counts, see share_reading.
+-- commit, into a snapshot that others read. Such a delete only takes rows away from it, so a refresh that finds the
+-- rows counted here has read what the snapshot was when it was the newest. Sources without a change have the rows that
+-- were counted when they were last read. Rows that a client had inlined are in tables that only its user may read:
+-- there the first refresh counts, see share_reading.
 --
 --   returns false when the snapshot of the round is no longer the newest: then the counts are those of another one
 create or replace function lake.take_readings(p_round_id bigint)
