@@ -96,7 +96,8 @@ def test_what_an_import_does_not_take_an_edit_refuses(units: Register, cells: di
     ],
 )
 def test_what_an_import_takes_an_edit_takes(units: Register, cells: dict[str, Any]) -> None:
-    assert (imported(units, "1", cells), edited(units, "2", cells)) == (None, None)
+    # The edit first: it must not live on what the import has added to a list.
+    assert (edited(units, "2", cells), imported(units, "1", cells)) == (None, None)
     units.derive()
     columns = (
         "name, birth_date, death_date, primary_activity_category_path, secondary_activity_category_path,"
