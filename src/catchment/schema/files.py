@@ -69,7 +69,7 @@ def _walk(path: Traversable, name: str) -> list[tuple[str, Traversable]]:
     if not path.is_dir():
         return []
     entries = sorted(path.iterdir(), key=lambda e: e.name)
-    return [found for entry in entries for found in _walk(entry, f"{name}/{entry.name}")]
+    return [file for entry in entries for file in _walk(entry, f"{name}/{entry.name}")]
 
 
 @cache

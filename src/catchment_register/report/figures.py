@@ -85,14 +85,14 @@ def find_path(conn: Connection[Any], kind: str, text: str | None) -> str | None:
     """
     if text is None:
         return None
-    found = _rows(conn, "path", kind=kind, text=text.strip())
-    if not found:
+    paths = _rows(conn, "path", kind=kind, text=text.strip())
+    if not paths:
         name = "activity_category" if kind == "activity" else kind
         raise ReportRefused(
             f"there is no {kind} {text!r}",
             hint=f"Give a code or a path of the list; those in use: catchment register report codes {name}",
         )
-    return found[0]["path"]
+    return paths[0]["path"]
 
 
 def read_unit(conn: Connection[Any], text: str) -> list[Row]:

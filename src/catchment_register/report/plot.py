@@ -90,7 +90,7 @@ def _dress(axes: Any, scale: str, labels: Sequence[str]) -> None:
     low, high = axes.get_ylim()
     axes.set_ylim(min(0, low), high + 0.03 * (high - min(0, low)))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(_grouped))
     axes.set_ylabel(scale, color=_INK)
     axes.grid(visible=True, axis="y", color=_FAINT, linewidth=0.7)
     axes.set_axisbelow(True)
@@ -99,3 +99,7 @@ def _dress(axes: Any, scale: str, labels: Sequence[str]) -> None:
     axes.spines["bottom"].set_color(_FAINT)
     # Beside the panel, where no line is hidden.
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), labelcolor=_INK)
+
+
+def _grouped(value: float, _: object) -> str:
+    return f"{value:,.0f}"

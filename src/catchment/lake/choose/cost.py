@@ -114,12 +114,12 @@ def estimate_of(sources: Sequence[Changed], dt_rows: int, plan: Plan | None = No
     goes. With the plan, whose tables these are, also what following them takes."""
     share = sum(max(source.inserted, source.deleted) / max(1, source.rows) for source in sources)
     changed = sum(source.inserted + source.deleted for source in sources)
-    found = Estimate(sum(source.rows for source in sources), dt_rows, changed, min(1.0, share))
+    estimate = Estimate(sum(source.rows for source in sources), dt_rows, changed, min(1.0, share))
     if plan is None or plan.strategy == "full":
-        return found
+        return estimate
     pairs = zip(plan.tables, sources, strict=True)
     numbers = frozenset(table.occurrence for table, source in pairs if source.inserted or source.deleted)
-    return replace(found, effort=cache(lambda: effort(plan, numbers)))
+    return replace(estimate, effort=cache(lambda: effort(plan, numbers)))
 
 
 def full_units(estimate: Estimate) -> float:

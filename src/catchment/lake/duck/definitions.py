@@ -37,7 +37,7 @@ def find_view(conn: Conn, ref: TableRef, at: int) -> ViewText | None:
     if row is None:
         return None
     schema, name, sql, aliases = row
-    columns = [found[1:-1].replace('""', '"') for found in _QUOTED.findall(aliases or "")]
+    columns = [name[1:-1].replace('""', '"') for name in _QUOTED.findall(aliases or "")]
     return ViewText(TableRef(schema, name), sql, tuple(columns))
 
 

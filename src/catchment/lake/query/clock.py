@@ -59,7 +59,7 @@ def with_values(tree: exp.Query, number: int) -> exp.Query:
 def with_source(tree: exp.Query, number: int) -> exp.Query:
     """A copy of a qualified tree in which the clock is one more source of every SELECT that filters by it."""
     result = tree.copy()
-    selects = {id(found): found for call in result.find_all(exp.Func) if (found := _filtered_by(call)) is not None}
+    selects = {id(select): select for call in result.find_all(exp.Func) if (select := _filtered_by(call)) is not None}
     _exchange(result, lambda name: column(name, ALIAS))
     for select in selects.values():
         for join in joins_of(select):

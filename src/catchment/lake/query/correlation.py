@@ -44,9 +44,9 @@ class Apart:
 
     def pairs(self) -> list[Pair]:
         """The conditions as equalities; NotIncremental when one is something else."""
-        found = [_pair(condition, self.inside()) for condition in self.conditions]
-        pairs = [pair for pair in found if pair is not None]
-        if len(pairs) < len(found):
+        tried = [_pair(condition, self.inside()) for condition in self.conditions]
+        pairs = [pair for pair in tried if pair is not None]
+        if len(pairs) < len(tried):
             raise NotIncremental(Reason.SUBQUERY)
         return pairs
 

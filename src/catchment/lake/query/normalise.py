@@ -96,7 +96,7 @@ class _Normaliser:
         if not isinstance(tree, exp.Union):
             types = self.types(tree)
             sides = [(side, self.types(side)) for side in (tree.left, tree.right)]
-            return as_join(tree, [(self.query(side), found) for side, found in sides], types, self._name)
+            return as_join(tree, [(self.query(side), own_types) for side, own_types in sides], types, self._name)
         if tree.args.get("by_name"):
             tree = by_name(tree, self.types(tree), self._name)
         both = exp.Union(this=self.query(tree.left), expression=self.query(tree.right), distinct=False)

@@ -157,15 +157,15 @@ def _with_sources(tree: exp.Query, columns: Sequence[Column], sources: Sources, 
 def numbered_names(columns: Sequence[Column]) -> tuple[Column, ...]:
     """Columns of one name get a number, as DuckDB does when it makes a table of a query: a, a_1, a_2."""
     seen: Counter[str] = Counter()
-    found: list[Column] = []
+    numbered: list[Column] = []
     for item in columns:
         name, folded = item.name, item.name.lower()
         while name.lower() in seen:
             name = f"{item.name}_{seen[folded]}"
             seen[folded] += 1
         seen[name.lower()] += 1
-        found.append(Column(name, item.type))
-    return tuple(found)
+        numbered.append(Column(name, item.type))
+    return tuple(numbered)
 
 
 def parse_query(query: str) -> exp.Query:

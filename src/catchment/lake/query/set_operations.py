@@ -26,7 +26,7 @@ def as_join(
     (left, _), _ = sides_of
     names = _names(left)
     is_distinct = bool(tree.args.get("distinct"))
-    sides = [_side(query, found, types, is_distinct, name) for query, found in sides_of]
+    sides = [_side(query, own_types, types, is_distinct, name) for query, own_types in sides_of]
     one, other = name("s"), name("s")
     matched = [f"c{place}" for place in range(1, len(types) + 1)] + ([] if is_distinct else [_COUNT])
     on = all_of(same(column(item, one), column(item, other)) for item in matched)
@@ -55,11 +55,11 @@ def by_name(tree: exp.SetOperation, types: Sequence[str], name: Callable[[str], 
 
 
 def _side(
-    query: exp.Query, found: Sequence[str], types: Sequence[str], is_distinct: bool, name: Callable[[str], str]
+    query: exp.Query, own_types: Sequence[str], types: Sequence[str], is_distinct: bool, name: Callable[[str], str]
 ) -> exp.Select:
     alias = name("s")
     outputs: list[exp.Expr] = []
-    for label, own, kind in zip(_names(query), found, types, strict=True):
+    for label, own, kind in zip(_names(query), own_types, types, strict=True):
         plain = column(label, alias)
         outputs.append(plain if own == kind else cast(plain, kind))
     items: list[exp.Expr] = [named(output, f"c{place}") for place, output in enumerate(outputs, start=1)]

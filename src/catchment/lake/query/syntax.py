@@ -52,8 +52,8 @@ def tables(tree: Any, ctes: frozenset[str] = frozenset()) -> Iterator[Node]:
 
 def ctes_of(node: Node) -> list[Node]:
     """The CTEs that a query node defines, in order: ``key`` is the name, ``value`` has the query."""
-    found: Node = node.get("cte_map") or {}
-    return found.get("map") or []
+    tables: Node = node.get("cte_map") or {}
+    return tables.get("map") or []
 
 
 def is_qualified(table: Node) -> bool:

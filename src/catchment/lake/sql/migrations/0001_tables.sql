@@ -84,9 +84,9 @@ create table lake.frontier (
     check (num_nulls(data_snapshot, data_at, commit_snapshot, checked_snapshot, rows, round_id) in (0, 6))
 );
 comment on table lake.frontier is
-  'What the content of a dynamic table corresponds to: its query at data_snapshot, which was the newest at data_at, when '
-  'the round round_id was opened. That content is in the lake at commit_snapshot. Up to checked_snapshot nobody else is '
-  'known to have written it. '
+  'What the content of a dynamic table corresponds to: its query at data_snapshot, which was the newest at data_at, '
+  'when the round round_id was opened. That content is in the lake at commit_snapshot. Up to checked_snapshot nobody '
+  'else is known to have written it. '
   'epoch grows with every change of this row by a refresh: who publishes must have started from the newest.';
 
 create table lake.read (
@@ -137,9 +137,9 @@ create table lake.round (
   constraint round_trigger_is_known check (trigger in ('scheduled', 'manual', 'create'))
 );
 comment on table lake.round is
-  'One pass over connected dynamic tables at one snapshot of the lake, which was its newest at data_at. moved_from: the '
-  'round that could not read its snapshot to the end and whose open refreshes this one repeats; moves: how many such '
-  'rounds came before it.';
+  'One pass over connected dynamic tables at one snapshot of the lake, which was its newest at data_at. moved_from: '
+  'the round that could not read its snapshot to the end and whose open refreshes this one repeats; moves: how many '
+  'such rounds came before it.';
 -- advance: the rounds that are not over.
 create index round_open on lake.round (id) where closed_at is null;
 -- round_progress: the rounds that go on in the place of one.
