@@ -58,6 +58,7 @@ VALUES = [
     "EXISTS (SELECT 1 FROM customers c WHERE c.customer_id = o.customer_id)",
     "CASE WHEN EXISTS (SELECT 1 FROM country) THEN 'some' ELSE 'none' END",
     "(SELECT count(*) FROM customers c WHERE c.customer_id = o.customer_id)",
+    "(SELECT count_star() FROM customers c WHERE c.customer_id = o.customer_id)",
     "(SELECT count(c.country_id) + o.order_id FROM customers c WHERE c.customer_id = o.customer_id)",
     "(SELECT coalesce(sum(c.country_id), -1) FROM customers c WHERE o.customer_id = c.customer_id)",
     "(SELECT max(region) FROM customers)",
