@@ -202,12 +202,14 @@ def maintain(
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """Put tables that lie in many files, or have many deleted rows, into few files again."""
+    """Put tables that lie in many files, or have many deleted rows, into few files again, and remove what interrupted
+    refreshes have left."""
     with open_lake(dsn, lake) as used:
         rows = [{"name": name.replace('"', ""), **used.maintain(name)} for name in choose(used, names, is_all)]
+        removed = used.sweep()
         expired = None if expire_days is None else used.expire(expire_days * 86400)
     if as_json:
-        print_json({"tables": rows, "expired_snapshots": expired})
+        print_json({"tables": rows, "removed_files": removed, "expired_snapshots": expired})
         return
     show_rows(rows, ["name", "files_before", "files"], as_json=False, empty="No tables.")
     if expired is not None:

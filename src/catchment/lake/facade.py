@@ -17,6 +17,7 @@ from catchment.lake.duck.attach import attach_statement
 from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.duck.locks import commit_lock
 from catchment.lake.files.maintain import expire, maintain_table
+from catchment.lake.files.sweep import compare, sweep
 from catchment.lake.names import lake_name
 from catchment.lake.query.ddl import DEFAULT_SCHEMA, parse_name, parse_statements
 from catchment.lake.refresh.audit import AuditResult, audit
@@ -215,6 +216,12 @@ class Lake:
         """Put a table into few files again, if it lies in many or has many deleted rows; returns both numbers."""
         done = maintain_table(self._duck, self._control, self._find(name))
         return {"files_before": done.before.files, "files": done.after.files, "bytes": done.after.bytes}
+
+    def sweep(self) -> int:
+        """Remove files that interrupted refreshes and compactions have left; returns how many were found in the content
+        of dynamic tables that neither the catalog nor a refresh knows. Workers do the same by themselves."""
+        sweep(self._duck, self._control, self._settings)
+        return len(compare(self._duck, self._control))
 
     def expire(self, older_than: Duration) -> int:
         """Let snapshots of the lake go that are older and that no dynamic table needs; returns how many went.

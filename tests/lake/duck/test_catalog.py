@@ -195,8 +195,8 @@ def test_files_are_known_by_their_full_path(lake_case: LakeCase, conn: Connectio
     physical = catalog.find_table(conn, TableRef("dt", f"t{table.dt_id}g1"), lake_case.head())
     assert physical is not None
     directory = catalog.table_directory(conn, physical.table_id)
-    assert directory == f"{lake_case.folder}/dt/t{table.dt_id}g1/"
-    (written,) = (lake_case.folder / "dt").rglob("*.parquet")
+    assert directory == f"{lake_case.content}/t{table.dt_id}g1/"
+    (written,) = lake_case.content.rglob("*.parquet")
     inside, outside = f"{directory}__b=7/mine.parquet", str(lake_case.folder / "elsewhere" / "__b=7" / "x.parquet")
     assert catalog.registered(conn, physical.table_id, [str(written), inside, outside]) == {str(written)}
     for path in (inside, outside):

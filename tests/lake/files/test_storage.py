@@ -32,7 +32,7 @@ def test_removed_files_are_gone_with_their_empty_scratch_folders(lake_case: Lake
     scratch = storage.scratch_dir(lake_case.address, 17)
     mine = [f"{scratch}keys/p=1/data_0.parquet", f"{scratch}deletes/1.parquet"]
     other = f"{storage.scratch_dir(lake_case.address, 18)}keys/x.parquet"
-    data = f"{lake_case.folder}/dt/t1g1/__b=0/r17-8-0-a1.parquet"
+    data = f"{lake_case.content}/t1g1/__b=0/r17-8-0-a1.parquet"
     storage.make_folders([*mine, other, data])
     for path in (*mine, other, data):
         Path(path).write_text("")
@@ -71,7 +71,7 @@ def test_files_are_written_down_before_they_exist_and_forgotten_when_they_are_go
 def test_unregistered_files_of_ours_are_leftovers(lake_case: LakeCase) -> None:
     table = add_table(lake_case, "d")
     refresh(lake_case, table, [(1, 1)])
-    path = f"{lake_case.folder}/dt/t{table.dt_id}g1/__b=0/r1-8-0-a1.parquet"
+    path = f"{lake_case.content}/t{table.dt_id}g1/__b=0/r1-8-0-a1.parquet"
     lake_case.sql(f"COPY (SELECT 2::BIGINT AS k, 2::BIGINT AS n) TO '{path}' (FORMAT parquet)")
     assert lake_case.leftovers() == {"files": [path]}
     lake_case.sql(

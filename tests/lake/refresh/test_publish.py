@@ -119,7 +119,7 @@ def test_rows_lie_sorted_by_key(lake_case: LakeCase) -> None:
     lake_case.sql("INSERT INTO many SELECT hash(i) % 100000, i FROM range(30000) AS r(i)")
     lake_case.create(f"{TABLE} SELECT k, max(v) AS v FROM many GROUP BY k")
     lake_case.refresh("dt", lake_rows_per_bucket=20_000)
-    files = sorted(lake_case.folder.glob("dt/**/*.parquet"))
+    files = sorted(lake_case.content.glob("**/*.parquet"))
     assert len(files) >= 2
     for path in files:
         ((back,),) = lake_case.sql(

@@ -35,13 +35,14 @@ def test_a_lake_in_a_bucket_is_refreshed_in_ranges_and_nothing_is_left(db: str, 
         names = bucket.objects()
         assert not [name for name in names if "/catchment/" in name]
         known = {
-            f"lake/dt/t1g1/{path}"
+            f"lake/{case.content.name}/t1g1/{path}"
             for (path,) in case.pg(
                 "select f.path from lake.ducklake_data_file as f join lake.dt as d on d.physical_id = f.table_id"
             )
         }
         assert {name for name in names if "__b=" in name} - {
-            f"lake/dt/t1g1/{path}" for (path,) in case.pg("select path from public.ducklake_delete_file")
+            f"lake/{case.content.name}/t1g1/{path}"
+            for (path,) in case.pg("select path from public.ducklake_delete_file")
         } == known
     finally:
         case.close()

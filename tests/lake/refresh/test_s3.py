@@ -42,7 +42,7 @@ def test_refreshes_on_a_bucket(s3_case: LakeCase, bucket: Bucket) -> None:
     done = maintain_table(case.duck, case.control, case.find("dt"))
     assert done.after.files < done.before.files
     case.check("dt")
-    assert any(key.startswith("lake/dt/t1g1/__b=0/") for key in bucket.objects())
+    assert any(key.startswith(f"lake/{case.content.name}/t1g1/__b=0/") for key in bucket.objects())
 
 
 def test_store_that_is_gone(s3_case: LakeCase, bucket: Bucket) -> None:

@@ -49,12 +49,14 @@ class RefreshState:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A file of a refresh that is over; a path that ends with a slash is a folder of them."""
+    """A file of a refresh that is over; a path that ends with a slash is a folder of them. ``kind`` table: the
+    directory of a table, in which files of commits that did not happen may be."""
 
     path: str
     kind: str
     is_registered: bool
     is_final: bool
+    fence: int
 
 
 class Control:
@@ -295,20 +297,32 @@ class Control:
     # Files
 
     def note_artifacts(self, refresh_id: int, task_id: int, fence: int, kind: str, paths: Collection[str]) -> None:
-        """Write down files that are about to be written. ``kind`` is keys, deletes or data."""
+        """Write down files that are about to be written. ``kind`` is keys, deletes or data; or table, for a directory
+        in which a commit is going to write files whose names nobody knows before."""
         self._call(
             "select lake.note_artifacts(%s, %s, %s, %s, %s)", refresh_id, task_id, fence, kind, sorted(set(paths))
         )
 
-    def forget_artifacts(self, paths: Collection[str]) -> int:
-        """Files that are gone, or belong to the lake now; returns how many were known."""
-        return self._call("select lake.forget_artifacts(%s)", list(paths))
+    def note_directory(self, refresh_id: int) -> None:
+        """Note that a commit of a refresh did not happen, and may have left files in the directory of its table."""
+        self._call("select lake.note_directory(%s)", refresh_id)
+
+    def forget_artifacts(self, paths: Collection[str], fences: Collection[int] | None = None) -> int:
+        """Files that are gone, or belong to the lake now; returns how many were known. With ``fences``, one for each,
+        those that no newer attempt has noted."""
+        return self._call("select lake.forget_artifacts(%s, %s)", list(paths), None if fences is None else list(fences))
 
     def sweepable(self, refresh_id: int | None, grace: timedelta) -> list[Artifact]:
         """The files of a refresh, or of all, if it is over."""
         with self._pool.connection() as conn, translated():
             rows = conn.execute("select * from lake.sweepable(%s, %s)", [refresh_id, grace]).fetchall()
         return [Artifact(*row) for row in rows]
+
+    def unknown_files(self, folder: str, paths: Collection[str]) -> list[str]:
+        """Of files that were found below a folder, those that neither the catalog nor a refresh knows."""
+        with self._pool.connection() as conn, translated():
+            rows = conn.execute("select lake.unknown_files(%s, %s)", [folder, list(paths)]).fetchall()
+        return [row[0] for row in rows]
 
     def was_interrupted(self, task_id: int) -> bool:
         """Did the newest attempt of a task end with its worker?"""

@@ -6,7 +6,8 @@ own first attach is not safe against another one, so it happens under a lock her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import secrets
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, LiteralString
@@ -126,7 +127,9 @@ def _install(
         )
     _check_place(where, address)
     on_step("catalog")
-    _prepare_catalog(dsn, where, settings)
+    duck = _prepare_catalog(dsn, where, settings)
+    if _own_folder(conn, where.metadata_schema):
+        duck.close()  # it knows the folder that was
     on_step("views of the catalog")
     _make_views(conn, where.metadata_schema)
     LAKE.recreate_routines(conn, on_step)
@@ -143,7 +146,7 @@ def _recorded(conn: Connection[Any]) -> LakeAddress | None:
     return None if row is None else LakeAddress(data_path=row[0], metadata_schema=row[1])
 
 
-def _prepare_catalog(dsn: str, address: LakeAddress, settings: LakeSettings) -> None:
+def _prepare_catalog(dsn: str, address: LakeAddress, settings: LakeSettings) -> Duck:
     """Attach, which makes a catalog where there is none, and set what has to be set before the first write."""
     if not is_remote(address.data_path):
         try:
@@ -157,6 +160,21 @@ def _prepare_catalog(dsn: str, address: LakeAddress, settings: LakeSettings) -> 
     # Changes to inlined rows are dated wrongly by the change feed once they are flushed; so they never are inlined.
     duck.run(f"CALL {quoted(ALIAS)}.set_option('data_inlining_row_limit', 0)")
     duck.run(f"CREATE SCHEMA IF NOT EXISTS {quoted(ALIAS, DT_SCHEMA)}")
+    return duck
+
+
+def _own_folder(conn: Connection[Any], metadata_schema: str) -> bool:
+    """Give the content of dynamic tables a folder that no other lake has, also one with the same data path: what is in
+    it and not in the catalog is left by somebody who died, and may be removed. Tells whether it had none yet."""
+    changed = _format(
+        conn,
+        "update {} as s set path = %s where s.schema_name = %s and s.path = %s"
+        " and not exists (select from {} as t where t.schema_id = s.schema_id)",
+        Identifier(metadata_schema, "ducklake_schema"),
+        Identifier(metadata_schema, "ducklake_table"),
+        parameters=[f"{DT_SCHEMA}-{secrets.token_hex(4)}/", DT_SCHEMA, f"{DT_SCHEMA}/"],
+    )
+    return changed > 0
 
 
 def _make_views(conn: Connection[Any], metadata_schema: str) -> None:
@@ -204,8 +222,9 @@ def _register(conn: Connection[Any], commands: Commands) -> None:
     registry.register_commands(conn, commands.queue_definitions(), commands.definitions(), overwrite=True)
 
 
-def _format(conn: Connection[Any], text: LiteralString, *names: Identifier) -> None:
-    conn.execute(SQL(text).format(*names))
+def _format(conn: Connection[Any], text: LiteralString, *names: Identifier, parameters: Sequence[Any] = ()) -> int:
+    """Execute a statement with these names; returns the number of rows that it changed."""
+    return conn.execute(SQL(text).format(*names), list(parameters) or None).rowcount
 
 
 def _check_place(installed: LakeAddress, asked: LakeAddress | None) -> None:

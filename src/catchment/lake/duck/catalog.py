@@ -16,6 +16,7 @@ from psycopg import Connection
 from catchment.errors import LakeUnavailable
 from catchment.lake.delta.column_types import CatalogColumn, duck_types
 from catchment.lake.duck.address import LakeAddress
+from catchment.lake.names import DT_SCHEMA
 from catchment.lake.types import ColumnAt, SourceTable, TableRef
 from catchment.store.errors import translated
 from catchment.store.fetch import fetch_value
@@ -152,14 +153,13 @@ select count(*)::bigint, coalesce(sum(f.record_count), 0)::bigint, coalesce(sum(
  where f.table_id = %s
    and f.end_snapshot is null
 """
-_DIRECTORY = """
-select l.data_path, s.path, s.path_is_relative, t.path, t.path_is_relative
-  from lake.ducklake_table as t
-  join lake.ducklake_schema as s on s.schema_id = t.schema_id
+_DIRECTORY = "select lake.table_directory(%s)"
+_CONTENT = """
+select case when s.path_is_relative then l.data_path || s.path else s.path end
+  from lake.ducklake_schema as s
  cross join lake.lake as l
- where t.table_id = %s
- order by t.begin_snapshot desc
- limit 1
+ where s.schema_name = %s
+   and s.end_snapshot is null
 """
 _REGISTERED = """
 select f.path
@@ -309,19 +309,15 @@ def file_health(conn: Conn, table_id: int) -> FileHealth:
 
 def table_directory(conn: Conn, table_id: int) -> str:
     """Where the files of a table are: an absolute path or a URL, with a slash at the end."""
-    with translated():
-        row = conn.execute(_DIRECTORY, [table_id]).fetchone()
-    if row is None:
+    directory: str | None = fetch_value(conn, _DIRECTORY, table_id)
+    if directory is None:
         raise LakeUnavailable(f"the catalog has no table {table_id}", code="CATALOG")
-    data_path, schema_path, schema_is_relative, table_path, table_is_relative = row
-    if not table_is_relative:
-        return _with_slash(table_path)
-    above = f"{data_path}{schema_path}" if schema_is_relative else schema_path
-    return _with_slash(f"{_with_slash(above)}{table_path}")
+    return directory
 
 
-def _with_slash(path: str) -> str:
-    return path.rstrip("/") + "/"
+def content_directory(conn: Conn) -> str:
+    """The folder that holds the content of all dynamic tables, with a slash at the end. No other lake has it."""
+    return fetch_value(conn, _CONTENT, DT_SCHEMA)
 
 
 def registered(conn: Conn, table_id: int, paths: Collection[str]) -> set[str]:

@@ -34,7 +34,9 @@ class Maintained:
     after: FileHealth
 
 
-def maintain_table(duck: Duck, control: Control, dt_id: int, *, stop: Stop | None = None) -> Maintained:
+def maintain_table(
+    duck: Duck, control: Control, dt_id: int, *, task_id: int = 0, stop: Stop | None = None
+) -> Maintained:
     """Compact a table if it needs it. A refresh may be under way meanwhile: it reads an older version, whose files
     stay, and publishes under the commit lock too, by row ids; compaction leaves these as they are, because rows of
     dynamic tables are never updated in place.
@@ -49,8 +51,12 @@ def maintain_table(duck: Duck, control: Control, dt_id: int, *, stop: Stop | Non
         before = catalog.file_health(conn, order.physical_id)
         if not control.is_crowded(dt_id):
             return Maintained(before, before)
+        # No refresh, and no file that it could name: should this process die, a sweep finds what it has written.
+        directory = catalog.table_directory(conn, order.physical_id)
         with duck.turn(stop or Never()), commit_lock(control.dsn):
+            control.note_artifacts(0, task_id, 0, "table", [directory])
             _compact(duck, order)
+            control.forget_artifacts([directory], [0])
         return Maintained(before, catalog.file_health(conn, order.physical_id))
 
 

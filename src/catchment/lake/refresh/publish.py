@@ -263,6 +263,8 @@ def _publish(duck: Duck, control: Control, conn: Connection[Any], change: _Chang
         try:
             return _try(duck, control, conn, change, attempt, began)
         except CommitRefused:
+            # Where the catalog went away, DuckLake could not remove what it had written.
+            control.note_directory(change.order.refresh_id)
             time.sleep(FIRST_PAUSE * 2**attempt)
     if change.by_row:
         change = _rewriting(duck, change, change.by_row)

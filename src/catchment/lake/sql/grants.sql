@@ -8,7 +8,7 @@ revoke all on all procedures in schema lake from public, catchment_worker, catch
 
 grant select on all tables in schema lake to catchment_worker, catchment_read;
 grant execute on function lake.commit_key(), lake.version_at(bigint, bigint), lake.cost_samples(bigint),
-  lake.order_of(bigint), lake.content_of(bigint),
+  lake.order_of(bigint), lake.content_of(bigint), lake.table_directory(bigint),
                           lake.refreshes_since_audit(bigint),
                           lake.free_slots(), lake.count_workers(), lake.lock_holders(), lake.pinned_snapshot(),
                           lake.lag_stats(bigint, timestamptz), lake.ms_between(timestamptz, timestamptz)
@@ -22,7 +22,8 @@ grant execute on function
   lake.share_reading(bigint, bigint, bigint),
   lake.add_sample(bigint, text, double precision, double precision),
   lake.schedule_deletion(text[]), lake.note_artifacts(bigint, bigint, bigint, text, text[]),
-  lake.forget_artifacts(text[]), lake.sweepable(bigint, interval), lake.crowded(bigint),
+  lake.forget_artifacts(text[], bigint[]), lake.sweepable(bigint, interval), lake.unknown_files(text, text[]),
+  lake.note_directory(bigint), lake.crowded(bigint),
   lake.add_audit(bigint, bigint, bigint, bigint, double precision), lake.create_table(jsonb), lake.drop_table(bigint),
   lake.remove_table(bigint), lake.suspend(bigint, text), lake.resume(bigint), lake.alter_table(bigint, jsonb),
   lake.rename_table(bigint, text, text), lake.cancel_refreshes(bigint, text), lake.set_components(), lake.set_tick(),

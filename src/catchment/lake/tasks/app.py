@@ -85,6 +85,6 @@ def lake_sweep(ctx: Context, refresh_id: int | None = None) -> int:
     on_failure="continue",
     description="Compacts the files of a dynamic table.",
 )
-def lake_maintain(dt_id: int) -> None:
+def lake_maintain(ctx: Context, dt_id: int) -> None:
     lake = _lake()
-    maintain.maintain_table(lake.duck, lake.control, dt_id)
+    maintain.maintain_table(lake.duck, lake.control, dt_id, task_id=ctx.task_id)

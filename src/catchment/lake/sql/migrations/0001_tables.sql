@@ -226,11 +226,12 @@ create table lake.artifact (
   fence       bigint not null,
   kind        text not null,
   made_at     timestamptz not null,
-  constraint artifact_kind_is_known check (kind in ('keys', 'deletes', 'data'))
+  constraint artifact_kind_is_known check (kind in ('keys', 'deletes', 'data', 'table'))
 );
 comment on table lake.artifact is
   'Files of refreshes outside the catalog. A row is written before its file, and goes when the file is registered or '
-  'removed.';
+  'removed. A path that ends with a slash is a folder; of kind table it is the directory of a table''s content, in '
+  'which a commit that did not happen may have left files that only a comparison with the catalog finds.';
 -- sweep: the files of one refresh.
 create index artifact_refresh on lake.artifact (refresh_id);
 

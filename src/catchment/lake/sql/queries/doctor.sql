@@ -44,3 +44,12 @@ select 'warning', 'lake',
        'As a superuser: grant set on parameter lc_messages to the user of the lake''s workers'
  where current_setting('lc_messages') !~* '^(c|posix|en)([._].*)?$'
    and not has_parameter_privilege('lc_messages', 'set')
+union all
+select 'warning', 'lake', format('files that interrupted refreshes may have left wait to be removed, in %s places such as %s',
+                                 count(*), min(a.path)),
+       'A worker removes them: catchment table worker; or by hand: catchment table maintain --all'
+  from lake.artifact as a
+  left join lake.refresh as r on r.id = a.refresh_id
+ where a.made_at < worker.now() - interval '1 hour'
+   and (r.id is null or r.finished_at < worker.now() - interval '1 hour')
+having count(*) > 0

@@ -20,6 +20,7 @@ declare
   v_refresh  lake.refresh;
   v_frontier lake.frontier;
 begin
+  perform lake.note_directory(p_refresh_id);
   update lake.refresh as r
      set fence       = p_fence,
          state       = case r.state when 'PUBLISHED' then r.state else 'EXECUTING' end,

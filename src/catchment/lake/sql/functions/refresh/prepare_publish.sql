@@ -14,6 +14,8 @@ create or replace function lake.prepare_publish(
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
+  -- A second time: the first transaction was undone, and what it wrote may be there.
+  perform lake.note_directory(p_refresh_id);
   update lake.refresh as r
      set state      = 'PUBLISHING',
          action     = p_publication ->> 'action',

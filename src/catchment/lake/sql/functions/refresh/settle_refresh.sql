@@ -1,7 +1,7 @@
 -- settle_refresh: a refresh ends. What has been published has succeeded, whatever became of its task afterwards. The
 -- time of a success, from when it could start, enters the expectation of the next one. Failures of scheduled rounds are
 -- counted, and too many in a row suspend the table; any success resets the count. If it has written files outside of
--- the catalog, they are swept.
+-- the catalog, or may have, they are swept.
 --
 --   any open state -> p_state, or SUCCEEDED
 --   returns the state it is in now; one that had ended before is left as it was
@@ -19,6 +19,7 @@ declare
   v_refresh lake.refresh;
   v_now     timestamptz := worker.now();
 begin
+  perform lake.note_directory(p_refresh_id);
   update lake.refresh as r
      set state       = case r.state when 'PUBLISHED' then 'SUCCEEDED' else p_state end,
          error_code  = case r.state when 'PUBLISHED' then r.error_code else p_code end,
