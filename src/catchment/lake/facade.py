@@ -17,6 +17,7 @@ from catchment.lake.duck.attach import attach_statement
 from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.duck.locks import commit_lock
 from catchment.lake.files.maintain import expire, maintain_table
+from catchment.lake.files.physical import drop_abandoned
 from catchment.lake.files.sweep import compare, sweep
 from catchment.lake.names import lake_name
 from catchment.lake.query.ddl import DEFAULT_SCHEMA, parse_name, parse_statements
@@ -28,6 +29,7 @@ from catchment.lake.tables.rounds import OnProgress, RefreshInfo
 from catchment.lake.types import TableRef
 from catchment.model.duration import Duration, as_timedelta
 from catchment.store.connect import find_dsn, given_dsn
+from catchment.store.fetch import fetch_value
 from catchment.task.commands import Commands
 
 Row = dict[str, Any]
@@ -92,19 +94,37 @@ class Lake:
         next statement runs; what goes wrong then is raised as ``LakeError``, and the table stays. Without ``wait`` the
         filling is asked for, and workers do it.
 
+        OR REPLACE and OR ALTER change a table that has content in one commit, that of the first refresh of its new
+        definition; readers see the old rows until then. If that refresh fails, the table stays as it was.
+
         Raises ``TableRefused`` for a statement that cannot be carried out; those before it have happened.
         """
         done: list[TableInfo] = []
         for definition in parse_statements(sql):
             made = lifecycle.create(self._duck, self._control, definition)
             done.append(made)
-            if not made.is_new or made.initialize != "on_create":
+            if not made.is_new or (made.initialize != "on_create" and made.replaces is None):
                 continue
-            if wait:
-                _raise_failure(self._refresh([made.dt_id], "create", timeout, on_progress))
+            if wait and made.initialize == "on_create":
+                self._fill(made, timeout, on_progress)
             else:
                 self._control.request_round([made.dt_id], "create")
         return done
+
+    def _fill(self, made: TableInfo, timeout: Duration | None, on_progress: OnProgress) -> None:
+        refreshes = self._refresh([made.dt_id], "create", timeout, on_progress)
+        if made.replaces is None:
+            _raise_failure(refreshes)
+            return
+        duck = self._duck
+        with duck.turn(Never()):
+            drop_abandoned(duck, self._control)
+        with self._control.connection() as conn:
+            is_in_force = fetch_value(
+                conn, "select d.generation >= %s from lake.dt as d where d.id = %s", made.generation, made.replaces
+            )
+        if not is_in_force:
+            raise _not_replaced(made, refreshes)
 
     def tables(self) -> list[Row]:
         """All dynamic tables, briefly."""
@@ -263,6 +283,17 @@ class Lake:
     def attach_statement(self, alias: str = "lake") -> str:
         """The statement by which any DuckDB with DuckLake attaches this lake. It holds the password if the DSN does."""
         return attach_statement(self.dsn, self.address, alias=alias)
+
+
+def _not_replaced(made: TableInfo, refreshes: Sequence[RefreshInfo]) -> LakeError:
+    """Why a new definition did not take its place: the failure that came first, or what became of it."""
+    missed = [item for item in refreshes if item.state != "SUCCEEDED"] or list(refreshes)
+    item = min(missed, key=lambda item: (not item.is_failed, item.state == "UPSTREAM_FAILED"))
+    return LakeError(
+        f"{made.name} is not replaced: the first refresh of its new definition is {item.state}: {item.error}",
+        code=item.error_code,
+        hint="It keeps its rows and its old definition. Repair the cause, then run the statement again.",
+    )
 
 
 def _raise_failure(refreshes: Sequence[RefreshInfo]) -> None:

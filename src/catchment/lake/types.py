@@ -140,6 +140,7 @@ class Definition:
     query: str
     properties: Properties
     or_replace: bool = False
+    or_alter: bool = False
     if_not_exists: bool = False
 
 
@@ -169,11 +170,13 @@ class NewTable:
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """Where the content of a new dynamic table goes. ``exists``: there is one of this name, nothing has happened."""
+    """Where the content of a new dynamic table goes. ``exists``: there is one of this name, nothing has happened.
+    ``replaces``: a table has content under the name, and this one takes its place when it is filled."""
 
     dt_id: int
     generation: int
     exists: bool
+    replaces: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +200,15 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
+class Replaced:
+    """A dynamic table whose place another one takes, with its name and its content."""
+
+    dt_id: int
+    ref: TableRef
+    physical: TableRef
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
     """What ``lake.begin_refresh`` hands to the attempt that holds a refresh.
 
@@ -208,6 +220,8 @@ class Order:
 
     What the table holds now is to be read at ``stored_snapshot``, the newest snapshot when the refresh began: there,
     and there only, are rows that somebody else has written.
+
+    ``replaces``: it is the first refresh of a new definition, and its commit puts that into the place of the old one.
     """
 
     refresh_id: int
@@ -233,6 +247,7 @@ class Order:
     physical: TableRef
     plan: Json | None
     deadline_at: datetime | None
+    replaces: Replaced | None = None
 
 
 @dataclass(frozen=True, slots=True)

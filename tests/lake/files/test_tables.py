@@ -68,13 +68,13 @@ def test_if_not_exists_lets_the_old_one_be(lake_case: LakeCase) -> None:
     assert lake_case.head() == before
 
 
-def test_a_replaced_table_starts_anew_and_keeps_its_id(lake_case: LakeCase) -> None:
+def test_a_replaced_table_that_was_never_filled_starts_anew_and_keeps_its_id(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 10)])
     table = add_table(lake_case, "d", ["s"])
-    order = refresh(lake_case, table, [(1, 10)])
+    order = begin(lake_case, start(lake_case, table))
     below = add_table(lake_case, "e", ["d"])
     again = add_table(lake_case, "d", old=order.physical, or_replace=True)
-    assert (again.dt_id, again.generation) == (table.dt_id, 2)
+    assert (again.dt_id, again.generation, again.replaces) == (table.dt_id, 2, None)
     assert content(lake_case, "d") == []
     assert frontier(lake_case, table)["data_snapshot"] is None
     assert lake_case.pg("select count(*) from lake.source where dt_id = %s", table.dt_id) == [(0,)]
@@ -83,21 +83,15 @@ def test_a_replaced_table_starts_anew_and_keeps_its_id(lake_case: LakeCase) -> N
     assert lake_case.pg("select source_dt_id from lake.source where dt_id = %s", below.dt_id) == [(table.dt_id,)]
 
 
-def test_a_replacement_that_fails_leaves_the_old_definition_in_force(lake_case: LakeCase) -> None:
+def test_a_table_with_rows_keeps_them_beside_its_new_definition(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 10)])
     table = add_table(lake_case, "d", ["s"])
     order = refresh(lake_case, table, [(1, 10)])
     before = lake_case.pg("select generation, definition, state, physical_id from lake.dt")
-    with pytest.raises(duckdb.Error), lake_case.commit_lock():
-        create_physical(
-            lake_case.duck,
-            lake_case.control,
-            new_table("d", or_replace=True),
-            COLUMNS,
-            view=lambda _: "SELECT no_such_column FROM nowhere",
-            old=order.physical,
-        )
-    assert lake_case.pg("select generation, definition, state, physical_id from lake.dt") == before
+    again = add_table(lake_case, "d", old=order.physical, or_replace=True)
+    assert (again.generation, again.replaces) == (2, table.dt_id)
+    kept = "select generation, definition, state, physical_id from lake.dt where replaces is null"
+    assert lake_case.pg(kept) == before
     assert content(lake_case, "d") == [(1, 10)]
     lake_case.add("s", [(2, 20)])
     refresh(lake_case, table, [(2, 20)])

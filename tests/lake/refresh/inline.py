@@ -51,10 +51,10 @@ class Parallel:
         return sweep.sweep(self.case.duck, self.case.control, self.case.settings, self.refresh_id)
 
 
-def spread(case: LakeCase, name: str, *, workers: int = 2, **settings: Any) -> Parallel:
-    """Begin a refresh of a table whose sources are up to date, and cut it."""
+def spread(case: LakeCase, name: str | int, *, workers: int = 2, **settings: Any) -> Parallel:
+    """Begin a refresh of a table whose sources are up to date, or one that was asked for, and cut it."""
     wanted = case.settings.model_copy(update=settings)
-    refresh_id = case.request(name)
+    refresh_id = case.request(name) if isinstance(name, str) else name
     order = case.begin(refresh_id)
     decision = Decision(True, workers, "the test says so")
     outcome = refresh.run(case.duck, case.control, order, wanted, Never(), lambda _estimate, _keys: decision)
@@ -66,7 +66,7 @@ def spread(case: LakeCase, name: str, *, workers: int = 2, **settings: Any) -> P
     return Parallel(case, refresh_id, order, ranges, BucketPlan.from_order(order))
 
 
-def refresh_in_buckets(case: LakeCase, name: str, **options: Any) -> dict[str, Any]:
+def refresh_in_buckets(case: LakeCase, name: str | int, **options: Any) -> dict[str, Any]:
     """A whole parallel refresh; returns its row. Nothing is left behind."""
     one = spread(case, name, **options)
     one.compute_all()

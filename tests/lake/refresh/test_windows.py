@@ -232,8 +232,10 @@ def test_somebody_wrote_to_the_content(regions: LakeCase) -> None:
 
 def test_replaced_definition_is_filled_anew(regions: LakeCase) -> None:
     regions.create(REGIONS.replace("CREATE", "CREATE OR REPLACE").replace("max", "min"))
-    assert outcome(refreshed(regions)) == ("reinitialize", "DEFINITION_CHANGED")
+    ((newest,),) = regions.pg("select max(id) from lake.refresh")
+    assert outcome(regions.refreshed(newest)) == ("reinitialize", "DEFINITION_CHANGED")
     assert regions.rows("dt") == [("r1", 5), ("r2", 7)]
+    assert outcome(refreshed(regions, "INSERT INTO orders VALUES (8, 42, 1, NULL)"))[0] == "incremental"
     assert regions.leftovers() == {}
 
 

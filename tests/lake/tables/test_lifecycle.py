@@ -40,14 +40,16 @@ def test_a_created_table_is_there_for_the_schedule_and_for_readers(lake: Lake, l
     assert lake.query("SELECT * FROM totals ORDER BY ALL") == [("n", 12), ("s", 1)]
 
 
-def test_a_replaced_table_has_its_new_definition_and_starts_anew(lake: Lake, lake_case: LakeCase) -> None:
+def test_a_replaced_table_has_its_new_definition_when_it_is_filled(lake: Lake, lake_case: LakeCase) -> None:
     lake.create(_totals())
     lake.create(f"CREATE DYNAMIC TABLE below {LATER} AS SELECT count(*) AS n FROM totals")
     lake_case.refresh("below")
     (made,) = lake.create(_totals("OR REPLACE").replace("sum(", "max("))
     assert (made.generation, made.strategy) == (2, "keys")
-    assert lake.query("SELECT * FROM totals") == []
-    assert not lake.describe("totals")["is_filled"]
+    assert lake.query("SELECT * FROM totals ORDER BY ALL") == [("n", 12), ("s", 1)]
+    assert lake.describe("totals")["generation"] == 1
+    assert lake_case.fill_replacement()["reason"] == "DEFINITION_CHANGED"
+    assert lake.describe("totals")["generation"] == 2
     found = lake_case.refresh("below")
     assert found["state"] == "SUCCEEDED"
     for name in ("totals", "below"):

@@ -17,7 +17,7 @@ from psycopg.errors import DeadlockDetected
 from psycopg.types.json import Jsonb
 
 from catchment.errors import LakeError, TableMissing
-from catchment.lake.control.wire import publication_json, read_order, table_json
+from catchment.lake.control.wire import content_ref, publication_json, read_order, table_json
 from catchment.lake.types import (
     Created,
     Json,
@@ -209,7 +209,7 @@ class Control:
         ``TableRefused`` when the name is taken.
         """
         created = self._call("select lake.create_table(%s)", Jsonb(table_json(table)))
-        return Created(created["id"], created["generation"], created["exists"])
+        return Created(created["id"], created["generation"], created["exists"], created.get("replaces"))
 
     def drop_table(self, dt_id: int) -> None:
         """Announce a drop; the commit with the note ``{"catchment": {"drop": id}}`` completes it.
@@ -250,9 +250,15 @@ class Control:
         commit lock. Raises ``TableRefused`` when it is taken, or others read the table."""
         self._call("select lake.rename_table(%s, %s, %s)", dt_id, ref.schema, ref.name)
 
-    def cancel_refreshes(self, dt_id: int, text: str) -> int:
-        """Stop what is under way for a table; returns how many refreshes that were."""
-        return self._call("select lake.cancel_refreshes(%s, %s)", dt_id, text)
+    def abandoned(self) -> list[tuple[int, TableRef]]:
+        """New definitions that never took the place of a table and never will, with what they have in the lake."""
+        with self._pool.connection() as conn, translated():
+            rows = conn.execute("select id, stored_id, generation from lake.abandoned()").fetchall()
+        return [(dt_id, content_ref(stored_id, generation)) for dt_id, stored_id, generation in rows]
+
+    def cancel_refreshes(self, dt_id: int, text: str, *, but: int | None = None) -> int:
+        """Stop what is under way for a table, except one refresh if it is named; returns how many that were."""
+        return self._call("select lake.cancel_refreshes(%s, %s, %s)", dt_id, text, but)
 
     def set_schedule(self) -> None:
         """See which tables are connected, and how often the schedule has to look; after the tables have changed."""

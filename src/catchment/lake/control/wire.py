@@ -17,6 +17,7 @@ from catchment.lake.types import (
     Publication,
     Read,
     ReadDone,
+    Replaced,
     TableRef,
 )
 
@@ -28,7 +29,7 @@ def read_order(row: Mapping[str, Any]) -> Order:
         query=row["definition"],
         properties=Properties.from_json(row["properties"]),
     )
-    deadline, before = row["deadline_at"], row["data_at_old"]
+    deadline, before, replaces = row["deadline_at"], row["data_at_old"], _replaced(row["replaces"])
     return Order(
         refresh_id=row["refresh_id"],
         fence=row["fence"],
@@ -50,10 +51,23 @@ def read_order(row: Mapping[str, Any]) -> Order:
         forced=row["forced"],
         stored_snapshot=row["stored_snapshot"] or 0,
         physical_id=row["physical_id"],
-        physical=TableRef(DT_SCHEMA, physical_name(row["dt_id"], row["generation"])),
+        physical=content_ref(row["dt_id"] if replaces is None else replaces.dt_id, row["generation"]),
         plan=row["plan"],
         deadline_at=None if deadline is None else datetime.fromisoformat(deadline),
+        replaces=replaces,
     )
+
+
+def content_ref(dt_id: int, generation: int) -> TableRef:
+    """The table of the lake that holds the rows of a dynamic table."""
+    return TableRef(DT_SCHEMA, physical_name(dt_id, generation))
+
+
+def _replaced(row: Mapping[str, Any] | None) -> Replaced | None:
+    if row is None:
+        return None
+    ref = TableRef(row["schema_name"], row["name"])
+    return Replaced(row["dt_id"], ref, content_ref(row["dt_id"], row["generation"]))
 
 
 def _read(row: Mapping[str, Any], snapshot: int, state: str) -> Read:
@@ -121,7 +135,7 @@ def table_json(table: NewTable) -> dict[str, Any]:
         "is_always_due": table.is_always_due,
         "layout": dict(table.layout),
         "buckets": table.buckets,
-        "or_replace": definition.or_replace,
+        "or_replace": definition.or_replace or definition.or_alter,
         "if_not_exists": definition.if_not_exists,
         "sources": [
             {

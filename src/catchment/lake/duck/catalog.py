@@ -73,6 +73,7 @@ select d.id, d.generation
  where lower(d.schema_name) = lower(%s)
    and lower(d.name) = lower(%s)
    and d.physical_id is not null
+   and d.replaces is null
    and d.state in ('active', 'suspended')
 """
 _COLUMNS = """

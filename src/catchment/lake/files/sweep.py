@@ -21,6 +21,7 @@ from catchment.lake.duck.catalog import content_directory
 from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.duck.locks import commit_lock
 from catchment.lake.files import storage
+from catchment.lake.files.physical import drop_abandoned
 from catchment.lake.settings import LakeSettings
 
 OLD = timedelta(hours=24)
@@ -36,6 +37,7 @@ def sweep(duck: Duck, control: Control, settings: LakeSettings, refresh_id: int 
     directories = [artifact for artifact in artifacts if artifact.kind == "table"]
     files = [artifact for artifact in artifacts if artifact.kind != "table"]
     with duck.turn(Never()):
+        drop_abandoned(duck, control)
         gone = set(storage.remove(duck, control, list(_files(duck, files))))
         done = [
             artifact.path

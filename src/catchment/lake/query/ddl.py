@@ -3,7 +3,7 @@
 No SQL parser knows this statement, so its head is read here, token by token, and what follows ``AS`` is kept as it was
 written: ``parse`` looks into it. One text may hold several statements.
 
-    CREATE [OR REPLACE] DYNAMIC TABLE [IF NOT EXISTS] [schema.]name
+    CREATE [OR REPLACE | OR ALTER] DYNAMIC TABLE [IF NOT EXISTS] [schema.]name
         TARGET_LAG = '5 minutes' | DOWNSTREAM
         [property = value …]
     AS SELECT …
@@ -29,7 +29,9 @@ from catchment.lake.types import Definition, Mode, Properties, Strategy, TableRe
 DEFAULT_SCHEMA = "main"
 _UNITS = {"s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "h": 3600, "hour": 3600, "day": 86400, "d": 86400}
 _LAG = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+?)s?\s*", re.IGNORECASE)
-_SHAPE = "CREATE [OR REPLACE] DYNAMIC TABLE [IF NOT EXISTS] [schema.]name TARGET_LAG = '5 minutes' … AS SELECT …"
+_SHAPE = (
+    "CREATE [OR REPLACE | OR ALTER] DYNAMIC TABLE [IF NOT EXISTS] [schema.]name TARGET_LAG = '5 minutes' … AS SELECT …"
+)
 
 
 def parse_statements(text: str) -> list[Definition]:
@@ -102,11 +104,13 @@ class _Statement:
     def read(self) -> Definition:
         self._expect("CREATE")
         or_replace = self._take("OR", "REPLACE")
+        or_alter = not or_replace and self._take("OR", "ALTER")
         self._expect("DYNAMIC")
         self._expect("TABLE")
         if_not_exists = self._take("IF", "NOT", "EXISTS")
-        if or_replace and if_not_exists:
-            raise self._refused("OR REPLACE and IF NOT EXISTS do not go together", "Leave one of them out.")
+        if (or_replace or or_alter) and if_not_exists:
+            way = "OR REPLACE" if or_replace else "OR ALTER"
+            raise self._refused(f"{way} and IF NOT EXISTS do not go together", "Leave one of them out.")
         ref = self._name()
         properties = self._properties(ref)
         return Definition(
@@ -114,6 +118,7 @@ class _Statement:
             query=self._query(ref),
             properties=properties,
             or_replace=or_replace,
+            or_alter=or_alter,
             if_not_exists=if_not_exists,
         )
 

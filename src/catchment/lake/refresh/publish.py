@@ -28,6 +28,7 @@ from catchment.lake.delta.layout import Layout
 from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck
 from catchment.lake.duck.locks import Holder, publishing_lock
+from catchment.lake.files.physical import put_in_place
 from catchment.lake.names import ALIAS, BUCKET, RID, lake_name, quoted
 from catchment.lake.refresh.compute import Difference, InvariantBroken, among_keys
 from catchment.lake.refresh.session import Work
@@ -160,7 +161,7 @@ def publish_rows(
     """
     order = work.order
     control.prepare_publish(order.refresh_id, order.fence, publication)
-    if difference.is_empty and not is_whole:
+    if difference.is_empty and not is_whole and order.replaces is None:
         control.move_frontier(order.refresh_id, order.fence)
         return Published(None, "frontier", 1, 0.0)
     change = _Change(
@@ -170,7 +171,7 @@ def publish_rows(
         gone=difference.buckets,
         deleted=deleted if is_whole else difference.deleted,
         gone_keys=among_keys(work) if publication.action == Action.INCREMENTAL else None,
-        inserts=("added",),
+        inserts=() if difference.is_empty else ("added",),
     )
     with control.connection() as conn:
         crowded = _crowded(work, conn, change)
@@ -215,7 +216,7 @@ def publish_files(
     control.prepare_publish(order.refresh_id, order.fence, publication)
     # An empty table that stays empty: a commit of nothing leaves no snapshot, and nothing would move the frontier.
     has_rows_to_go = is_whole and publication.deleted > 0
-    if not (files or deletes or rewritten or has_rows_to_go):
+    if not (files or deletes or rewritten or has_rows_to_go or order.replaces):
         control.move_frontier(order.refresh_id, order.fence)
         return order.commit_snapshot or order.stored_snapshot
     try:
@@ -295,6 +296,8 @@ def _commit(duck: Duck, control: Control, change: _Change) -> int:
     try:
         with duck.transaction():
             change.run(duck)
+            if order.replaces is not None:
+                put_in_place(duck, order.replaces, Layout.from_json(order.layout).visible, order.physical)
             duck.sign(f"refresh {order.refresh_id}", refresh=order.refresh_id, fence=order.fence)
     except LakeUnavailable as error:
         if error.code != "CATALOG":
@@ -303,6 +306,9 @@ def _commit(duck: Duck, control: Control, change: _Change) -> int:
         refresh = control.refresh_state(order.refresh_id)
         if refresh.state != "PUBLISHED" or refresh.fence != order.fence:
             raise CommitRefused(f"the commit did not happen: {error}") from error
+    if order.replaces is not None:
+        control.cancel_refreshes(order.replaces.dt_id, "the table was replaced", but=order.refresh_id)
+        control.set_schedule()
     return control.refresh_state(order.refresh_id).commit_snapshot or 0
 
 

@@ -16,6 +16,7 @@ from psycopg import Connection
 from catchment.errors import TableMissing, TableRefused
 from catchment.lake.choose.partition import check_strategy
 from catchment.lake.control.control import Control
+from catchment.lake.control.wire import content_ref
 from catchment.lake.delta.analyse import analyse
 from catchment.lake.delta.compile import view_query
 from catchment.lake.delta.layout import Layout
@@ -40,26 +41,44 @@ _ABOVE = """
 with recursive above as (
   select t.id from unnest(%(tables)s::bigint[]) as t (id)
   union
-  select s.source_dt_id from above as a join lake.source as s on s.dt_id = a.id where s.source_dt_id is not null
+  select s.source_dt_id
+    from above as a
+    join lake.dt as d on a.id in (d.id, d.replaces) -- a new definition will be that of the table
+    join lake.source as s on s.dt_id = d.id
+   where s.source_dt_id is not null
 )
 select exists (select from above as a where a.id = %(id)s)
 """
-# The deepest first: each is dropped when nothing reads it any more.
+# The deepest first: each is dropped when nothing reads it any more. A new definition goes with its table.
 _BELOW = """
 with recursive below (id, depth) as (
   select %(id)s::bigint, 0
   union
-  select s.dt_id, b.depth + 1 from below as b join lake.source as s on s.source_dt_id = b.id
+  select n.id, b.depth + 1
+    from below as b
+   cross join lateral (select s.dt_id as id from lake.source as s where s.source_dt_id = b.id
+                       union all
+                       select d.id from lake.dt as d where d.replaces = b.id) as n
 )
-select d.id, d.schema_name, d.name, d.generation
+select d.id, d.schema_name, d.name, coalesce(d.replaces, d.id) as stored_id, d.replaces is not null as is_next,
+       greatest(d.generation, case when d.replaces is not null then (d.next ->> 'generation')::integer end)
+         as generation
   from lake.dt as d
   join (select b.id, max(b.depth) as depth from below as b group by b.id) as b on b.id = d.id
  order by b.depth desc, d.id
 """
 _STORED = """
-select d.id, d.generation, d.definition, d.properties, d.layout, d.strategy, d.reason
+select d.id, d.generation, d.definition, d.definition_hash, d.properties, d.layout, d.strategy, d.reason,
+       f.data_snapshot is not null as is_filled
   from lake.dt as d
+  join lake.frontier as f on f.dt_id = d.id
  where d.id = %(id)s
+"""
+_NEXT = """
+select d.id, coalesce(d.replaces, d.id) as stored_id,
+       greatest(d.generation, (d.next ->> 'generation')::integer) as generation
+  from lake.dt as d
+ where d.replaces = %(id)s
 """
 _HAS_SCHEMA = """
 select exists (select from lake.ducklake_schema as s where lower(s.schema_name) = lower(%s) and s.end_snapshot is null)
@@ -68,8 +87,9 @@ select exists (select from lake.ducklake_schema as s where lower(s.schema_name) 
 
 @dataclass(frozen=True, slots=True)
 class TableInfo:
-    """A table after ``create``. ``is_new``: false when IF NOT EXISTS found one. ``reason``: why it is always refreshed
-    fully, or None."""
+    """A table after ``create``. ``change`` is created, replaced, altered or unchanged; ``is_new``: its definition came
+    into force, or does so when it is filled (``replaces`` is then the id of the table that has the name, and ``dt_id``
+    that of the new definition). ``reason``: why it is always refreshed fully, or None."""
 
     dt_id: int
     name: str
@@ -78,6 +98,8 @@ class TableInfo:
     strategy: str
     reason: str | None
     initialize: str
+    change: str = "created"
+    replaces: int | None = None
 
 
 @contextmanager
@@ -97,10 +119,13 @@ def analysed(
 
 
 def create(duck: Duck, control: Control, definition: Definition) -> TableInfo:
-    """Create or replace a table; it is not filled yet. What was being refreshed of a replaced one is cancelled.
+    """Create or replace a table; it is not filled yet. A table that has content keeps it, and its definition, until the
+    first refresh of the new one. With the definition that it has already nothing happens; with OR ALTER, other
+    properties are set and nothing is computed.
 
     Raises ``TableRefused`` when the definition is not possible or the name is taken.
     """
+    is_over = definition.or_replace or definition.or_alter
     with _alone(duck, control) as conn:
         old = catalog.find_dynamic(conn, definition.ref)
         if old is not None and definition.if_not_exists:
@@ -109,6 +134,12 @@ def create(duck: Duck, control: Control, definition: Definition) -> TableInfo:
         plan = analysed(duck, conn, definition)
         if old is not None:
             _refuse_cycle(conn, definition.ref, plan, old[0])
+        if old is not None and is_over:
+            drop_replacement(duck, control, conn, old[0])
+            if (change := _small_change(conn, definition, plan, old[0])) is not None:
+                if change == "altered":
+                    control.alter_table(old[0], definition.properties, plan.strategy, _reason(plan))
+                return replace(_existing(conn, definition, old), change=change)
         created = create_physical(
             duck,
             control,
@@ -117,7 +148,7 @@ def create(duck: Duck, control: Control, definition: Definition) -> TableInfo:
             view=lambda physical: last_text(view_query(plan, physical)),
             old=None if old is None else TableRef(DT_SCHEMA, physical_name(*old)),
         )
-        if old is not None:
+        if old is not None and created.replaces is None:
             control.cancel_refreshes(created.dt_id, "the table was replaced")
     control.set_schedule()
     return TableInfo(
@@ -126,15 +157,43 @@ def create(duck: Duck, control: Control, definition: Definition) -> TableInfo:
         created.generation,
         True,
         plan.strategy,
-        None if plan.reason is None else plan.reason.value,
+        _reason(plan),
         definition.properties.initialize,
+        "created" if old is None else "replaced",
+        created.replaces,
     )
+
+
+def _reason(plan: Plan) -> str | None:
+    return None if plan.reason is None else plan.reason.value
 
 
 def _existing(conn: Connection[Any], definition: Definition, old: tuple[int, int]) -> TableInfo:
     row = _stored(conn, old[0])
     properties = Properties.from_json(row["properties"])
-    return TableInfo(old[0], str(definition.ref), old[1], False, row["strategy"], row["reason"], properties.initialize)
+    return TableInfo(
+        old[0], str(definition.ref), old[1], False, row["strategy"], row["reason"], properties.initialize, "unchanged"
+    )
+
+
+def _small_change(conn: Connection[Any], definition: Definition, plan: Plan, dt_id: int) -> str | None:
+    """What a statement changes of a table that is filled by the same query: unchanged, or altered; None when the table
+    has to be computed. The text alone is not the definition: of a source it may name all columns."""
+    row = _stored(conn, dt_id)
+    if not row["is_filled"] or (row["definition"], row["definition_hash"]) != (plan.query, plan.definition_hash):
+        return None
+    before, after = Properties.from_json(row["properties"]).to_json(), definition.properties.to_json()
+    changed = {name for name, value in after.items() if before[name] != value}
+    if not changed:
+        return "unchanged"
+    return "altered" if definition.or_alter and not changed & set(FIXED) else None
+
+
+def drop_replacement(duck: Duck, control: Control, conn: Connection[Any], dt_id: int) -> None:
+    """Give up a new definition of a table that has not come into force."""
+    for row in fetch_rows(conn, _NEXT, id=dt_id):
+        control.cancel_refreshes(row["id"], "the table is replaced again")
+        drop_physical(duck, control, row["id"], None, content_ref(row["stored_id"], row["generation"]))
 
 
 def _stored(conn: Connection[Any], dt_id: int) -> dict[str, Any]:
@@ -149,7 +208,7 @@ def _new_table(definition: Definition, plan: Plan) -> NewTable:
         definition=replace(definition, query=plan.query),
         definition_hash=plan.definition_hash,
         strategy=plan.strategy,
-        reason=None if plan.reason is None else plan.reason.value,
+        reason=_reason(plan),
         is_always_due=plan.is_always_due,
         layout=plan.layout.to_json(),
         sources=tuple(
@@ -199,15 +258,16 @@ def drop(duck: Duck, control: Control, ref: TableRef, *, cascade: bool = False) 
     dropped: list[str] = []
     with _alone(duck, control) as conn:
         rows = fetch_rows(conn, _BELOW, id=dt_id)
-        if not cascade and len(rows) > 1:
+        if not cascade and len([row for row in rows if row["stored_id"] != dt_id]) > 0:
             # Raises, and says who reads it.
             control.drop_table(dt_id)
         for row in rows:
             control.cancel_refreshes(row["id"], "the table is dropped")
             named = TableRef(row["schema_name"], row["name"])
-            physical = TableRef(DT_SCHEMA, physical_name(row["id"], row["generation"]))
-            drop_physical(duck, control, row["id"], named, physical)
-            dropped.append(str(named))
+            physical = content_ref(row["stored_id"], row["generation"])
+            drop_physical(duck, control, row["id"], None if row["is_next"] else named, physical)
+            if not row["is_next"]:
+                dropped.append(str(named))
     control.set_schedule()
     return dropped
 
@@ -251,6 +311,6 @@ def alter(duck: Duck, control: Control, ref: TableRef, changes: Mapping[str, str
         if properties.refresh_mode != before.refresh_mode:
             definition = Definition(ref, row["definition"], properties)
             plan = analysed(duck, conn, definition, made=(dt_id, Layout.from_json(row["layout"])))
-            strategy, reason = plan.strategy, None if plan.reason is None else plan.reason.value
+            strategy, reason = plan.strategy, _reason(plan)
     control.alter_table(dt_id, properties, strategy, reason)
     return properties

@@ -6,4 +6,5 @@ select d.schema_name || '.' || d.name as name, d.state, d.component,
   left join lake.source as s on s.dt_id = d.id
   left join lake.dt as u on u.id = s.source_dt_id
  where d.state <> 'creating'
+   and d.replaces is null
  order by d.component, d.id, s.table_id

@@ -31,7 +31,8 @@ select d.id, d.schema_name, d.name, format('%s.%s', d.schema_name, d.name) as dy
                         and r.finished_at is null
                       order by r.id
                       limit 1) as o on true
- where d.state <> 'creating';
+ where d.state <> 'creating'
+   and d.replaces is null;
 comment on view lake.tables is
   'Dynamic tables. effective_lag: the lag it has to keep, also where it is DOWNSTREAM. data_timestamp: the time whose '
   'data it holds. open_refresh_id: what is under way.';

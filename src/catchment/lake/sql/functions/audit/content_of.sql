@@ -14,7 +14,7 @@ as $$
            'data_snapshot', f.data_snapshot, 'data_at', f.data_at, 'data_at_old', f.data_at,
            'dt_id', d.id, 'generation', d.generation, 'schema_name', d.schema_name, 'name', d.name,
            'definition', d.definition, 'definition_hash', d.definition_hash, 'properties', d.properties,
-           'layout', d.layout, 'buckets', d.buckets, 'physical_id', d.physical_id,
+           'layout', d.layout, 'buckets', d.buckets, 'physical_id', d.physical_id, 'replaces', null,
            'commit_snapshot', f.commit_snapshot, 'rows', f.rows,
            'reads', coalesce((
              select jsonb_agg(jsonb_build_object(

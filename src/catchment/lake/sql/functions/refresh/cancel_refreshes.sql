@@ -1,16 +1,19 @@
--- cancel_refreshes: stop what is under way for a table. What has been published has succeeded.
+-- cancel_refreshes: stop what is under way for a table, and for a new definition of it; but for one refresh if it is
+-- named. What has been published has succeeded.
 --
 --   any open state -> CANCELLED, or SUCCEEDED
 --   returns how many were under way
 --   locks   rounds by id, as advance does, then refresh rows by id; see settle_refresh and worker.cancel
 create or replace function lake.cancel_refreshes(
-  p_dt_id  bigint,
-  p_text   text
+  p_dt_id   bigint,
+  p_text    text,
+  p_except  bigint default null
 )
   returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_tables  bigint[] := array(select d.id from lake.dt as d where p_dt_id in (d.id, d.replaces));
   v_count   integer := 0;
   v_rounds  bigint[];
   v_refresh record;
@@ -18,15 +21,16 @@ begin
   select array_agg(n.id) into v_rounds
     from (select o.id
             from lake.round as o
-           where o.id in (select r.round_id from lake.refresh as r where r.dt_id = p_dt_id and r.finished_at is null)
+           where o.id in (select r.round_id from lake.refresh as r where r.dt_id = any (v_tables) and r.finished_at is null)
            order by o.id
              for update) as n;
   for v_refresh in
     select r.id, r.task_id, r.round_id
       from lake.refresh as r
-     where r.dt_id = p_dt_id
+     where r.dt_id = any (v_tables)
        and r.round_id = any (v_rounds)
        and r.finished_at is null
+       and r.id is distinct from p_except
      order by r.id
        for update
   loop

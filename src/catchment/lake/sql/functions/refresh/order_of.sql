@@ -12,6 +12,10 @@ as $$
            'dt_id', d.id, 'generation', d.generation, 'schema_name', d.schema_name, 'name', d.name,
            'definition', d.definition, 'definition_hash', d.definition_hash, 'properties', d.properties,
            'layout', d.layout, 'buckets', d.buckets, 'physical_id', d.physical_id,
+           'replaces', (select jsonb_build_object('dt_id', p.id, 'schema_name', p.schema_name, 'name', p.name,
+                                                  'generation', p.generation)
+                          from lake.dt as p
+                         where p.id = d.replaces),
            'commit_snapshot', f.commit_snapshot, 'rows', f.rows,
            'forced', case when f.data_snapshot is not null then lake.foreign_write(d.physical_id, f, r.checked_snapshot)
                           when d.generation > 1 then 'DEFINITION_CHANGED'

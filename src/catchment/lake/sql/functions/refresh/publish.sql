@@ -2,7 +2,7 @@
 -- its snapshot; or without one, when there was nothing to write.
 --
 --   PUBLISHING -> PUBLISHED
---   locks   the refresh row, then the frontier row
+--   locks   the refresh row, then the frontier row; see put_replacement
 --   raises  CM015 when the refresh was taken over, or the table has moved on since it was read
 create or replace function lake.publish(
   p_refresh_id       bigint,
@@ -29,5 +29,6 @@ begin
                              p_refresh_id, p_fence));
   end if;
   perform lake.put_frontier(v_refresh);
+  perform lake.put_replacement(d.id) from lake.dt as d where d.id = v_refresh.dt_id and d.replaces is not null;
 end;
 $$;

@@ -42,6 +42,9 @@ begin
   elsif v_refresh.state = 'FAILED' then
     perform lake.count_failure(v_refresh);
   end if;
+  if v_refresh.state in ('FAILED', 'CANCELLED', 'UPSTREAM_FAILED') then
+    perform lake.give_up_replacement(v_refresh.dt_id);
+  end if;
   -- Its files are cleaned up by a task of its own: whatever dies, that one is there.
   if exists (select from lake.artifact as a where a.refresh_id = p_refresh_id)
      and exists (select from worker.command_registry as c where c.command = 'lake_sweep') then

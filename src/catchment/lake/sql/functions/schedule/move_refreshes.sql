@@ -26,6 +26,8 @@ begin
       end if;
     else
       perform lake.settle_refresh(v_fate.refresh_id, v_fate.fate, null, v_fate.reason);
+      -- One that moves to another round is skipped too, but not here.
+      perform lake.give_up_replacement(v_fate.dt_id);
     end if;
   end loop;
   if v_idle <> '{}' then

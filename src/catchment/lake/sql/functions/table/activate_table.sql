@@ -14,16 +14,17 @@ create or replace function lake.activate_table(
 as $$
 declare
   v_next     jsonb;
+  v_stored   bigint;
   v_physical bigint;
 begin
-  select d.next into v_next from lake.dt as d where d.id = p_dt_id for update;
+  select d.next, coalesce(d.replaces, d.id) into v_next, v_stored from lake.dt as d where d.id = p_dt_id for update;
   if v_next is null or (v_next ->> 'generation')::integer <> p_generation then
     perform lake.veto(format('table %s has no definition of generation %s that waits to come into force', p_dt_id,
                              p_generation));
   end if;
-  v_physical := lake.find_physical(p_dt_id, p_generation);
+  v_physical := lake.find_physical(v_stored, p_generation);
   if v_physical is null then
-    perform lake.veto(format('the lake has no table dt.t%sg%s', p_dt_id, p_generation));
+    perform lake.veto(format('the lake has no table dt.t%sg%s', v_stored, p_generation));
   end if;
 
   update lake.dt as d

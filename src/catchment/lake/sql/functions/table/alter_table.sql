@@ -2,7 +2,7 @@
 -- being refreshed goes on as it began. p_change: properties, target_lag (seconds), scheduler, strategy, reason.
 --
 --   locks   the table's row
---   raises  CM014 when there is no such table
+--   raises  CM014 when there is no such table, or it is being replaced
 create or replace function lake.alter_table(
   p_dt_id   bigint,
   p_change  jsonb
@@ -11,6 +11,7 @@ create or replace function lake.alter_table(
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform lake.refuse_if_replaced(p_dt_id);
   update lake.dt as d
      set properties = p_change -> 'properties',
          target_lag = make_interval(secs => (p_change ->> 'target_lag')::double precision),

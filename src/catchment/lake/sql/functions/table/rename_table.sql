@@ -2,7 +2,8 @@
 -- under the commit lock.
 --
 --   locks   the table's row
---   raises  CM014 when the name is taken, or others read the table: their definitions say the old name
+--   raises  CM014 when the name is taken, the table is being replaced, or others read it: their definitions say the
+--           old name
 create or replace function lake.rename_table(
   p_dt_id   bigint,
   p_schema  text,
@@ -12,6 +13,7 @@ create or replace function lake.rename_table(
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform lake.refuse_if_replaced(p_dt_id);
   perform lake.refuse_if_read(p_dt_id, 'dynamic table %s is read under its name by %s',
                               'Create a table of the new name, CREATE OR REPLACE those to read it, and drop this one.');
   if exists (select from lake.dt as d
