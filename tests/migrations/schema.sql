@@ -771,6 +771,7 @@ CREATE TABLE worker.worker (
     started_at timestamp with time zone NOT NULL,
     seen_at timestamp with time zone NOT NULL,
     queues text[] DEFAULT '{}'::text[] NOT NULL,
+    python_queues text[] DEFAULT '{}'::text[] NOT NULL,
     available_capacity integer,
     max_capacity integer,
     memory_usage real
@@ -1103,8 +1104,8 @@ REVOKE ALL ON FUNCTION worker.refuse_outcome_of_open_scope() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_schedule(p_message text, p_hint text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean, p_python_queues text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean, p_python_queues text[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.release_follow_ups(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.release_gates(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.release_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;

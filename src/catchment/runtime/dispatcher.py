@@ -163,6 +163,9 @@ class Dispatcher:
             on_tick=self.on_tick,
             report=self._capacity,
             interrupted=lambda: [] if self.python is None else self.python.interrupted,
+            python_queues=[
+                name for name in self._commands.queues if not self._options.queues or name in self._options.queues
+            ],
         )
         async with membership.joined(queues, capacity) as identity:
             self._has_served = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import psycopg
@@ -29,7 +29,8 @@ class AlreadyRunning(CatchmentError):
 
 class Membership:
     """``on_dead`` is called in the event loop when the database has declared the worker dead, ``on_hooks`` when after
-    hooks are due, ``on_tick`` at each heartbeat. ``interrupted`` returns the tasks that ran when the worker failed."""
+    hooks are due, ``on_tick`` at each heartbeat. ``interrupted`` returns the tasks that ran when the worker failed;
+    ``python_queues`` are those whose Python commands it runs."""
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class Membership:
         on_tick: Callable[[], None],
         report: Callable[[], worker_store.Capacity],
         interrupted: Callable[[], list[int]],
+        python_queues: Sequence[str] = (),
     ) -> None:
         self._dsn = dsn
         self._options = options
@@ -53,6 +55,7 @@ class Membership:
         self._on_tick = on_tick
         self._report = report
         self._interrupted = interrupted
+        self._python_queues = python_queues
         self._ticked = time.monotonic()
 
     @asynccontextmanager
@@ -112,6 +115,7 @@ class Membership:
                     capacity=capacity,
                     lease=options.lease,
                     has_lock=options.has_session_lock,
+                    python_queues=self._python_queues,
                 )
                 if not options.is_single:
                     return identity

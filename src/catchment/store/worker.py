@@ -47,13 +47,21 @@ class Processed:
 
 
 async def register(
-    conn: AsyncConnection[Any], name: str, queues: list[str], *, capacity: int, lease: timedelta, has_lock: bool
+    conn: AsyncConnection[Any],
+    name: str,
+    queues: list[str],
+    *,
+    capacity: int,
+    lease: timedelta,
+    has_lock: bool,
+    python_queues: Sequence[str] = (),
 ) -> WorkerIdentity:
-    """Make this process known; its heartbeat takes the lock, or without one it lives by its lease alone."""
+    """Make this process known; its heartbeat takes the lock, or without one it lives by its lease alone.
+    ``python_queues``: those whose Python commands it runs."""
     with translated():
         cursor = await conn.execute(
-            "select worker_id, lock_key from worker.register_worker(%s, %s, %s, %s, %s)",
-            [name, queues, capacity, lease, has_lock],
+            "select worker_id, lock_key from worker.register_worker(%s, %s, %s, %s, %s, %s)",
+            [name, queues, capacity, lease, has_lock, list(python_queues)],
         )
         ((worker_id, lock_key),) = await cursor.fetchall()
     return WorkerIdentity(worker_id, lock_key)

@@ -81,7 +81,7 @@ def test_workers_do_the_work_where_there_are_some(
 def test_waiting_ends_and_the_refresh_goes_on(lake: Lake, lake_case: LakeCase) -> None:
     lake.create(SQL.replace("AS SELECT", "INITIALIZE = ON_SCHEDULE AS SELECT"))
     # A worker that never comes to it.
-    lake_case.pg("select * from worker.register_worker('busy', '{lake}', 1, '1 hour', false)")
+    lake_case.pg("select * from worker.register_worker('busy', '{lake}', 1, '1 hour', false, '{lake}')")
     with pytest.raises(RoundTimeout, match="is not over after"):
         lake.refresh("totals", timeout=0.2)
     assert lake_case.pg("select count(*) from lake.refresh where finished_at is null") == [(1,)]

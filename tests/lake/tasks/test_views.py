@@ -67,7 +67,11 @@ def test_subtasks_and_claims_are_seen_as_they_run(told_crew: ToldCrew) -> None:
     assert (coordinator["dynamic_table"], coordinator["worker_id"]) == ("main.seen", None)
     assert (coordinator["subtasks_total"], coordinator["subtasks_completed"]) == (total, 0)
     assert coordinator["heartbeat_at"]
-    assert [claim["parent_refresh_id"] for claim in claims(told_crew, "subtask")] == [refresh_id] * 3
+    at_it = claims(told_crew, "subtask")
+    assert [claim["parent_refresh_id"] for claim in at_it] == [refresh_id] * 3
+    # Three processes of one machine.
+    assert len({claim["worker_id"] for claim in at_it}) == 3
+    assert {task["claimed_by"] for task in subtasks if task["claimed_by"]} == {claim["worker_id"] for claim in at_it}
 
     gate.touch()
     assert told_crew.wait(refresh_id)["state"] == "SUCCEEDED"

@@ -13,7 +13,7 @@ import pytest
 from catchment.lake.settings import LakeSettings
 from catchment.lake.tasks.worker import share_of_threads, worker_environment
 from tests.fixtures.lake import LakeCase
-from tests.fixtures.worker import wait_until
+from tests.fixtures.worker import StartWorker, wait_until
 from tests.worker.crew import is_alive
 
 
@@ -27,6 +27,14 @@ def test_processes_share_memory_and_cores(monkeypatch: pytest.MonkeyPatch) -> No
     assert (told["LAKE_MEMORY_LIMIT"], told["LAKE_THREADS"]) == ("2GB", "3")
     assert LakeSettings(lake_memory_limit="250000000B").memory_bytes == 250_000_000
     assert [share_of_threads(LakeSettings(lake_threads=8), count) for count in (1, 3, 16)] == [8, 2, 1]
+
+
+def test_a_worker_of_all_queues_is_one_that_can_run_buckets(lake_case: LakeCase, start_lake_worker: StartWorker) -> None:
+    lake_case.pg("insert into worker.queue_registry (queue) values ('mail')")
+    start_lake_worker("--app", "catchment.lake.tasks.app:app", settings={"MAX_CONCURRENT_TASKS": "10"})
+    start_lake_worker()
+    wait_until(lambda: live_workers(lake_case) == 2, seconds=60)
+    assert (lake_case.control.count_workers(), lake_case.control.free_slots()) == (1, 2)
 
 
 def children_of(pid: int) -> list[int]:

@@ -197,7 +197,7 @@ class Control:
         return self._call("select lake.free_slots()")
 
     def count_workers(self) -> int:
-        """Live workers that serve the lake alone."""
+        """Live workers that run refreshes."""
         return self._call("select lake.count_workers()")
 
     # Dynamic tables

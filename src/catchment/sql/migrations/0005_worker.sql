@@ -10,13 +10,15 @@ create table if not exists worker.worker (
   started_at          timestamptz not null,
   seen_at             timestamptz not null,
   queues              text[] not null default '{}',
+  python_queues       text[] not null default '{}',
   available_capacity  integer,
   max_capacity        integer,
   memory_usage        real
 ) with (fillfactor = 50);
 comment on table worker.worker is
   'Live worker processes. Identity is the row, made at each start: never a pid or a host name, which are reused. '
-  'lock_pid is the session that holds lock_key; without one the worker lives by its lease alone.';
+  'lock_pid is the session that holds lock_key; without one the worker lives by its lease alone. python_queues: those '
+  'whose Python commands it runs.';
 
 create table if not exists worker.top (
   queue_id   integer primary key,

@@ -15,7 +15,7 @@ select t.id, r.id as parent_refresh_id, d.schema_name || '.' || d.name as dynami
                     when 'cancelled' then 'failed' else 'pending' end as status,
        (select string_agg(f.path, ', ' order by f.place)
           from jsonb_array_elements_text(t.result -> 'files') with ordinality as f (path, place)) as result_location,
-       coalesce(w.name, 'pid ' || t.worker_pid) as claimed_by, t.process_start_at as claimed_at,
+       coalesce(w.name || '-' || w.worker_id, 'pid ' || t.worker_pid) as claimed_by, t.process_start_at as claimed_at,
        w.seen_at as heartbeat_at, t.completed_at, coalesce(t.error, a.message) as error_message,
        case t.state when 'failed'
                       then greatest(0, a.count - case t.error_detail ->> 'code' when 'INTERRUPTED' then 2 else 1 end)

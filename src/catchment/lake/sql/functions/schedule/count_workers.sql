@@ -1,4 +1,4 @@
--- count_workers: live workers that serve the lake alone, and so run refreshes.
+-- count_workers: live workers that run refreshes, whatever else they serve.
 create or replace function lake.count_workers()
   returns integer
   language sql stable security definer set search_path = pg_catalog, pg_temp
@@ -6,6 +6,5 @@ as $$
   select count(*)::integer
     from worker.worker as w
    where w.lease_until > worker.now()
-     and 'lake' = any (w.queues)
-     and w.queues <@ array['lake', 'lake_schedule']
+     and 'lake' = any (w.python_queues)
 $$;

@@ -1,17 +1,18 @@
--- free_slots: how many tasks of refreshes could run at this moment, the one that asks included. Counted are workers
--- that serve the lake alone: nobody knows what another one would do with a slot.
+-- free_slots: how many tasks of refreshes could run at this moment, the one that asks included. A process has one DuckDB,
+-- which one task uses at a time: each live worker that runs refreshes counts once, whatever else it serves and however
+-- many tasks it may hold. One that runs a task of the lake is not free, nor is one that has no room left.
 create or replace function lake.free_slots()
   returns integer
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
-  select greatest(1, coalesce((select sum(w.max_capacity)
-                                 from worker.worker as w
-                                where w.lease_until > worker.now()
-                                  and 'lake' = any (w.queues)
-                                  and w.queues <@ array['lake', 'lake_schedule']), 0)::integer
-                     - (select count(*)
-                          from worker.running as r
-                          join worker.queue_registry as q on q.queue_id = r.queue_id
-                         where q.queue = 'lake')::integer
-                     + 1)
+  select 1 + count(*)::integer
+    from worker.worker as w
+   cross join lateral (select count(*) as held, coalesce(bool_or(q.queue = 'lake'), false) as is_at_work
+                         from worker.running as r
+                         join worker.queue_registry as q on q.queue_id = r.queue_id
+                        where r.worker_id = w.worker_id) as t
+   where w.lease_until > worker.now()
+     and 'lake' = any (w.python_queues)
+     and not t.is_at_work
+     and t.held < coalesce(w.max_capacity, 1)
 $$;
