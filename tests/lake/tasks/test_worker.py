@@ -29,7 +29,9 @@ def test_processes_share_memory_and_cores(monkeypatch: pytest.MonkeyPatch) -> No
     assert [share_of_threads(LakeSettings(lake_threads=8), count) for count in (1, 3, 16)] == [8, 2, 1]
 
 
-def test_a_worker_of_all_queues_is_one_that_can_run_buckets(lake_case: LakeCase, start_lake_worker: StartWorker) -> None:
+def test_a_worker_of_all_queues_is_one_that_can_run_buckets(
+    lake_case: LakeCase, start_lake_worker: StartWorker
+) -> None:
     lake_case.pg("insert into worker.queue_registry (queue) values ('mail')")
     start_lake_worker("--app", "catchment.lake.tasks.app:app", settings={"MAX_CONCURRENT_TASKS": "10"})
     start_lake_worker()

@@ -132,6 +132,7 @@ def _install(
         duck.close()  # it knows the folder that was
     on_step("views of the catalog")
     _make_views(conn, where.metadata_schema)
+    _grant_catalog(conn, where.metadata_schema)
     LAKE.recreate_routines(conn, on_step)
     if LAKE.newer(conn) is None:
         on_step("commands")
@@ -189,6 +190,22 @@ def _make_views(conn: Connection[Any], metadata_schema: str) -> None:
             conn.execute("set local role catchment_owner")
             _format(conn, "create or replace view {} as select * from {}", Identifier("lake", table), original)
             conn.execute("reset role")
+
+
+def _grant_catalog(conn: Connection[Any], metadata_schema: str) -> None:
+    """Let members of our roles attach the lake: workers read and write its catalog, others read it. Only the tables of
+    DuckLake: its schema may be one that holds those of others too."""
+    with conn.transaction():
+        _format(conn, "grant usage on schema {} to catchment_worker, catchment_read", Identifier(metadata_schema))
+        tables = conn.execute(
+            "select c.relname from pg_class as c join pg_namespace as n on n.oid = c.relnamespace"
+            " where n.nspname = %s and c.relkind = 'r' and starts_with(c.relname, 'ducklake_') order by 1",
+            [metadata_schema],
+        ).fetchall()
+        for (table,) in tables:
+            original = Identifier(metadata_schema, table)
+            _format(conn, "grant select on {} to catchment_read", original)
+            _format(conn, "grant select, insert, update, delete on {} to catchment_worker", original)
 
 
 def _make_guard(conn: Connection[Any], address: LakeAddress, settings: LakeSettings) -> None:

@@ -11,10 +11,11 @@ grant execute on function lake.commit_key(), lake.version_at(bigint, bigint), la
   lake.order_of(bigint), lake.content_of(bigint), lake.table_directory(bigint),
                           lake.refreshes_since_audit(bigint),
                           lake.free_slots(), lake.count_workers(), lake.lock_holders(), lake.pinned_snapshot(),
-                          lake.lag_stats(bigint, timestamptz), lake.ms_between(timestamptz, timestamptz)
+                          lake.lag_stats(bigint, timestamptz), lake.ms_between(timestamptz, timestamptz),
+                          lake.scan_changes()
    to catchment_read, catchment_worker;
 grant execute on function
-  lake.scan_changes(), lake.request_round(bigint[], text), lake.advance(bigint),
+  lake.request_round(bigint[], text), lake.advance(bigint),
   lake.begin_refresh(bigint, bigint, interval, boolean), lake.store_plan(bigint, bigint, jsonb, bigint),
   lake.prepare_publish(bigint, bigint, jsonb), lake.move_frontier(bigint, bigint),
   lake.finish_refresh(bigint, bigint, jsonb), lake.fail_refresh(bigint, bigint, text, text),
