@@ -7,11 +7,12 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any
 
-from duckdb import DuckDBPyConnection
+from duckdb import CatalogException, DuckDBPyConnection
 
 from catchment.errors import LakeError, TableMissing
 from catchment.lake.control.control import Control
 from catchment.lake.control.install import install
+from catchment.lake.control.wire import content_ref
 from catchment.lake.duck.address import find_address
 from catchment.lake.duck.attach import attach_statement
 from catchment.lake.duck.duck import Duck, Never
@@ -19,7 +20,7 @@ from catchment.lake.duck.locks import commit_lock
 from catchment.lake.files.maintain import expire, maintain_table
 from catchment.lake.files.physical import drop_abandoned
 from catchment.lake.files.sweep import compare, sweep
-from catchment.lake.names import lake_name
+from catchment.lake.names import lake_name, quoted
 from catchment.lake.query.ddl import DEFAULT_SCHEMA, parse_name, parse_statements
 from catchment.lake.refresh.audit import AuditResult, audit
 from catchment.lake.settings import LakeSettings, read_settings
@@ -259,7 +260,14 @@ class Lake:
             return duck.rows(sql, parameters)
 
     def read(self, name: str) -> list[tuple[Any, ...]]:
-        """All rows of a dynamic table. Raises ``LakeError`` with code NOT_FILLED when it was never refreshed."""
+        """All rows of a dynamic table, whatever other clients have done to the view of its name. Raises ``LakeError``
+        with code NOT_FILLED when it was never refreshed."""
+        try:
+            return self._read(name)
+        except CatalogException:
+            return self._read(name)  # it was replaced meanwhile
+
+    def _read(self, name: str) -> list[tuple[Any, ...]]:
         table = self.describe(name)
         if not table["is_filled"]:
             raise LakeError(
@@ -267,8 +275,8 @@ class Lake:
                 code="NOT_FILLED",
                 hint="Refresh it: catchment table refresh; or wait for its first scheduled refresh.",
             )
-        ref = parse_name(name)
-        return self.query(f"SELECT * FROM {lake_name(ref)}")
+        columns = ", ".join(quoted(column["name"]) for column in table["columns"])
+        return self.query(f"SELECT {columns} FROM {lake_name(content_ref(table['id'], table['generation']))}")
 
     def connection(self) -> DuckDBPyConnection:
         """A DuckDB connection with the lake attached as ``lake``, for reads and for writes of sources. Not while a

@@ -9,6 +9,8 @@ import pytest
 
 from catchment.lake.duck import extensions
 from catchment.lake.facade import Lake
+from catchment.lake.sql import LAKE
+from catchment.store.fetch import fetch_rows
 from tests.fixtures.lake import LakeCase, foreign_client
 
 
@@ -74,3 +76,46 @@ def test_the_printed_statement_attaches_the_lake(lake: Lake) -> None:
         instance.execute("DETACH mine")
     finally:
         extensions.give_back(instance)
+
+
+def findings(case: LakeCase) -> list[str]:
+    with case.control.connection() as conn:
+        return [row["finding"] for row in fetch_rows(conn, LAKE.query("doctor")) if row["subject"] == "main.totals"]
+
+
+def test_a_view_that_was_dropped_is_reported_and_made_again(lake: Lake, lake_case: LakeCase) -> None:
+    assert findings(lake_case) == []
+    with foreign_client(lake_case) as client:
+        client.execute("DROP VIEW theirs.totals")
+        (found,) = findings(lake_case)
+        assert "was dropped by another client" in found
+        assert sorted(lake.read("totals")) == [("n", 12, 2), ("s", 1, 1)]
+        # Upkeep asks for it.
+        lake_case.pg("update lake.lake set maintained_at = null")
+        lake_case.pg("select lake.request_upkeep()")
+        asked = "select count(*) from worker.tasks where command = 'lake_maintain'"
+        assert lake_case.pg(asked) == [(1,)]
+        lake.maintain("totals")
+        assert client.execute("SELECT * FROM theirs.totals ORDER BY ALL").fetchall() == [("n", 12, 2), ("s", 1, 1)]
+    assert findings(lake_case) == []
+
+
+def test_what_was_made_under_the_name_of_a_table_is_not_taken_for_it(lake: Lake, lake_case: LakeCase) -> None:
+    with foreign_client(lake_case) as client:
+        client.execute("DROP VIEW theirs.totals")
+        client.execute("CREATE TABLE theirs.totals AS SELECT 'mine' AS region, 1 AS amount, 1 AS n")
+        assert sorted(lake.read("totals")) == [("n", 12, 2), ("s", 1, 1)]
+        (found,) = findings(lake_case)
+        assert "made a table with its name" in found
+        lake_case.add("orders", [(4, "w", 1)])
+        assert lake_case.refresh("totals")["state"] == "SUCCEEDED"
+        assert len(lake.read("totals")) == 3
+        lake.maintain("totals")
+        assert client.execute("SELECT region FROM theirs.totals").fetchall() == [("mine",)]
+        client.execute("DROP TABLE theirs.totals")
+        client.execute("CREATE VIEW theirs.totals AS SELECT 1 AS one")
+        (found,) = findings(lake_case)
+        assert "made a view with its name" in found
+        client.execute("DROP VIEW theirs.totals")
+        lake.maintain("totals")
+        assert client.execute("SELECT count(*) FROM theirs.totals").fetchall() == [(3,)]

@@ -73,7 +73,7 @@ def test_a_definition_that_fails_leaves_the_table_as_it_was(lake: Lake, lake_cas
     found = lake.describe("totals")
     assert (found["definition"], found["generation"], found["is_filled"]) == (ALL, 1, True)
     # It goes on as before, and history has what was tried.
-    assert [row["state"] for row in lake.history("totals")][0] == "FAILED"
+    assert lake.history("totals")[0]["state"] == "FAILED"
     lake_case.add("orders", [(4, "s", 2)])
     lake_case.refresh("totals")
     lake_case.check("totals")

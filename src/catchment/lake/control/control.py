@@ -59,6 +59,17 @@ class Artifact:
     fence: int
 
 
+@dataclass(frozen=True, slots=True)
+class LostName:
+    """A dynamic table whose name does not lead to its content. ``taken_by``: table or view, if the name is in use."""
+
+    dt_id: int
+    ref: TableRef
+    physical: TableRef
+    layout: Json
+    taken_by: str | None
+
+
 class Control:
     """The control schema of one database, through a few connections. Safe for several threads."""
 
@@ -276,6 +287,17 @@ class Control:
         if row is None:
             raise TableMissing(f"there is no dynamic table {ref}", hint="'catchment table list' shows what there is.")
         return row[0]
+
+    def lost_names(self) -> list[LostName]:
+        """Dynamic tables whose name another client has dropped or taken."""
+        with self._pool.connection() as conn, translated():
+            rows = conn.execute(
+                "select dt_id, schema_name, name, generation, layout, taken_by from lake.lost_names()"
+            ).fetchall()
+        return [
+            LostName(dt_id, TableRef(schema, name), content_ref(dt_id, generation), layout, taken_by)
+            for dt_id, schema, name, generation, layout, taken_by in rows
+        ]
 
     # Content
 

@@ -16,6 +16,7 @@ from catchment.lake.duck import catalog
 from catchment.lake.duck.catalog import FileHealth
 from catchment.lake.duck.duck import Duck, Never, Stop
 from catchment.lake.duck.locks import commit_lock
+from catchment.lake.files.physical import restore_name
 from catchment.lake.names import ALIAS, literal
 from catchment.lake.types import Order
 
@@ -37,12 +38,14 @@ class Maintained:
 def maintain_table(
     duck: Duck, control: Control, dt_id: int, *, task_id: int = 0, stop: Stop | None = None
 ) -> Maintained:
-    """Compact a table if it needs it. A refresh may be under way meanwhile: it reads an older version, whose files
+    """Compact a table if it needs it, and make its view again if that was dropped. A refresh may be under way meanwhile: it reads an older version, whose files
     stay, and publishes under the commit lock too, by row ids; compaction leaves these as they are, because rows of
     dynamic tables are never updated in place.
 
     Raises ``CommitRefused`` when others write to it, which nobody should; then nothing has changed.
     """
+    with duck.turn(stop or Never()):
+        restore_name(duck, control, dt_id)
     order = control.read_content(dt_id)
     if order is None:
         nothing = FileHealth(0, 0, 0, 0)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from catchment.lake.control.control import Control
 from catchment.lake.control.wire import content_ref
+from catchment.lake.delta.layout import Layout
 from catchment.lake.duck.duck import Duck
 from catchment.lake.duck.locks import commit_lock
 from catchment.lake.names import BUCKET, lake_name, quoted
@@ -57,11 +58,27 @@ def _not_null(column: Column) -> str:
 
 def put_in_place(duck: Duck, replaced: Replaced, columns: Sequence[Column], physical: TableRef) -> None:
     """Within the transaction that fills the new content of a table: let its name lead there, and drop the old one."""
-    names = ", ".join(quoted(column.name) for column in columns)
-    content = quoted(physical.schema, physical.name)
     with duck.names_in_lake():
-        duck.run(f"CREATE OR REPLACE VIEW {lake_name(replaced.ref)} AS SELECT {names} FROM {content}")
+        duck.run(f"CREATE OR REPLACE VIEW {lake_name(replaced.ref)} AS {_view(columns, physical)}")
     duck.run(f"DROP TABLE IF EXISTS {lake_name(replaced.physical)}")
+
+
+def restore_name(duck: Duck, control: Control, dt_id: int) -> bool:
+    """Make the view of a table again that another client has dropped; tells whether there was something to do. Within
+    the caller's turn of the DuckDB. A name that is in use is left to who uses it: ``catchment doctor`` says so."""
+    for lost in control.lost_names():
+        if lost.dt_id == dt_id and lost.taken_by is None:
+            with commit_lock(control.dsn), duck.names_in_lake():
+                columns = Layout.from_json(lost.layout).visible
+                duck.run(f"CREATE VIEW IF NOT EXISTS {lake_name(lost.ref)} AS {_view(columns, lost.physical)}")
+            return True
+    return False
+
+
+def _view(columns: Sequence[Column], physical: TableRef) -> str:
+    """Without the name of a catalog: it holds under any alias of the lake."""
+    names = ", ".join(quoted(column.name) for column in columns)
+    return f"SELECT {names} FROM {quoted(physical.schema, physical.name)}"
 
 
 def drop_abandoned(duck: Duck, control: Control) -> int:

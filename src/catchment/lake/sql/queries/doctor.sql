@@ -53,3 +53,10 @@ select 'warning', 'lake', format('files that interrupted refreshes may have left
  where a.made_at < worker.now() - interval '1 hour'
    and (r.id is null or r.finished_at < worker.now() - interval '1 hour')
 having count(*) > 0
+union all
+select 'warning', format('%s.%s', n.schema_name, n.name),
+       case when n.taken_by is null then 'the view with its name was dropped by another client: readers do not find it'
+            else format('another client has made a %s with its name: that is what readers see', n.taken_by) end,
+       case when n.taken_by is null then 'A worker makes the view again; or by hand: catchment table maintain'
+            else format('Rename or drop that %s; then: catchment table maintain', n.taken_by) end
+  from lake.lost_names() as n

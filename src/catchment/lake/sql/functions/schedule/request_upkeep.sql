@@ -1,5 +1,5 @@
 -- request_upkeep: ask now and then for what keeps the lake in order: files of refreshes that are over, tables in too
--- many files or with too many deleted rows; and delete old history.
+-- many files or with too many deleted rows, views that another client has dropped; and delete old history.
 --
 -- A time in the future was written before the clock was set back: then it is asked for as well.
 --
@@ -27,7 +27,9 @@ begin
   end if;
   if coalesce(v_now >= v_lake.maintained_at + c_maintain_every or v_now < v_lake.maintained_at, true) then
     perform worker.enqueue('lake_maintain', jsonb_build_object('dt_id', n.id), p_lane => 'table-' || n.id)
-       from lake.crowded() as n (id);
+       from (select c.id from lake.crowded() as c (id)
+             union
+             select l.dt_id from lake.lost_names() as l where l.taken_by is null) as n (id);
     update lake.lake as l set maintained_at = v_now;
   end if;
   if coalesce(v_now >= v_lake.tidied_at + c_tidy_every or v_now < v_lake.tidied_at, true) then
