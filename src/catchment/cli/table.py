@@ -198,6 +198,10 @@ def maintain(
         float | None,
         typer.Option(min=1, max=MOST_DAYS, help="Also expire snapshots older than this many days that nothing needs."),
     ] = None,
+    orphan_days: Annotated[
+        float | None,
+        typer.Option(min=1, max=MOST_DAYS, help="Also remove files older than this many days that no table has."),
+    ] = None,
     as_json: Json = False,
     lake: LakeOption = None,
     dsn: Dsn = None,
@@ -208,6 +212,7 @@ def maintain(
         rows = [{"name": name.replace('"', ""), **used.maintain(name)} for name in choose(used, names, is_all)]
         removed = used.sweep()
         expired = None if expire_days is None else used.expire(expire_days * 86400)
+        removed += 0 if orphan_days is None else used.remove_orphans(orphan_days * 86400)
     if as_json:
         print_json({"tables": rows, "removed_files": removed, "expired_snapshots": expired})
         return

@@ -17,7 +17,8 @@ from catchment.lake.duck.address import find_address
 from catchment.lake.duck.attach import attach_statement
 from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.duck.locks import commit_lock
-from catchment.lake.files.maintain import expire, maintain_table
+from catchment.lake.files.expiry import expire, remove_orphans
+from catchment.lake.files.maintain import maintain_table
 from catchment.lake.files.physical import drop_abandoned
 from catchment.lake.files.sweep import compare, sweep
 from catchment.lake.names import lake_name, quoted
@@ -250,6 +251,14 @@ class Lake:
         Raises ``LakeError`` for less than a day.
         """
         return expire(self._duck, self._control, as_timedelta(older_than, name="older_than"))
+
+    def remove_orphans(self, older_than: Duration) -> int:
+        """Remove files below the data path that the catalog does not know and that are older, such as interrupted writes
+        to sources have left; returns how many went.
+
+        Raises ``LakeError`` for less than a day, and where another lake keeps its data in the same place.
+        """
+        return remove_orphans(self._duck, self._control, as_timedelta(older_than, name="older_than"))
 
     # Data
 

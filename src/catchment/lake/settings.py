@@ -78,6 +78,16 @@ class LakeSettings(BaseSettings):
         60, ge=0, description="Files of an interrupted attempt are looked for again after this time."
     )
     lake_history_days: int = Field(30, ge=1, description="Time that refreshes are remembered, set at installation.")
+    lake_expire_days: float = Field(
+        0,
+        ge=0,
+        description="Snapshots older than this that nothing needs go once a day, set at installation; 0: never.",
+    )
+    lake_orphan_days: float = Field(
+        0,
+        ge=0,
+        description="So do files older than this that the catalog does not know, set at installation; 0: never.",
+    )
     lake_audit_every: int = Field(0, ge=0, description="A table is audited after so many refreshes; 0: never.")
 
     catchment_s3_key_id: str | None = Field(None, description="Access key of the bucket.")

@@ -13,7 +13,8 @@ from catchment.lake.choose.outcome import Done
 from catchment.lake.choose.parallel import Decision
 from catchment.lake.duck.catalog import file_health
 from catchment.lake.duck.duck import Never
-from catchment.lake.files.maintain import expire, maintain_table
+from catchment.lake.files.expiry import expire
+from catchment.lake.files.maintain import maintain_table
 from catchment.lake.refresh.refresh import run
 from tests.fixtures.lake import LakeCase, LakeStates, foreign_client
 from tests.lake.refresh.test_incremental import TABLE, filled, refreshed

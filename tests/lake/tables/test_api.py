@@ -115,6 +115,39 @@ def test_explaining_says_how_and_why(lake: Lake, lake_case: LakeCase) -> None:
     assert [row["name"] for row in lake.tables()] == ["main.top", "main.totals"]
 
 
+def test_explaining_says_what_the_refresh_then_does(lake: Lake, lake_case: LakeCase) -> None:
+    """Whatever happened to the sources."""
+    lake_case.sql("INSERT INTO orders SELECT i, 'r' || i % 100, 1 FROM range(100, 2000) AS r(i)")
+    lake_case.make("names", "region VARCHAR, name VARCHAR", [(f"r{i}", "a") for i in range(100)])
+    lake.create(
+        "CREATE DYNAMIC TABLE named TARGET_LAG = '1 hour' AS SELECT n.name, region, sum(amount) AS amount"
+        " FROM orders JOIN names AS n USING (region) GROUP BY ALL"
+    )
+    changes = {
+        "nothing": "SELECT 1",
+        "a few rows": "INSERT INTO orders VALUES (5000, 'r1', 1)",
+        "half of the keys": "UPDATE names SET name = 'b' WHERE region < 'r5'",
+        "no key": "INSERT INTO orders VALUES (5001, 'nowhere', 1)",
+        "another table": "CREATE OR REPLACE TABLE orders AS SELECT * FROM orders",
+        "another type": "ALTER TABLE orders ALTER COLUMN amount TYPE DECIMAL(12,2)",
+        "no table": "DROP TABLE names",
+    }
+    settings = lake_case.settings.model_copy(update={"lake_small_ms": 0})
+    lake._settings = settings
+    for what, statement in changes.items():
+        lake_case.sql(statement)
+        said = lake.explain("named")["next"] if what != "no table" else None
+        try:
+            done = lake_case.refresh("named", lake_small_ms=0)
+        except LakeError as error:
+            assert said is None or (said["action"], said["reason"]) == ("fails", error.code), what
+            continue
+        assert said is not None
+        assert (said["action"], said["reason"]) == (done["action"], done["reason"]), what
+    lake_case.make("names", "region VARCHAR, name VARCHAR", [("r1", "a")])
+    assert lake.explain("named")["next"]["reason"] == "SOURCE_REPLACED"
+
+
 def test_unknown_tables_and_names_that_are_none_are_told_apart(lake: Lake) -> None:
     with pytest.raises(TableMissing, match=r"no dynamic table main\.nope"):
         lake.refresh("nope")

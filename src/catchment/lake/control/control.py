@@ -322,6 +322,14 @@ class Control:
         """The oldest snapshot that somebody still has to read."""
         return self._call("select lake.pinned_snapshot()")
 
+    def expiry(self) -> tuple[timedelta | None, timedelta | None]:
+        """The ages from which snapshots, and files that the catalog does not know, go by themselves. None: never."""
+        with self._pool.connection() as conn, translated():
+            ((snapshots, files),) = conn.execute(
+                "select l.expire_after, l.orphans_after from lake.lake as l"
+            ).fetchall()
+        return snapshots, files
+
     # Files
 
     def note_artifacts(self, refresh_id: int, task_id: int, fence: int, kind: str, paths: Collection[str]) -> None:

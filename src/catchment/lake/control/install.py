@@ -222,14 +222,17 @@ def _make_guard(conn: Connection[Any], address: LakeAddress, settings: LakeSetti
         _format(conn, "alter table {} enable trigger {}", changes, trigger)
         conn.execute("set local role catchment_owner")
         conn.execute(
-            "insert into lake.lake (data_path, metadata_schema, history, compact_files, compact_deletes)"
-            " values (%s, %s, make_interval(days => %s), %s, %s) on conflict (is_one) do nothing",
+            "insert into lake.lake (data_path, metadata_schema, history, compact_files, compact_deletes, expire_after,"
+            " orphans_after) values (%s, %s, make_interval(days => %s), %s, %s, make_interval(secs => %s),"
+            " make_interval(secs => %s)) on conflict (is_one) do nothing",
             [
                 address.data_path,
                 address.metadata_schema,
                 settings.lake_history_days,
                 settings.lake_compact_files,
                 settings.lake_compact_deletes,
+                settings.lake_expire_days * 86400 or None,
+                settings.lake_orphan_days * 86400 or None,
             ],
         )
 

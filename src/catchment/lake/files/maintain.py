@@ -1,30 +1,24 @@
-"""Keeps the files of dynamic tables in order, and lets old snapshots of the lake go.
+"""Keeps the files of dynamic tables in order.
 
 Every refresh adds a file and marks rows of others as deleted; reading gets slower with both. Compaction is DuckLake's
-own, for one table at a time and under the commit lock; it changes no content. Expiry is for the whole lake, so only
-snapshots go that no dynamic table was computed from, is stored at, or is being computed at.
+own, for one table at a time and under the commit lock; it changes no content.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 
-from catchment.errors import LakeError
 from catchment.lake.control.control import Control
 from catchment.lake.duck import catalog
 from catchment.lake.duck.catalog import FileHealth
 from catchment.lake.duck.duck import Duck, Never, Stop
 from catchment.lake.duck.locks import commit_lock
 from catchment.lake.files.physical import restore_name
-from catchment.lake.names import ALIAS, literal
+from catchment.lake.names import ALIAS
 from catchment.lake.types import Order
 
 REWRITE_ABOVE = 0.05
 """When a table is compacted, files with a larger share of deleted rows are written anew."""
-
-SHORTEST = timedelta(hours=24)
-"""Somebody may have a transaction open on a younger snapshot: DuckLake would lose its deletes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +32,9 @@ class Maintained:
 def maintain_table(
     duck: Duck, control: Control, dt_id: int, *, task_id: int = 0, stop: Stop | None = None
 ) -> Maintained:
-    """Compact a table if it needs it, and make its view again if that was dropped. A refresh may be under way meanwhile: it reads an older version, whose files
-    stay, and publishes under the commit lock too, by row ids; compaction leaves these as they are, because rows of
-    dynamic tables are never updated in place.
+    """Compact a table if it needs it, and make its view again if that was dropped. A refresh may be under way
+    meanwhile: it reads an older version, whose files stay, and publishes under the commit lock too, by row ids;
+    compaction leaves these as they are, because rows of dynamic tables are never updated in place.
 
     Raises ``CommitRefused`` when others write to it, which nobody should; then nothing has changed.
     """
@@ -72,29 +66,3 @@ def _compact(duck: Duck, order: Order) -> None:
         table,
     )
     duck.run("CALL ducklake_merge_adjacent_files(?, ?, schema => ?)", table)
-
-
-def expire(duck: Duck, control: Control, older_than: timedelta = SHORTEST, *, stop: Stop | None = None) -> int:
-    """Let snapshots go that are older and that no dynamic table needs; returns how many went.
-
-    Files that belonged to none but these are removed, except those that were given up within ``older_than``. Raises
-    ``LakeError`` for a time under a day.
-    """
-    if older_than < SHORTEST:
-        raise LakeError(
-            f"snapshots younger than {SHORTEST.days} day are never expired, and {older_than} is less",
-            code="REFUSED",
-            hint="Name a longer time; somebody may still have a transaction open on them.",
-        )
-    with duck.turn(stop or Never()), commit_lock(control.dsn):
-        with control.connection() as conn:
-            snapshots = catalog.expirable(conn, control.pinned_snapshot(), older_than)
-        if snapshots:
-            listed = ", ".join(f"{snapshot:d}" for snapshot in snapshots)
-            duck.run(f"CALL ducklake_expire_snapshots({literal(ALIAS)}, versions => [{listed}])")
-        seconds = int(older_than.total_seconds())
-        duck.run(
-            f"CALL ducklake_cleanup_old_files({literal(ALIAS)},"
-            f" older_than => now()::TIMESTAMP - to_seconds({seconds:d}))"
-        )
-    return len(snapshots)

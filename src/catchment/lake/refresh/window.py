@@ -183,10 +183,11 @@ def check_snapshots(conn: Connection[Any], order: Order, error: SnapshotExpired)
 
 def estimate(conn: Connection[Any], order: Order, bound: tuple[Bound, ...], plan: Plan) -> Estimate:
     """How much has changed and what that means for the definition, from metadata alone."""
-    return estimate_of([_changed(conn, source) for source in bound], order.rows or 0, plan)
+    return estimate_of([changed(conn, source) for source in bound], order.rows or 0, plan)
 
 
-def _changed(conn: Connection[Any], source: Bound) -> Changed:
+def changed(conn: Connection[Any], source: Bound) -> Changed:
+    """About how many rows of a source came and went; nothing for one that is another table now."""
     read, rows = source.read, source.table.table.rows
     if read.old is None or source.is_replaced:
         return Changed(rows)

@@ -8,20 +8,19 @@ from typing import Any
 from psycopg import Connection
 
 from catchment.errors import TableMissing
-from catchment.lake.choose.cost import Changed, Sample, changed_source, choose, estimate_of
 from catchment.lake.choose.partition import is_cuttable
 from catchment.lake.control.control import Control
 from catchment.lake.delta.layout import Layout
 from catchment.lake.delta.plan import Part, Plan
-from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.query.trees import text
 from catchment.lake.reasons import Reason
 from catchment.lake.settings import LakeSettings
 from catchment.lake.sql import LAKE
+from catchment.lake.tables.forecast import forecast
 from catchment.lake.tables.lifecycle import analysed
 from catchment.lake.types import Column, Definition, Properties, TableRef
-from catchment.store.fetch import fetch_rows, fetch_value
+from catchment.store.fetch import fetch_rows
 
 Conn = Connection[Any]
 Row = dict[str, Any]
@@ -93,7 +92,8 @@ def explain_definition(duck: Duck, control: Control, definition: Definition) -> 
 
 
 def explain(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) -> Row:
-    """How a table is refreshed and why, what has changed since, and what the next refresh is expected to do."""
+    """How a table is refreshed and why, what has changed since, and what the next refresh is expected to do: the
+    changes are read for that, as a refresh does."""
     with duck.turn(Never()), control.connection() as conn:
         shown = _show(conn, dt_id)
         definition = Definition(
@@ -103,13 +103,9 @@ def explain(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) ->
         )
         plan = analysed(duck, conn, definition, made=(dt_id, Layout.from_json(shown["layout"])))
         explained = _explained(definition, plan, _dynamic_names(conn))
-        head = fetch_value(conn, "select lake.scan_changes()")
-        changes = _changes(conn, shown, plan, head)
+    explained["next"], changes = forecast(duck, control, settings, dt_id)
     for source, item in zip(explained["sources"], plan.tables, strict=True):
-        change = changes.get(item.table.table_id)
-        source["changed"] = None if change is None else {"inserted": change.inserted, "deleted": change.deleted}
-    samples = [Sample(*sample) for sample in control.cost_samples(dt_id)]
-    explained["next"] = _next(definition, plan, shown, changes, samples, settings)
+        source["changed"] = changes.get(item.table.table_id)
     return explained
 
 
@@ -161,43 +157,3 @@ def _part(plan: Plan, part: Part) -> Row:
 
 def _columns(columns: tuple[Column, ...]) -> list[Row]:
     return [{"name": item.name, "type": item.type} for item in columns]
-
-
-def _changes(conn: Conn, shown: Row, plan: Plan, head: int) -> dict[int, Changed]:
-    """About how many rows of each source came and went since the table was computed, by its id in the catalog."""
-    rows = {item.table.table_id: item.table.rows for item in plan.tables}
-    sources: list[Row] = shown["sources"] or []
-    return {
-        table_id: changed_source(
-            rows[table_id], source["rows"], *catalog.window_size(conn, table_id, source["snapshot"], head)
-        )
-        for source in sources
-        if source["snapshot"] is not None and (table_id := source["table_id"]) in rows
-    }
-
-
-def _next(
-    definition: Definition,
-    plan: Plan,
-    shown: Row,
-    changes: dict[int, Changed],
-    samples: list[Sample],
-    settings: LakeSettings,
-) -> Row:
-    if not shown["is_filled"]:
-        return {"action": "reinitialize", "reason": Reason.FIRST_FILL.value}
-    sources = [changes.get(item.table.table_id, Changed(item.table.rows)) for item in plan.tables]
-    estimate = estimate_of(sources, shown["rows"] or 0, plan)
-    if estimate.changed_rows == 0 and not plan.is_always_due:
-        return {"action": "no_data", "reason": None}
-    if plan.reason is not None:
-        return {"action": "full", "reason": plan.reason.value}
-    properties = definition.properties
-    choice = choose(properties.refresh_mode, estimate, samples, settings, properties.cardinality_threshold)
-    return {
-        "action": choice.action.value,
-        "reason": choice.reason,
-        "changed_rows": estimate.changed_rows,
-        "predicted_ms": choice.predicted_ms,
-        "predicted_full_ms": choice.predicted_full_ms,
-    }

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from catchment.client.app import App
-from catchment.lake.files import maintain, sweep
+from catchment.lake.files import expiry, maintain, sweep
 from catchment.lake.tasks import attempts, metrics
 from catchment.lake.tasks.process import LakeProcess, this_process
 from catchment.lake.types import BucketRange
@@ -88,3 +88,15 @@ def lake_sweep(ctx: Context, refresh_id: int | None = None) -> int:
 def lake_maintain(ctx: Context, dt_id: int) -> None:
     lake = _lake()
     maintain.maintain_table(lake.duck, lake.control, dt_id, task_id=ctx.task_id)
+
+
+@app.command(
+    priority=150,
+    max_attempts=3,
+    dedup=(),
+    on_failure="continue",
+    description="Lets old snapshots go, and files that nothing knows.",
+)
+def lake_expire() -> dict[str, int]:
+    lake = _lake()
+    return expiry.expire_by_schedule(lake.duck, lake.control)

@@ -6,12 +6,20 @@ alter table lake.lake
   add column compact_deletes  double precision not null default 0.3,
   add column swept_at         timestamptz,
   add column maintained_at    timestamptz,
-  add column tidied_at        timestamptz;
+  add column tidied_at        timestamptz,
+  add column expire_after     interval,
+  add column orphans_after    interval,
+  add column expired_at       timestamptz not null default clock_timestamp(),
+  add constraint lake_expiry_is_a_day check (least(expire_after, orphans_after) >= interval '1 day');
 comment on column lake.lake.compact_files is
   'A table in more files than so many for each of its buckets is compacted; compact_deletes: or with so large a share '
   'of deleted rows.';
 comment on column lake.lake.swept_at is
-  'When the sweep of files was last asked for; maintained_at: upkeep of tables; tidied_at: old history was deleted.';
+  'When the sweep of files was last asked for; maintained_at: upkeep of tables; tidied_at: old history was deleted; '
+  'expired_at: expiry and the comparison of files with the catalog.';
+comment on column lake.lake.expire_after is
+  'Snapshots older than this that nothing needs go by themselves, once a day; null: never. orphans_after: so do files '
+  'below the data path that the catalog does not know.';
 
 insert into worker.command_registry (command, queue, handler_procedure, dedup, description)
 values ('lake_tick', 'lake_schedule', 'lake.run_tick', '{}',

@@ -1,5 +1,6 @@
 -- request_upkeep: ask now and then for what keeps the lake in order: files of refreshes that are over, tables in too
--- many files or with too many deleted rows, views that another client has dropped; and delete old history.
+-- many files or with too many deleted rows, views that another client has dropped, snapshots and files that are
+-- too old; and delete old history.
 --
 -- A time in the future was written before the clock was set back: then it is asked for as well.
 --
@@ -12,6 +13,7 @@ declare
   c_sweep_every    constant interval := '30 seconds';
   c_maintain_every constant interval := '1 minute';
   c_tidy_every     constant interval := '1 hour';
+  c_expire_every   constant interval := '1 day';
   v_now  timestamptz := worker.now();
   v_lake lake.lake;
 begin
@@ -31,6 +33,10 @@ begin
              union
              select l.dt_id from lake.lost_names() as l where l.taken_by is null) as n (id);
     update lake.lake as l set maintained_at = v_now;
+  end if;
+  if v_now >= v_lake.expired_at + c_expire_every or v_now < v_lake.expired_at then
+    perform worker.enqueue('lake_expire', '{}');
+    update lake.lake as l set expired_at = v_now;
   end if;
   if coalesce(v_now >= v_lake.tidied_at + c_tidy_every or v_now < v_lake.tidied_at, true) then
     perform lake.forget_history();

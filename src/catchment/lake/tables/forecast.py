@@ -1,0 +1,147 @@
+"""What the next refresh of a table is expected to do: the checks and choices of a refresh, in its order, without writing.
+
+Where a refresh would count the touched keys before it decides, they are counted here too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+
+from catchment.errors import CatchmentError, LakeError, SnapshotExpired
+from catchment.lake.choose import cost
+from catchment.lake.choose.cost import Choice, Estimate, Sample
+from catchment.lake.control.control import Control
+from catchment.lake.delta.plan import Plan
+from catchment.lake.duck.duck import Duck, Never
+from catchment.lake.names import lake_name
+from catchment.lake.reasons import Reason
+from catchment.lake.refresh import compute, window
+from catchment.lake.refresh.session import Bound, Work, bind, plan_of
+from catchment.lake.refresh.window import ReadingBroken, Verdict
+from catchment.lake.settings import LakeSettings
+from catchment.lake.types import Action, Order, Read
+from catchment.store.fetch import fetch_value
+
+Row = dict[str, Any]
+
+_VERSION = "select f.commit_snapshot from lake.frontier as f where f.dt_id = %s"
+
+
+def forecast(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) -> tuple[Row, dict[int, Row]]:
+    """The action and its reason, with what is known of its cost; and the changes of each source, by its id in the
+    catalog. An action ``fails`` has the code of the error as its reason."""
+    content = control.read_content(dt_id)
+    if content is None:
+        return {"action": Action.REINITIALIZE.value, "reason": Reason.FIRST_FILL.value}, {}
+    with control.connection() as conn:
+        head, now = fetch_value(conn, "select lake.scan_changes()"), fetch_value(conn, "select worker.now()")
+        reads = tuple(
+            replace(
+                read,
+                new=head if read.dt_id is None else fetch_value(conn, _VERSION, read.dt_id) or read.new,
+                rows_new=None,
+            )
+            for read in content.reads
+        )
+    return _Forecast(duck, control, settings, replace(content, data_snapshot=head, data_at=now, reads=reads)).run()
+
+
+class _Forecast:
+    def __init__(self, duck: Duck, control: Control, settings: LakeSettings, order: Order) -> None:
+        self._duck = duck
+        self._control = control
+        self._settings = settings
+        self._order = order
+        self._properties = order.definition.properties
+        self._samples = [Sample(*sample) for sample in control.cost_samples(order.dt_id)]
+
+    def run(self) -> tuple[Row, dict[int, Row]]:
+        try:
+            with self._duck.turn(Never()), self._control.connection() as conn:
+                plan = plan_of(self._duck, conn, self._order)
+                bound = bind(self._order, plan)
+                verdict = window.inspect(conn, self._order, bound)
+                estimate = window.estimate(conn, self._order, bound, plan)
+                changes = {source.table.table.table_id: self._changed(conn, source) for source in bound}
+        except CatchmentError as error:
+            code = error.code if isinstance(error, LakeError) else type(error).__name__
+            return {"action": "fails", "reason": code, "detail": str(error)}, {}
+        if verdict.action == Action.INCREMENTAL and not plan.is_always_due and not estimate.changed_rows:
+            return {"action": Action.NO_DATA.value, "reason": None}, changes
+        return self._decide(plan, verdict, estimate), changes
+
+    def _changed(self, conn: Any, source: Bound) -> Row:
+        if source.is_replaced:
+            return {"inserted": source.table.table.rows, "deleted": source.read.rows_old or 0}
+        changed = window.changed(conn, source)
+        return {"inserted": changed.inserted, "deleted": changed.deleted}
+
+    def _decide(self, plan: Plan, verdict: Verdict, estimate: Estimate) -> Row:
+        choice = cost.choose(
+            self._properties.refresh_mode,
+            estimate,
+            self._samples,
+            self._settings,
+            self._properties.cardinality_threshold,
+        )
+        keys: int | None = None
+        if verdict.action == Action.INCREMENTAL and plan.strategy == "full":
+            verdict = Verdict(Action.FULL, None if plan.reason is None else plan.reason.value)
+        elif verdict.action == Action.INCREMENTAL and choice.action == Action.FULL:
+            verdict = Verdict(Action.FULL, choice.reason)
+        elif verdict.action == Action.INCREMENTAL:
+            verdict, choice, keys = self._counted(plan, choice, estimate)
+        found = {
+            "action": verdict.action.value,
+            "reason": verdict.reason,
+            "changed_rows": estimate.changed_rows,
+            "predicted_ms": choice.predicted_ms,
+            "predicted_full_ms": choice.predicted_full_ms,
+        }
+        return found | ({"detail": verdict.detail} if verdict.detail else {}) | ({} if keys is None else {"keys": keys})
+
+    def _readings(self) -> tuple[Read, ...]:
+        """What a round would count of each source when it begins."""
+        with self._duck.turn(Never()):
+            return tuple(
+                replace(
+                    read,
+                    rows_new=self._duck.value(
+                        f"SELECT count(*) FROM {lake_name(read.ref)} AT (VERSION => {read.new:d})"
+                    ),
+                )
+                for read in self._order.reads
+            )
+
+    def _counted(self, plan: Plan, choice: Choice, estimate: Estimate) -> tuple[Verdict, Choice, int | None]:
+        """Read the changes and count the keys that they touch, as the refresh does before it decides for good."""
+        order = replace(self._order, reads=self._readings())
+        with Work.open(self._duck, order, plan, Never()) as work, self._control.connection() as conn:
+            try:
+                loaded = window.load(work, conn)
+                if isinstance(loaded, Verdict):
+                    return loaded, choice, None
+                changed = loaded.changed | (set[int]() if plan.clock is None else {plan.clock})
+                if not changed:
+                    return Verdict(Action.NO_DATA), choice, None
+                work.open_old()
+                keys = compute.affected_keys(work, changed)
+            except ReadingBroken as error:
+                return Verdict(Action.REPAIR, Reason.FEED_MISMATCH.value, str(error)), choice, None
+            except SnapshotExpired as error:
+                return Verdict(Action.REINITIALIZE, Reason.SNAPSHOT_EXPIRED.value, str(error)), choice, None
+            except duckdb.Error as error:
+                return Verdict(Action.FULL, Reason.STEP_FAILED.value, str(error)), choice, None
+        choice = cost.refine(
+            self._properties.refresh_mode,
+            choice,
+            estimate,
+            keys,
+            self._samples,
+            self._settings,
+            self._properties.cardinality_threshold,
+        )
+        return Verdict(choice.action, choice.reason), choice, keys
