@@ -253,8 +253,8 @@ class Lake:
         return expire(self._duck, self._control, as_timedelta(older_than, name="older_than"))
 
     def remove_orphans(self, older_than: Duration) -> int:
-        """Remove files below the data path that the catalog does not know and that are older, such as interrupted writes
-        to sources have left; returns how many went.
+        """Remove files below the data path that the catalog does not know and that are older, such as those that
+        interrupted writes to sources have left; returns how many went.
 
         Raises ``LakeError`` for less than a day, and where another lake keeps its data in the same place.
         """

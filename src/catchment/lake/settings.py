@@ -81,12 +81,12 @@ class LakeSettings(BaseSettings):
     lake_expire_days: float = Field(
         0,
         ge=0,
-        description="Snapshots older than this that nothing needs go once a day, set at installation; 0: never.",
+        description="Snapshots older than this that nothing needs go daily, set at installation; 0: never.",
     )
     lake_orphan_days: float = Field(
         0,
         ge=0,
-        description="So do files older than this that the catalog does not know, set at installation; 0: never.",
+        description="Files older than this that no table has go daily, set at installation; 0: never.",
     )
     lake_audit_every: int = Field(0, ge=0, description="A table is audited after so many refreshes; 0: never.")
 

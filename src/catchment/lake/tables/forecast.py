@@ -1,4 +1,4 @@
-"""What the next refresh of a table is expected to do: the checks and choices of a refresh, in its order, without writing.
+"""What the next refresh of a table is expected to do: the checks and choices of a refresh, without its writes.
 
 Where a refresh would count the touched keys before it decides, they are counted here too.
 """
