@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import duckdb
 import pytest
 
+from catchment.errors import LakeError
 from tests.fixtures.lake import LakeCase
 from tests.lake.fuzz.together import carry_out_in_buckets
+from tests.lake.refresh.inline import spread
 
 VALUES = {
     "BOOLEAN": "true",
@@ -47,4 +50,29 @@ def test_every_type_is_stored_compared_and_cut(query: str, lake_case: LakeCase) 
     carry_out_in_buckets(lake_case, lake_case.begin(refresh_id))
     assert lake_case.refreshed(refresh_id)["plan"] is not None
     lake_case.check("dt")
+    assert lake_case.leftovers() == {}
+
+
+@pytest.mark.parametrize("kind", ["DECIMAL(38,0)", "DECIMAL(38,4)"])
+def test_a_sum_that_cannot_be_stored_fails_the_refresh_and_not_the_table(kind: str, lake_case: LakeCase) -> None:
+    lake_case.make("t", f"k BIGINT, v {kind}", [(1, 1), (2, 2)])
+    lake_case.create("CREATE DYNAMIC TABLE sums TARGET_LAG = '1 hour' AS SELECT k, sum(v) AS s FROM t GROUP BY k")
+    lake_case.refresh("sums")
+    before = lake_case.rows("sums")
+    digits = "9" * 34 + ".9999" if kind == "DECIMAL(38,4)" else "9" * 38
+    lake_case.sql(f"INSERT INTO t SELECT 1, CAST('{digits}' AS {kind})")
+    with pytest.raises((LakeError, duckdb.Error)) as raised:
+        lake_case.refresh("sums")
+    assert getattr(raised.value, "code", "QUERY") == "QUERY"
+    assert lake_case.refreshed(lake_case.pg("select max(id) from lake.refresh")[0][0])["state"] == "FAILED"
+    assert lake_case.rows("sums") == before
+    one = spread(lake_case, "sums")
+    with pytest.raises((LakeError, duckdb.Error)):
+        one.compute_all()
+    lake_case.control.fail_refresh(one.refresh_id, one.order.fence, "QUERY", "as the test wants")
+    one.sweep()
+    with lake_case.commit_lock():
+        lake_case.sql("DELETE FROM t WHERE v > 10")
+    lake_case.refresh("sums")
+    lake_case.check("sums")
     assert lake_case.leftovers() == {}

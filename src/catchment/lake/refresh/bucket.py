@@ -198,6 +198,7 @@ def _write_deletes(work: Work, plan: BucketPlan, keys: BucketRange, written: _Wr
 
 def write(work: Work, plan: BucketPlan, keys: BucketRange, written: _Written) -> list[tuple[str, int, int]]:
     """One file for each storage bucket of ``out``, sorted by key; returns path, rows and bytes of each."""
+    compute.check_range(work, "out")
     buckets = [row[0] for row in work.duck.rows(f"SELECT DISTINCT {quoted(BUCKET)} FROM {quoted('out')} ORDER BY 1")]
     paths = {
         bucket: storage.bucket_path(plan.table_dir, bucket, work.order, keys, written.attempt.number)

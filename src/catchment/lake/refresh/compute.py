@@ -6,6 +6,7 @@ All of it reads, and leaves temporary tables behind: ``gone`` (``__rid``, ``__b`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,9 @@ from catchment.lake.types import BucketRange
 
 MANY_BUCKETS = 64
 """From so many storage buckets on, naming them does not pay."""
+
+
+_WIDEST = re.compile(r"DECIMAL\(38,\s*(\d+)\)")
 
 
 class InvariantBroken(LakeError):
@@ -194,6 +198,30 @@ def _bucket_of_row(plan: Plan, buckets: int) -> exp.Expr:
         for part, bucket in zip(plan.parts, buckets_of_parts, strict=True)
     ]
     return exp.Case(ifs=cases)
+
+
+def check_range(work: Work, table: str) -> None:
+    """Raise ``LakeError`` when rows that are about to be written have a number that their type cannot hold. A sum of
+    DuckDB goes beyond the 38 digits of its type without an error; once stored, the whole table could not be read."""
+    beyond = [(item.name, scale[1]) for item in work.plan.layout.columns if (scale := _WIDEST.fullmatch(item.type))]
+    if not beyond:
+        return
+    tests = [_is_beyond(name, int(scale)) for name, scale in beyond]
+    counts = work.duck.rows(f"SELECT {', '.join(f'count(*) FILTER ({test})' for test in tests)} FROM {quoted(table)}")
+    for (name, _), count in zip(beyond, counts[0], strict=True):
+        if count:
+            raise LakeError(
+                f"{count} rows of {work.order.definition.ref} have a number in the column {name!r} that has more than 38 "
+                "digits",
+                code="QUERY",
+                hint="Sum a DOUBLE, or values with fewer digits after the point.",
+            )
+
+
+def _is_beyond(name: str, scale: int) -> str:
+    digits = "9" * (38 - scale) + ("." + "9" * scale if scale else "")
+    largest = f"CAST('{digits}' AS DECIMAL(38,{scale:d}))"
+    return f"{quoted(name)} > {largest} OR {quoted(name)} < -{largest}"
 
 
 def keep_others(work: Work, buckets: Collection[int]) -> int:

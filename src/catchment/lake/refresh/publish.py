@@ -30,7 +30,7 @@ from catchment.lake.duck.duck import Duck
 from catchment.lake.duck.locks import Holder, publishing_lock
 from catchment.lake.files.physical import put_in_place
 from catchment.lake.names import ALIAS, BUCKET, RID, lake_name, quoted
-from catchment.lake.refresh.compute import Difference, InvariantBroken, among_keys
+from catchment.lake.refresh.compute import Difference, InvariantBroken, among_keys, check_range
 from catchment.lake.refresh.session import Work
 from catchment.lake.types import Action, Order, Publication
 
@@ -156,10 +156,13 @@ def publish_rows(
     """Publish ``gone`` and ``added``; with ``is_whole`` the table is emptied and gets ``added``.
 
     ``deleted`` is what emptying has to find, None if any number will do. An empty difference moves the frontier alone.
-    Raises ``ClaimLost`` or ``PublishVetoed`` when another attempt has the refresh, ``InvariantBroken`` when the table
+    Raises ``LakeError`` for numbers that cannot be stored, ``ClaimLost`` or ``PublishVetoed`` when another attempt has
+    the refresh, ``InvariantBroken`` when the table
     is not what was read, ``CommitRefused`` when other commits came first too often: then nothing was written.
     """
     order = work.order
+    if difference.inserted:
+        check_range(work, "added")
     control.prepare_publish(order.refresh_id, order.fence, publication)
     if difference.is_empty and not is_whole and order.replaces is None:
         control.move_frontier(order.refresh_id, order.fence)
