@@ -211,8 +211,8 @@ def check_range(work: Work, table: str) -> None:
     for (name, _), count in zip(beyond, counts[0], strict=True):
         if count:
             raise LakeError(
-                f"{count} rows of {work.order.definition.ref} have a number in the column {name!r} that has more than 38 "
-                "digits",
+                f"{count} rows of {work.order.definition.ref} have a number of more than 38 digits in the "
+                f"column {name!r}",
                 code="QUERY",
                 hint="Sum a DOUBLE, or values with fewer digits after the point.",
             )

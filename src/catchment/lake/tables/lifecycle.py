@@ -69,7 +69,9 @@ select d.id, d.schema_name, d.name, coalesce(d.replaces, d.id) as stored_id, d.r
 """
 _STORED = """
 select d.id, d.generation, d.definition, d.definition_hash, d.properties, d.layout, d.strategy, d.reason,
-       f.data_snapshot is not null as is_filled
+       f.data_snapshot is not null as is_filled,
+       array(select coalesce(s.source_dt_id::text, lower(s.schema_name || '.' || s.table_name))
+               from lake.source as s where s.dt_id = d.id order by 1) as sources
   from lake.dt as d
   join lake.frontier as f on f.dt_id = d.id
  where d.id = %(id)s
@@ -180,7 +182,13 @@ def _small_change(conn: Connection[Any], definition: Definition, plan: Plan, dt_
     """What a statement changes of a table that is filled by the same query: unchanged, or altered; None when the table
     has to be computed. The text alone is not the definition: of a source it may name all columns."""
     row = _stored(conn, dt_id)
-    if not row["is_filled"] or (row["definition"], row["definition_hash"]) != (plan.query, plan.definition_hash):
+    sources = {str(item.table.dt_id or str(item.table.ref).lower()) for item in plan.tables}
+    is_same = (plan.query, plan.definition_hash, sources) == (
+        row["definition"],
+        row["definition_hash"],
+        set(row["sources"]),
+    )
+    if not row["is_filled"] or not is_same:
         return None
     before, after = Properties.from_json(row["properties"]).to_json(), definition.properties.to_json()
     changed = {name for name, value in after.items() if before[name] != value}
