@@ -80,7 +80,11 @@ def create(
         how = "full" if item.reason is None and item.strategy == "full" else item.strategy
         why = f" ({item.reason})" if item.reason else ""
         if not item.is_new:
-            console.print(f"{item.name} exists; nothing was done.", markup=False)
+            done = "its properties were set" if item.change == "altered" else "nothing was done"
+            console.print(f"{item.name} exists; {done}.", markup=False)
+            continue
+        if item.replaces is not None and (no_wait or item.initialize != "on_create"):
+            console.print(f"{item.name} keeps its rows until its new definition is filled.", markup=False)
             continue
         count = rows[item.name]["rows"]
         filled = "not filled yet" if count is None else f"{count:,} rows"
