@@ -44,7 +44,7 @@ def sweep(duck: Duck, control: Control, settings: LakeSettings, refresh_id: int 
             for artifact in files
             if artifact.is_registered or (artifact.is_final and _is_gone(duck, artifact, gone))
         ]
-        tidied = sum(_tidy(duck, control, artifact) for artifact in directories if artifact.is_final)
+        tidied = sum(_tidy(duck, control, artifact, grace) for artifact in directories if artifact.is_final)
     if done:
         control.forget_artifacts(done)
     return len(artifacts) - len(done) - tidied
@@ -64,10 +64,13 @@ def _is_gone(duck: Duck, artifact: Artifact, gone: set[str]) -> bool:
     return artifact.path in gone
 
 
-def _tidy(duck: Duck, control: Control, directory: Artifact) -> bool:
+def _tidy(duck: Duck, control: Control, directory: Artifact, grace: timedelta) -> bool:
     """Remove what nothing knows from the directory of a table; tells whether all of it is gone. Under the commit lock:
-    whoever holds that one may have files there that its commit has yet to name."""
+    whoever holds that one may have files there that its commit has yet to name. So may a refresh that passes a session
+    which keeps the lock, and who asks for it from now on waits longer for that than this takes."""
     with commit_lock(control.dsn):
+        if directory not in control.sweepable(None, grace):
+            return False
         unknown = control.unknown_files(directory.path, storage.list_files(duck, directory.path))
         is_done = len(storage.remove(duck, control, unknown)) == len(unknown)
         if is_done:
