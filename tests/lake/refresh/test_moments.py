@@ -44,7 +44,7 @@ def moment_of(rows: dict[int, tuple[int, int]]) -> Moment:
     return tuple((k, counts[k], sums[k]) for k in sorted(counts))
 
 
-def write(dsn: str, seed: int, ready: Any, stop: Event, said: Connection) -> None:
+def write(dsn: str, seed: int, ready: Any, stop: Event, asked: Any, overtaken: Any, said: Connection) -> None:
     """In a separate process, the only one that writes ``orders``: one to three changes in each transaction, until it is
     stopped; then send all moments that there were."""
     duck = Duck.open(dsn, LakeSettings(**{**SETTINGS, "lake_threads": 1}))
@@ -71,6 +71,11 @@ def write(dsn: str, seed: int, ready: Any, stop: Event, said: Connection) -> Non
                         values = ", ".join(f"({i}, {k}, {v})" for i, (k, v) in new.items())
                         duck.run(f"INSERT INTO orders VALUES {values}")
                         after |= new
+                # One commit overtakes each transaction. More would leave the writer hardly a turn.
+                asked.release()
+                assert overtaken.acquire(timeout=120)
+                # A round that begins now reads a snapshot that this commit is dated into.
+                time.sleep(rng.uniform(0, 0.2))
         except CommitRefused:
             continue
         rows = after
@@ -79,13 +84,14 @@ def write(dsn: str, seed: int, ready: Any, stop: Event, said: Connection) -> Non
     duck.close()
 
 
-def overtake(dsn: str, ready: Any, stop: Event) -> None:
-    """In a separate process: commit elsewhere, so that transactions of others are overtaken."""
+def overtake(dsn: str, ready: Any, stop: Event, asked: Any, overtaken: Any) -> None:
+    """In a separate process: commit elsewhere whenever the writer asks for it."""
     duck = Duck.open(dsn, LakeSettings(**{**SETTINGS, "lake_threads": 1}))
     ready.wait()
     while not stop.is_set():
-        duck.run("INSERT INTO other VALUES (1)")
-        time.sleep(0.01)
+        if asked.acquire(timeout=0.1):
+            duck.run("INSERT INTO other VALUES (1)")
+            overtaken.release()
     duck.close()
 
 
@@ -94,10 +100,13 @@ def written(case: LakeCase, seed: int) -> Iterator[Callable[[], set[Moment]]]:
     """The source is written meanwhile. What is yielded stops that, and returns all moments of ``orders``."""
     context = multiprocessing.get_context("spawn")
     ready, stop = context.Barrier(3), context.Event()
+    asked, overtaken = context.Semaphore(0), context.Semaphore(0)
     hearing, saying = context.Pipe(duplex=False)
+    ended = context.Event()
     started = [
-        context.Process(target=write, args=(case.dsn, seed, ready, stop, saying), daemon=True),
-        context.Process(target=overtake, args=(case.dsn, ready, stop), daemon=True),
+        context.Process(target=write, args=(case.dsn, seed, ready, stop, asked, overtaken, saying), daemon=True),
+        # To the end of the writer, which may wait for it.
+        context.Process(target=overtake, args=(case.dsn, ready, ended, asked, overtaken), daemon=True),
     ]
     for process in started:
         process.start()
@@ -106,6 +115,7 @@ def written(case: LakeCase, seed: int) -> Iterator[Callable[[], set[Moment]]]:
         stop.set()
         assert hearing.poll(120), "the writer has ended"
         moments = hearing.recv()
+        ended.set()
         for process in started:
             process.join(60)
             assert process.exitcode == 0
@@ -116,6 +126,7 @@ def written(case: LakeCase, seed: int) -> Iterator[Callable[[], set[Moment]]]:
         yield stopped
     finally:
         stop.set()
+        ended.set()
 
 
 def prepare(case: LakeCase, diamonds: int) -> list[str]:
@@ -155,7 +166,8 @@ def compare(case: LakeCase, name: str, moments: set[Moment]) -> int:
     return len(versions)
 
 
-def run(case: LakeCase, diamonds: int, seed: int, is_over: Callable[[int], bool]) -> None:
+def run(case: LakeCase, diamonds: int, seed: int, is_over: Callable[[int], bool]) -> int:
+    """Returns how many rounds were moved: so often a commit was dated into one."""
     tables, rounds = prepare(case, diamonds), 0
     with written(case, seed) as stopped:
         while not is_over(rounds):
@@ -170,6 +182,7 @@ def run(case: LakeCase, diamonds: int, seed: int, is_over: Callable[[int], bool]
     refresh_together(case, tables)
     for name in tables:
         case.check(name)
+    return moved
 
 
 @pytest.mark.parametrize("diamonds", [1, 2])
@@ -183,4 +196,5 @@ def test_every_version_is_one_moment_whoever_writes(lake_case: LakeCase, diamond
 def test_every_version_is_one_moment_for_ten_minutes(lake_case: LakeCase, diamonds: int) -> None:
     seed, ends = random.randrange(2**32), time.monotonic() + 600
     print(f"seed {seed}")
-    run(lake_case, diamonds, seed, lambda _: time.monotonic() >= ends)
+    moved = run(lake_case, diamonds, seed, lambda _: time.monotonic() >= ends)
+    assert moved > 0, "no commit was dated into a round: nothing was tried"
