@@ -22,7 +22,7 @@ from catchment.lake.settings import LakeSettings
 from tests.fixtures.lake import SETTINGS, LakeCase
 
 ROWS, KEYS = 300, 3
-ROUNDS = 6
+ROUNDS = 3
 LAG = "TARGET_LAG = '1 hour'"
 DIAMOND = {
     "a": "SELECT k, v FROM orders WHERE v >= 0",
@@ -185,6 +185,7 @@ def run(case: LakeCase, diamonds: int, seed: int, is_over: Callable[[int], bool]
     return moved
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("diamonds", [1, 2])
 def test_every_version_is_one_moment_whoever_writes(lake_case: LakeCase, diamonds: int) -> None:
     run(lake_case, diamonds, 1, lambda rounds: rounds >= ROUNDS)

@@ -40,7 +40,7 @@ from catchment.lake.types import Action, Order, Publication, ReadDone
 READS = 3
 """Times that a refresh reads its sources because they were not what they had been."""
 
-MOVES = 10
+MOVES = 30
 """Rounds that are moved one after another, because a commit was dated into their snapshots, before a refresh fails."""
 
 NO_MEMORY = 2**62
