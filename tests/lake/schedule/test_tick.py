@@ -176,3 +176,17 @@ def test_a_session_with_advisory_locks_of_the_same_names_stops_neither_ticks_nor
         with psycopg.connect(lake_case.dsn, options="-c lock_timeout=5s") as conn:
             conn.execute("select lake.request_round(%s)", [[table.dt_id]])
     assert lake_case.pg("select count(*) from lake.round") == [(2,)]
+
+
+def test_a_table_whose_first_refresh_failed_has_its_turns_and_no_more(lake_case: LakeCase) -> None:
+    """Whoever asked for that first refresh: its turn is over, whatever came of it."""
+    lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
+    table = add(lake_case, "d", "s", lag=timedelta(hours=1))
+    at(lake_case, START, "select lake.request_round(array[%s], 'create')", table.dt_id)
+    work(lake_case, fail=["d"])
+    # A turn is 1024 s long for this lag.
+    due: list[int] = []
+    for seconds in range(0, 1200, 60):
+        due.append(tick(lake_case, seconds)["due"])
+        work(lake_case, fail=["d"])
+    assert 1 <= sum(due) <= 3

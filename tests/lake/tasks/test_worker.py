@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -51,7 +52,12 @@ def live_workers(case: LakeCase) -> int:
 def test_dead_processes_are_replaced_and_all_end_with_the_first(lake_case: LakeCase, how: signal.Signals) -> None:
     lake_case.make("source", "k BIGINT", [(1,), (2,)])
     lake_case.create("CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' AS SELECT k, count(*) AS n FROM source GROUP BY k")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
     settings = {**os.environ, "CATCHMENT_DSN": lake_case.dsn, "LAKE_MEMORY_LIMIT": "600MB", "LEASE_SECONDS": "2"}
+    # All of them have the same port setting; each takes the next one that is free.
+    settings["METRICS_PORT"] = str(port)
     parent = subprocess.Popen(
         [sys.executable, "-m", "catchment", "table", "worker", "--processes", "2"],
         env=settings,
