@@ -56,6 +56,7 @@ class LakeBenchmark:
 
     def _create(self, query: Query) -> Outcome:
         head = f"CREATE DYNAMIC TABLE {_name(query)} TARGET_LAG = DOWNSTREAM REFRESH_MODE"
+        refusal = ""
         for mode in ("INCREMENTAL", "AUTO"):
             try:
                 self.case.create(f"{head} = {mode} AS {query.table}")

@@ -78,8 +78,8 @@ def remove_orphans(duck: Duck, control: Control, older_than: timedelta = SHORTES
 def _content_folders(duck: Duck, data_path: str) -> list[str]:
     """The folders of the content of dynamic tables, of whatever lake."""
     if is_remote(data_path):
-        found = duck.rows("SELECT DISTINCT file FROM glob(?)", [f"{data_path}{DT_SCHEMA}-*/**"])
-        return sorted({data_path + row[0].removeprefix(data_path).split("/")[0] + "/" for row in found})
+        files = duck.rows("SELECT DISTINCT file FROM glob(?)", [f"{data_path}{DT_SCHEMA}-*/**"])
+        return sorted({data_path + row[0].removeprefix(data_path).split("/")[0] + "/" for row in files})
     return sorted(f"{path}/" for path in Path(data_path).glob(f"{DT_SCHEMA}-*"))
 
 

@@ -94,14 +94,16 @@ class _Forecast:
             verdict = Verdict(Action.FULL, choice.reason)
         elif verdict.action == Action.INCREMENTAL:
             verdict, choice, keys = self._counted(plan, choice, estimate)
-        found = {
+        forecast = {
             "action": verdict.action.value,
             "reason": verdict.reason,
             "changed_rows": estimate.changed_rows,
             "predicted_ms": choice.predicted_ms,
             "predicted_full_ms": choice.predicted_full_ms,
         }
-        return found | ({"detail": verdict.detail} if verdict.detail else {}) | ({} if keys is None else {"keys": keys})
+        return (
+            forecast | ({"detail": verdict.detail} if verdict.detail else {}) | ({} if keys is None else {"keys": keys})
+        )
 
     def _readings(self) -> tuple[Read, ...]:
         """What a round would count of each source when it begins."""

@@ -55,8 +55,9 @@ create table lake.dt (
 comment on table lake.dt is
   'Dynamic tables. The rows of one are in the lake table dt.t<id>g<generation>, whose id in the catalog is '
   'physical_id; its name is a view of the lake. target_lag null: DOWNSTREAM. next: the definition that the commit of a '
-  'CREATE puts into force. replaces: this is the new definition of that table, whose place it takes in the commit of its '
-  'first refresh; its rows are in dt.t<replaces>g<generation>. last_generation: the newest that was ever given out.';
+  'CREATE puts into force. replaces: this is the new definition of that table, whose place it takes in the commit of '
+  'its first refresh; its rows are in dt.t<replaces>g<generation>. last_generation: the newest that was ever given '
+  'out.';
 -- Names are as in the lake, where case does not tell two tables apart.
 create unique index dt_name on lake.dt (lower(schema_name), lower(name));
 -- A table has one new definition at a time.

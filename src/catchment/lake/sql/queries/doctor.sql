@@ -45,8 +45,9 @@ select 'warning', 'lake',
  where current_setting('lc_messages') !~* '^(c|posix|en)([._].*)?$'
    and not has_parameter_privilege('lc_messages', 'set')
 union all
-select 'warning', 'lake', format('files that interrupted refreshes may have left wait to be removed, in %s places such as %s',
-                                 count(*), min(a.path)),
+select 'warning', 'lake',
+       format('files that interrupted refreshes may have left wait to be removed, in %s places such as %s',
+              count(*), min(a.path)),
        'A worker removes them: catchment table worker; or by hand: catchment table maintain --all'
   from lake.artifact as a
   left join lake.refresh as r on r.id = a.refresh_id

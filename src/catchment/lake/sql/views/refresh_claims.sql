@@ -1,6 +1,6 @@
 -- refresh_claims: who is at work for which dynamic table now. A coordinator that waits for its subtasks is held by no
--- worker: worker_id is null, and its sign of life is the newest of those that compute for it. worker_id names a process:
--- the name of the worker, which is that of its host by default, and its number in worker.worker.
+-- worker: worker_id is null, and its sign of life is the newest of those that compute for it. worker_id names a
+-- process: the name of the worker, which is that of its host by default, and its number in worker.worker.
 create or replace view lake.refresh_claims as
 select d.schema_name || '.' || d.name as dynamic_table, w.name || '-' || w.worker_id as worker_id,
        r.started_at as claimed_at,
@@ -20,7 +20,8 @@ select d.schema_name || '.' || d.name as dynamic_table, w.name || '-' || w.worke
  where r.finished_at is null
    and r.started_at is not null
 union all
-select d.schema_name || '.' || d.name, w.name || '-' || w.worker_id, h.started_at, w.seen_at, 'subtask', r.id, null, null
+select d.schema_name || '.' || d.name, w.name || '-' || w.worker_id, h.started_at, w.seen_at, 'subtask', r.id, null,
+       null
   from lake.refresh as r
   join lake.dt as d on d.id = r.dt_id
   join worker.task as t on t.parent_id = r.task_id and t.command = 'lake_bucket'

@@ -13,6 +13,7 @@ as $$
   select p.path, p_refresh_id, p_task_id, p_fence, p_kind, worker.now()
     from (select distinct u.path from unnest(p_paths) as u (path)) as p
       on conflict (path) do update
-     set refresh_id = excluded.refresh_id, task_id = excluded.task_id, fence = excluded.fence, made_at = excluded.made_at
+     set refresh_id = excluded.refresh_id, task_id = excluded.task_id, fence = excluded.fence,
+         made_at = excluded.made_at
    where a.fence <= excluded.fence
 $$;

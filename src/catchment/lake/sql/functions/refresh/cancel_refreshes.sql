@@ -21,7 +21,8 @@ begin
   select array_agg(n.id) into v_rounds
     from (select o.id
             from lake.round as o
-           where o.id in (select r.round_id from lake.refresh as r where r.dt_id = any (v_tables) and r.finished_at is null)
+           where o.id in (select r.round_id from lake.refresh as r
+                           where r.dt_id = any (v_tables) and r.finished_at is null)
            order by o.id
              for update) as n;
   for v_refresh in

@@ -1,6 +1,6 @@
--- free_slots: how many tasks of refreshes could run at this moment, the one that asks included. A process has one DuckDB,
--- which one task uses at a time: each live worker that runs refreshes counts once, whatever else it serves and however
--- many tasks it may hold. One that runs a task of the lake is not free, nor is one that has no room left.
+-- free_slots: how many tasks of refreshes could run at this moment, the one that asks included. A process has one
+-- DuckDB, which one task uses at a time: each live worker that runs refreshes counts once, whatever else it serves and
+-- however many tasks it may hold. One that runs a task of the lake is not free, nor is one that has no room left.
 create or replace function lake.free_slots()
   returns integer
   language sql stable security definer set search_path = pg_catalog, pg_temp

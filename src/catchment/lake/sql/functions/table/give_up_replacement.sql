@@ -1,6 +1,6 @@
--- give_up_replacement: the first refresh of a new definition has ended without success. The table keeps the old one, and
--- the history of what was tried; what was made for the new one in the lake is dropped by a sweep. Nothing happens for
--- other tables.
+-- give_up_replacement: the first refresh of a new definition has ended without success. The table keeps the old one,
+-- and the history of what was tried; what was made for the new one in the lake is dropped by a sweep. Nothing happens
+-- for other tables.
 --
 --   active -> dropping
 --   locks   the row of the new definition, its refreshes

@@ -1,5 +1,6 @@
--- lost_names: dynamic tables whose name no longer leads to their content, because another client has dropped the view, or
--- made something else in its place. taken_by: table or view, if the name is in use; null when the view can be made again.
+-- lost_names: dynamic tables whose name no longer leads to their content, because another client has dropped the view,
+-- or made something else in its place. taken_by: table or view, if the name is in use; null when the view can be made
+-- again.
 create or replace function lake.lost_names()
   returns table (dt_id bigint, schema_name text, name text, generation integer, layout jsonb, taken_by text)
   language sql stable security definer set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- refuse_if_replaced: refuse to change a dynamic table while a new definition of it is being filled: that takes its place
--- as it was asked for.
+-- refuse_if_replaced: refuse to change a dynamic table while a new definition of it is being filled: that takes its
+-- place as it was asked for.
 --
 --   raises  CM014
 create or replace function lake.refuse_if_replaced(p_dt_id bigint)
