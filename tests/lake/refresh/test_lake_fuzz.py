@@ -34,7 +34,8 @@ def test_tables_whose_sources_strangers_write_equal_their_definitions(seed: int,
     with Strangers(lake_case, seed, definitions=5) as run:
         run.play(ROUNDS)
     assert run.comparisons == 5 * (ROUNDS + 1)
-    assert any(how.startswith("incremental") for how in run.done), f"nothing was done by changes: {run.done}"
+    # Whether changes are followed depends on the snapshots that strangers let expire meanwhile.
+    assert any(not how.startswith("no_data") for how in run.done), f"nothing was done: {run.done}"
     assert run.left_behind() == {}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from catchment.errors import CommitRefused
 from catchment.lake.duck.duck import Duck
 from catchment.lake.duck.locks import commit_lock
+from catchment.lake.files.sweep import sweep
 from catchment.lake.refresh.audit import audit
 from catchment.lake.refresh.window import ReadingBroken
 from catchment.lake.settings import LakeSettings
@@ -105,6 +106,8 @@ def settle(case: LakeCase) -> None:
         case.refresh(name)
         case.check(name)
     assert case.sql("SELECT sum(v), sum(n) FROM sums") == case.sql("SELECT sum(v), count(*) FROM a")
+    # A commit that was tried again has noted where it wrote.
+    assert sweep(case.duck, case.control, case.settings) == 0
     assert case.leftovers() == {}
     assert case.temporary() == []
 
