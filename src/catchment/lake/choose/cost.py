@@ -46,7 +46,7 @@ MARGIN = 1.2
 """A guess is good for so much: only beyond that, and by more than ``FIXED_MS``, it decides against the changes."""
 
 FAR_TOO_LONG = 10
-"""One incremental refresh that took so many times what a full one is expected to take is sample enough."""
+"""An incremental refresh that takes this many times the expected time of a full one is enough as a single sample."""
 
 SLOWEST_MS_PER_UNIT = 0.05
 """No refresh is expected to do fewer than 20,000 units a second; a sample that says so was too small to tell."""
@@ -134,7 +134,7 @@ def incremental_units(estimate: Estimate, keys: float) -> float:
 
 
 def guess_incremental(estimate: Estimate, keys: float, full_ms: float) -> float | None:
-    """The expected milliseconds of an incremental refresh that nobody has seen yet, if a full one takes so many."""
+    """The expected milliseconds of an incremental refresh without samples, from those of a full one."""
     if estimate.effort is None:
         return None
     rate = max(0.0, full_ms - FIXED_MS) / max(1.0, full_units(estimate))

@@ -166,7 +166,7 @@ def _prepare_catalog(dsn: str, address: LakeAddress, settings: LakeSettings) -> 
 
 def _own_folder(conn: Connection[Any], metadata_schema: str) -> bool:
     """Give the content of dynamic tables a folder that no other lake has, also one with the same data path: what is in
-    it and not in the catalog is left by somebody who died, and may be removed. Tells whether it had none yet."""
+    it and not in the catalog was left by a process that died, and may be removed. Returns whether it had none yet."""
     changed = _format(
         conn,
         "update {} as s set path = %s where s.schema_name = %s and s.path = %s"

@@ -167,7 +167,7 @@ class Builder:
 
 
 def _has_key(relation: Relation) -> bool:
-    """Whether its rows can be told apart by a key: row ids, or what the key of a block is."""
+    """Whether a key identifies its rows: row ids, or the key of a block."""
     if isinstance(relation, Table):
         return not relation.is_clock
     if not isinstance(relation, Block) or (relation.kind in ("global", "window") and not relation.key):

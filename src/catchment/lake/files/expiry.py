@@ -19,7 +19,7 @@ from catchment.lake.files.sweep import compare
 from catchment.lake.names import ALIAS, DT_SCHEMA, literal
 
 SHORTEST = timedelta(hours=24)
-"""Somebody may have a transaction open on a younger snapshot: DuckLake would lose its deletes."""
+"""A client may have a transaction open on a younger snapshot, and DuckLake would lose its deletes."""
 
 
 def expire(duck: Duck, control: Control, older_than: timedelta = SHORTEST, *, stop: Stop | None = None) -> int:
@@ -44,7 +44,7 @@ def _refuse_if_short(older_than: timedelta, what: str) -> None:
         raise LakeError(
             f"{what} younger than {SHORTEST.days} day never go, and {older_than} is less",
             code="REFUSED",
-            hint="Name a longer time; somebody may still have a transaction open on them.",
+            hint="Give a longer time: a client may still have a transaction open on them.",
         )
 
 
