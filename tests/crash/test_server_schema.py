@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-
-from tests.fixtures.server import make_folder, stop_server
 
 ENQUEUES = """
 from catchment import App
@@ -28,16 +23,6 @@ import catchment
 with catchment.connect() as conn:
     print(conn.execute("select count(*) = 0 from worker.tasks").fetchone()[0])
 """
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Where a server may be; whatever runs there is stopped."""
-    folder = make_folder("schema")
-    with ExitStack() as stack:
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        stack.callback(stop_server, folder / "data")
-        yield folder
 
 
 @pytest.mark.parametrize("program", [ENQUEUES, CONNECTS], ids=["app", "connect"])

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
@@ -16,18 +13,7 @@ import pytest
 
 from catchment.errors import ServerUnavailable
 from catchment.store import embedded
-from tests.fixtures.server import make_folder, stop_server
 from tests.fixtures.worker import wait_until
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Where a server may be; whatever runs there is stopped."""
-    folder = make_folder("start")
-    with ExitStack() as stack:
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        stack.callback(stop_server, folder / "data")
-        yield folder
 
 
 def _answers(dsn: str) -> bool:
