@@ -19,7 +19,7 @@ import pytest
 
 from catchment.cli.main import run
 from catchment.cli.table_show import progress_line, size, span
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.spare import spare
 from tests.fixtures.worker import wait_until
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from tests.derivation.shape import Group, Sums
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.refresh.inline import Parallel, spread
 
 

@@ -27,7 +27,8 @@ from catchment.store import migrate as module
 from catchment.store.migrate import check_version, migrate
 from catchment_register import RegisterMismatch
 from tests.fixtures.engine import Engine
-from tests.fixtures.lake import LakeCase, install_lake
+from tests.fixtures.lake import install_lake
+from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.worker import StartWorker, wait_until
 

@@ -24,7 +24,7 @@ import catchment
 from catchment.store import task as task_store
 from catchment.store.result import read_task
 from tests.fixtures.engine import HANDLERS, Engine
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.server import Connect
 from tests.fixtures.worker import StartWorker, wait_until
 from tests.worker.app import end_badly, mark, step

@@ -21,7 +21,7 @@ from catchment.lake.choose.cost import (
 from catchment.lake.delta.effort import Effort
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Action, Mode
-from tests.fixtures.lake import SETTINGS
+from tests.fixtures.lake_case import SETTINGS
 
 LARGE = Estimate(source_rows=10_000_000, dt_rows=1_000_000, changed_rows=1_000, key_share=0.001)
 DEFAULTS = LakeSettings(**SETTINGS)

@@ -23,7 +23,7 @@ from catchment.lake.types import (
     SourceUse,
     TableRef,
 )
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 COLUMNS = (Column("k", "BIGINT"), Column("n", "BIGINT"), Column("__b", "SMALLINT"))
 HOUR = timedelta(hours=1)

@@ -18,7 +18,7 @@ from catchment.errors import CommitRefused, PublishVetoed
 from catchment.lake.duck.duck import Duck
 from catchment.lake.names import lake_name
 from catchment.lake.types import Order
-from tests.fixtures.lake import LakeCase, foreign_client
+from tests.fixtures.lake_case import LakeCase, foreign_client
 from tests.fixtures.worker import wait_until
 from tests.lake.control.support import (
     add_table,

@@ -23,7 +23,8 @@ from catchment.lake.duck.verify import verify
 from catchment.lake.settings import LakeSettings
 from catchment.lake.sql import LAKE
 from catchment.schema.files import fingerprint
-from tests.fixtures.lake import SETTINGS, LakeCase, install_lake
+from tests.fixtures.lake import install_lake
+from tests.fixtures.lake_case import SETTINGS, LakeCase
 from tests.lake.control.support import add_table, content, refresh
 
 # After each of these something new exists.

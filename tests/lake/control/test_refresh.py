@@ -8,7 +8,7 @@ import pytest
 from catchment.errors import ClaimLost, LakeError, PublishVetoed
 from catchment.lake.names import lake_name
 from catchment.lake.types import Created
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.control.support import (
     add_table,
     begin,

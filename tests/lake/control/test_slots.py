@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 WORKER = (
     "insert into worker.worker (name, lease_until, started_at, seen_at, queues, python_queues, max_capacity)"

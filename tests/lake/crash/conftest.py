@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import StartWorker, wait_until
 from tests.lake.tasks.crew import LakeCrew
 

@@ -11,7 +11,8 @@ import pytest
 
 from catchment.lake.duck.address import parse
 from catchment.lake.settings import LakeSettings
-from tests.fixtures.lake import SETTINGS, WORKER_SETTINGS, LakeCase, install_lake
+from tests.fixtures.lake import WORKER_SETTINGS, install_lake
+from tests.fixtures.lake_case import SETTINGS, LakeCase
 from tests.fixtures.restart import restart
 from tests.fixtures.worker import StartWorker, WorkerProcess, starting_workers, wait_until
 from tests.lake.tasks.crew import APP, OPEN, QUICK

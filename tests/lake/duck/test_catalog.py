@@ -11,7 +11,7 @@ from psycopg import Connection
 from catchment.lake.duck import catalog
 from catchment.lake.names import quoted
 from catchment.lake.types import ColumnAt, TableRef
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.control.support import add_table, refresh
 
 TYPES = [

@@ -8,7 +8,7 @@ import pytest
 
 from catchment.lake.duck.catalog import find_table
 from catchment.lake.types import TableRef
-from tests.fixtures.lake import LakeCase, foreign_client
+from tests.fixtures.lake_case import LakeCase, foreign_client
 
 
 def kinds(case: LakeCase, change: Callable[[], object]) -> set[str]:

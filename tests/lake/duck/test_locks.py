@@ -14,7 +14,7 @@ from catchment.lake.duck import locks
 from catchment.lake.duck.locks import commit_lock
 from catchment.lake.sql import LAKE
 from catchment.store.fetch import fetch_rows
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 
 @contextmanager

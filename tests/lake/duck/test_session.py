@@ -30,7 +30,8 @@ from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.duck.duck_errors import translate
 from catchment.lake.duck.spill import sweep
 from catchment.lake.settings import LakeSettings
-from tests.fixtures.lake import SETTINGS, LakeCase, install_lake
+from tests.fixtures.lake import install_lake
+from tests.fixtures.lake_case import SETTINGS, LakeCase
 from tests.fixtures.s3 import Bucket
 from tests.fixtures.worker import wait_until
 from tests.lake.control.support import commit

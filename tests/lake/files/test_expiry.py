@@ -10,7 +10,7 @@ import pytest
 
 from catchment.errors import LakeError
 from catchment.lake.files.expiry import expire_by_schedule, remove_orphans
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 DAY = timedelta(days=1)
 TOTALS = "CREATE DYNAMIC TABLE totals TARGET_LAG = '1 hour' AS SELECT k, sum(v) AS v FROM source GROUP BY k"

@@ -18,7 +18,7 @@ from catchment.lake.files.maintain import maintain_table
 from catchment.lake.files.sweep import compare, sweep
 from catchment.lake.refresh.refresh import run
 from catchment.lake.types import Order
-from tests.fixtures.lake import LakeCase, foreign_client
+from tests.fixtures.lake_case import LakeCase, foreign_client
 from tests.lake.control.support import add_table
 from tests.lake.control.support import refresh as refresh_by_hand
 
@@ -111,7 +111,7 @@ def test_a_full_disk_leaves_nothing(lake_case: LakeCase) -> None:
         import resource, signal
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         from pathlib import Path
-        from tests.fixtures.lake import LakeCase
+        from tests.fixtures.lake_case import LakeCase
         case = LakeCase({lake_case.dsn!r}, Path({str(lake_case.folder)!r}), first_fence=1000)
         order = case.begin({refresh_id})
         resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))

@@ -16,7 +16,8 @@ from catchment.lake.duck.duck import Never
 from catchment.lake.files.expiry import expire
 from catchment.lake.files.maintain import maintain_table
 from catchment.lake.refresh.refresh import run
-from tests.fixtures.lake import LakeCase, LakeStates, foreign_client
+from tests.fixtures.lake import LakeStates
+from tests.fixtures.lake_case import LakeCase, foreign_client
 from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
 
 PER_KEY = f"{TABLE} SELECT k, max(v) AS v FROM many GROUP BY k"

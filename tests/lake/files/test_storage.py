@@ -10,7 +10,8 @@ from catchment.lake.duck.duck import Duck
 from catchment.lake.files import storage
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import BucketRange
-from tests.fixtures.lake import SETTINGS, LakeCase, install_lake, list_scratch
+from tests.fixtures.lake import install_lake
+from tests.fixtures.lake_case import SETTINGS, LakeCase, list_scratch
 from tests.fixtures.s3 import Bucket
 from tests.lake.control.support import add_table, begin, content, refresh, start
 

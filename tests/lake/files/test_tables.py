@@ -8,7 +8,7 @@ import pytest
 from catchment.errors import PublishVetoed, TableMissing, TableRefused
 from catchment.lake.files.physical import create_physical, drop_physical
 from catchment.lake.types import Properties, TableRef
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.control.support import (
     COLUMNS,
     add_table,

@@ -23,7 +23,8 @@ from catchment.lake.duck.address import parse
 from catchment.lake.settings import LakeSettings
 from catchment.store import embedded
 from catchment.store.migrate import migrate
-from tests.fixtures.lake import SETTINGS, LakeCase, install_lake
+from tests.fixtures.lake import install_lake
+from tests.fixtures.lake_case import SETTINGS, LakeCase
 from tests.fixtures.server import cloned
 from tests.lake.fuzz.case import Finding, Tally, run_case, shrink
 from tests.lake.fuzz.lakeside import Lakeside

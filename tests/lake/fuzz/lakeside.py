@@ -15,7 +15,7 @@ import duckdb
 
 from catchment.errors import TableRefused
 from catchment.lake.names import quoted
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.fuzz.generate import Generator
 from tests.lake.fuzz.memory import are_close, without
 

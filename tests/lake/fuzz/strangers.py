@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 from duckdb import DuckDBPyConnection
 
-from tests.fixtures.lake import foreign_client
+from tests.fixtures.lake_case import foreign_client
 from tests.lake.fuzz.lakeside import Lakeside
 from tests.lake.fuzz.together import Together
 

@@ -18,7 +18,7 @@ from catchment.lake.names import DT_SCHEMA, physical_name, quoted
 from catchment.lake.refresh import bucket, coordinate, merge, refresh
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Order
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.fuzz.expressions import TYPES
 from tests.lake.fuzz.lakeside import Lakeside
 

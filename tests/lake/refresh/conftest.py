@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.lake import LakeCase, LakeStates
+from tests.fixtures.lake import LakeStates
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.refresh.test_incremental import REGIONS, filled
 
 

@@ -13,7 +13,7 @@ from catchment.lake.duck.duck import Never
 from catchment.lake.files import sweep
 from catchment.lake.refresh import bucket, coordinate, merge, refresh
 from catchment.lake.types import BucketRange, BucketResult, Order
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 HOUR = timedelta(hours=1)
 

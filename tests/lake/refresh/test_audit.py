@@ -5,7 +5,7 @@ from __future__ import annotations
 from catchment.lake.duck import extensions
 from catchment.lake.names import literal
 from catchment.lake.refresh.audit import audit
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.refresh.test_incremental import REGIONS, TABLE, filled
 
 QUERY = REGIONS.split(" AS ", 1)[1]

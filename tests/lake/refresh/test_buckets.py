@@ -17,7 +17,8 @@ from catchment.lake.tasks.app import lake_bucket
 from catchment.lake.tasks.process import LakeProcess
 from catchment.lake.types import BucketRange, TableRef
 from catchment.task.context import Context
-from tests.fixtures.lake import LakeCase, LakeStates, cloned_lake
+from tests.fixtures.lake import LakeStates, cloned_lake
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.refresh.inline import refresh_in_buckets, spread
 
 ORDERS = "id BIGINT, customer BIGINT, region VARCHAR, day DATE, amount DECIMAL(12,2)"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from catchment.errors import TableRefused
-from tests.fixtures.lake import LakeCase, LakeStates
+from tests.fixtures.lake import LakeStates
+from tests.fixtures.lake_case import LakeCase
 
 SCHEMAS = ("s2", "note", "pg_catalog", "information_schema", "memory", "system", "temp", "lake")
 MACROS = (

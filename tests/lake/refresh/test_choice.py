@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.refresh.test_incremental import filled
 
 

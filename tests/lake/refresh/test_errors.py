@@ -16,7 +16,7 @@ from catchment.lake.choose.parallel import Decision
 from catchment.lake.duck.duck import Never
 from catchment.lake.refresh.refresh import NO_MEMORY, run
 from catchment.lake.refresh.session import Work
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
 
 
@@ -128,7 +128,7 @@ def test_full_disk(shop: LakeCase) -> None:
         import resource, signal
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         from pathlib import Path
-        from tests.fixtures.lake import LakeCase
+        from tests.fixtures.lake_case import LakeCase
         case = LakeCase({shop.dsn!r}, Path({str(shop.folder)!r}))
         resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
         case._fences = iter([1000])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 LAG = "TARGET_LAG = '1 hour'"
 JOINED = "SELECT d2.name, sum(v) AS v FROM facts JOIN d2 USING (k) GROUP BY 1"

@@ -6,7 +6,7 @@ import pytest
 
 from catchment.errors import LakeError
 from catchment.lake.refresh.audit import audit
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 ORDERS = "order_id BIGINT, customer_id BIGINT, amount DECIMAL(10,2)"
 FULL = "CREATE DYNAMIC TABLE spending TARGET_LAG = '1 minute' REFRESH_MODE = FULL AS"

@@ -6,7 +6,7 @@ import pytest
 
 from catchment.errors import TableRefused
 from catchment.lake.names import literal, quoted
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 NAMES = [
     'order "by"',

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from catchment.lake.refresh.session import Work
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 TABLE = "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 minute' REFRESH_MODE = INCREMENTAL AS"
 REGIONS = (

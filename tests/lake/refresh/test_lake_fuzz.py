@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.fuzz.lakeside import Lakeside
 from tests.lake.fuzz.strangers import Strangers
 

@@ -19,7 +19,7 @@ import pytest
 from catchment.errors import CommitRefused
 from catchment.lake.duck.duck import Duck
 from catchment.lake.settings import LakeSettings
-from tests.fixtures.lake import SETTINGS, LakeCase
+from tests.fixtures.lake_case import SETTINGS, LakeCase
 
 ROWS, KEYS = 300, 3
 ROUNDS = 3

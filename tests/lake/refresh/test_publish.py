@@ -20,7 +20,7 @@ from catchment.lake.refresh.compute import Difference, InvariantBroken
 from catchment.lake.refresh.session import Work, plan_of
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Action, Order, Publication
-from tests.fixtures.lake import SETTINGS, LakeCase
+from tests.fixtures.lake_case import SETTINGS, LakeCase
 from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
 
 

@@ -12,7 +12,8 @@ import pytest
 from catchment.errors import ClaimLost, LakeError
 from catchment.lake.duck.catalog import files_with_deletes
 from catchment.lake.refresh.window import ReadingBroken
-from tests.fixtures.lake import LakeCase, LakeStates
+from tests.fixtures.lake import LakeStates
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.refresh.inline import Parallel, refresh_in_buckets, spread
 
 ROWS = 4000

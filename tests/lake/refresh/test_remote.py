@@ -7,7 +7,8 @@ from pathlib import Path
 from catchment.lake.duck.address import LakeAddress
 from catchment.lake.duck.duck import Duck
 from catchment.lake.settings import LakeSettings
-from tests.fixtures.lake import SETTINGS, LakeCase, install_lake
+from tests.fixtures.lake import install_lake
+from tests.fixtures.lake_case import SETTINGS, LakeCase
 from tests.fixtures.s3 import Bucket
 from tests.lake.refresh.inline import refresh_in_buckets
 

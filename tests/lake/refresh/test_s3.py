@@ -11,7 +11,8 @@ from catchment.errors import LakeUnavailable
 from catchment.lake.duck.address import LakeAddress
 from catchment.lake.files.maintain import maintain_table
 from catchment.lake.settings import LakeSettings
-from tests.fixtures.lake import SETTINGS, LakeCase, install_lake
+from tests.fixtures.lake import install_lake
+from tests.fixtures.lake_case import SETTINGS, LakeCase
 from tests.fixtures.s3 import Bucket
 
 

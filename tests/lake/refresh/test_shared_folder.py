@@ -9,7 +9,8 @@ from pathlib import Path
 import psycopg
 
 from catchment.lake.files.sweep import compare
-from tests.fixtures.lake import LakeCase, cloned_lake
+from tests.fixtures.lake import cloned_lake
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.refresh.inline import refresh_in_buckets, spread
 
 SUMS = "CREATE DYNAMIC TABLE sums TARGET_LAG = '1 hour' AS SELECT k, sum(n) AS n FROM numbers GROUP BY k"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fixtures.lake import LakeCase, foreign_client
+from tests.fixtures.lake_case import LakeCase, foreign_client
 from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
 
 PAIRS = f"{TABLE} SELECT l.k, {{}} AS n FROM l JOIN r ON l.k = r.k GROUP BY l.k"

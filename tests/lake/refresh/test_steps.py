@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 NUMBERS = """
 CREATE DYNAMIC TABLE numbers TARGET_LAG = DOWNSTREAM REFRESH_MODE = INCREMENTAL

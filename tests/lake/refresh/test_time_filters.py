@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from catchment.lake.refresh.audit import audit
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.fuzz.together import carry_out_in_buckets
 
 NOON = datetime(2024, 6, 10, 12, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.fuzz.strangers import StrangersTogether
 from tests.lake.fuzz.together import Together
 from tests.lake.refresh.test_lake_fuzz import new_seed

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from catchment.errors import LakeError
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.fuzz.together import carry_out_in_buckets
 from tests.lake.refresh.inline import spread
 

@@ -10,7 +10,7 @@ import pytest
 from catchment.errors import SourceChanged
 from catchment.lake.refresh import compute
 from catchment.lake.refresh.session import Work
-from tests.fixtures.lake import LakeCase, foreign_client
+from tests.fixtures.lake_case import LakeCase, foreign_client
 from tests.lake.refresh.test_incremental import REGIONS, TABLE, filled, refreshed
 
 ROWS = f"{TABLE} SELECT order_id, amount FROM orders WHERE amount > 0"

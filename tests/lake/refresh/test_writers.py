@@ -18,7 +18,7 @@ from catchment.lake.files.sweep import sweep
 from catchment.lake.refresh.audit import audit
 from catchment.lake.refresh.window import ReadingBroken
 from catchment.lake.settings import LakeSettings
-from tests.fixtures.lake import SETTINGS, LakeCase
+from tests.fixtures.lake_case import SETTINGS, LakeCase
 
 SUMS = (
     "CREATE DYNAMIC TABLE sums TARGET_LAG = '1 minute' REFRESH_MODE = INCREMENTAL AS"

@@ -6,7 +6,7 @@ from typing import Any
 
 from catchment.errors import CommitRefused
 from catchment.lake.refresh.window import ReadingBroken
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import wait_until
 from tests.lake.refresh.inline import Parallel, spread
 from tests.lake.refresh.test_writers import is_its_definition, settle, writers

@@ -10,7 +10,7 @@ import psycopg
 
 from catchment.lake.files.physical import create_physical
 from catchment.lake.types import Created, Properties, TableRef
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.control.support import COLUMNS, begin, new_table, publication, publish, source_use, view_over
 
 # Midnight, so a turn of every period begins there.

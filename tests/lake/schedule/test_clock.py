@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 
 def test_it_is_computed_again_at_the_same_snapshot_and_what_reads_it_follows(lake_case: LakeCase) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.schedule.support import START, add, at, snapshots, states, tick, work
 
 BACK = -3600

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from catchment.errors import ClaimLost, PublishVetoed
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.control.support import publication
 from tests.lake.schedule.support import add
 

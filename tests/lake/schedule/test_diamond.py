@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from tests.fixtures.lake import LakeCase, foreign_client
+from tests.fixtures.lake_case import LakeCase, foreign_client
 
 LATER = "TARGET_LAG = '1 minute'"
 TABLES = {

@@ -9,7 +9,7 @@ import pytest
 from duckdb import DuckDBPyConnection
 
 from catchment.lake.refresh.window import ReadingBroken
-from tests.fixtures.lake import LakeCase, foreign_client
+from tests.fixtures.lake_case import LakeCase, foreign_client
 from tests.lake.refresh.inline import spread
 
 ROWS = 1000

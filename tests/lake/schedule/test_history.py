@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.control.support import begin, publish
 from tests.lake.schedule.support import add, tick, work
 

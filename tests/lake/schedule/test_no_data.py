@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.control.support import begin, start
 from tests.lake.schedule.support import START, add, at, snapshots, states, tasks, tick, work
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psycopg
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.schedule.support import add, tasks
 
 

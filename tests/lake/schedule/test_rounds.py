@@ -9,7 +9,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from catchment.lake.types import Created
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import wait_until
 from tests.lake.control.support import begin, publish
 from tests.lake.schedule.support import START, add, at, snapshots, states, tasks, tick, work

@@ -6,7 +6,7 @@ import pytest
 
 from catchment.errors import TableRefused
 from catchment.lake.types import Created
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.schedule.support import add, snapshots, states, tick, work
 
 

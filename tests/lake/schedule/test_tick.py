@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from catchment.errors import TableRefused
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.schedule.support import MINUTE, START, add, at, snapshots, states, tasks, tick, work
 
 PERIODS = [

@@ -8,7 +8,7 @@ import pytest
 
 from catchment.errors import LakeError, TableMissing, TableRefused
 from catchment.lake import Lake, RoundTimeout
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import StartWorker, wait_until
 
 SQL = """

@@ -11,7 +11,7 @@ from catchment.lake.duck import extensions
 from catchment.lake.facade import Lake
 from catchment.lake.sql import LAKE
 from catchment.store.fetch import fetch_rows
-from tests.fixtures.lake import LakeCase, foreign_client
+from tests.fixtures.lake_case import LakeCase, foreign_client
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from catchment.errors import TableMissing, TableRefused
 from catchment.lake.facade import Lake
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 LATER = "TARGET_LAG = '1 minute' INITIALIZE = ON_SCHEDULE"
 

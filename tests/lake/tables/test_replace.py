@@ -11,7 +11,7 @@ import pytest
 from catchment.errors import LakeError, TableRefused
 from catchment.lake.facade import Lake
 from catchment.lake.files.sweep import sweep
-from tests.fixtures.lake import LakeCase, foreign_client
+from tests.fixtures.lake_case import LakeCase, foreign_client
 from tests.lake.refresh.inline import refresh_in_buckets
 
 ALL = "SELECT region, sum(amount) AS amount FROM orders GROUP BY region"

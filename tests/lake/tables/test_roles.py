@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 from catchment.errors import CatchmentError
 from catchment.lake.facade import Lake
 from catchment.lake.tasks.worker import run_here
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 
 TOTALS = "CREATE DYNAMIC TABLE totals TARGET_LAG = '1 hour' AS SELECT k, sum(v) AS v FROM source GROUP BY k"
 

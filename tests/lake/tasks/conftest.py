@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.lake import WORKER_SETTINGS, LakeCase, cloned_lake
+from tests.fixtures.lake import WORKER_SETTINGS, cloned_lake
+from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import StartWorker, WorkerProcess, starting_workers
 from tests.lake.tasks.crew import LakeCrew
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import StartWorker, WorkerProcess, wait_until
 
 APP = "catchment.lake.tasks.app:app"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.fixtures.lake import foreign_client
+from tests.fixtures.lake_case import foreign_client
 from tests.fixtures.worker import wait_until
 from tests.lake.tasks.conftest import ToldCrew
 from tests.lake.tasks.crew import OPEN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from catchment.lake.tables import rounds
-from tests.fixtures.lake import LakeCase, foreign_client
+from tests.fixtures.lake_case import LakeCase, foreign_client
 from tests.lake.schedule.test_early_dates import DELETE, ROWS, begin, prepare, whole
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from catchment.lake.settings import LakeSettings
 from catchment.lake.tasks.worker import share_of_threads, worker_environment
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import StartWorker, wait_until
 from tests.worker.crew import is_alive
 

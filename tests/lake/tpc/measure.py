@@ -16,7 +16,7 @@ from random import Random
 from catchment.errors import TableRefused
 from catchment.lake.names import quoted
 from catchment.store import embedded
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.fuzz.__main__ import new_lake
 from tests.lake.tpc.benchmark import Changes, Query, queries
 from tests.lake.tpc.on_lake import LakeBenchmark

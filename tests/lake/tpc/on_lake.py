@@ -10,7 +10,7 @@ import duckdb
 
 from catchment.errors import TableRefused
 from catchment.lake.names import literal, quoted
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.fuzz.memory import compare
 from tests.lake.tpc.benchmark import SCALE, Changes, Name, Query, generate
 from tests.lake.tpc.in_memory import Outcome

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from catchment.lake.reasons import Reason
-from tests.fixtures.lake import LakeCase
+from tests.fixtures.lake_case import LakeCase
 from tests.lake.tpc.benchmark import NAMES, Name, queries
 from tests.lake.tpc.in_memory import Benchmark
 from tests.lake.tpc.on_lake import LakeBenchmark
