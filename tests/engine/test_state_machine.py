@@ -381,6 +381,7 @@ def test_rules_hold_after_every_step_of_random_histories(conns: list[Connection[
 
 
 @pytest.mark.long
-@pytest.mark.timeout(10800)
-def test_rules_hold_after_every_step_of_many_long_histories(conns: list[Connection[Any]]) -> None:
-    run(conns, examples=3000, steps=100)
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("part", range(10))
+def test_rules_hold_after_every_step_of_many_long_histories(part: int, conns: list[Connection[Any]]) -> None:
+    run(conns, examples=300, steps=100)

@@ -56,8 +56,11 @@ def test_rounds_over_changes_publish_what_the_base_data_say(
 
 
 @pytest.mark.long
-@pytest.mark.timeout(10800)
-@settings(max_examples=1000, deadline=None, suppress_health_check=QUIET)
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("part", range(5))
+@settings(max_examples=200, deadline=None, suppress_health_check=QUIET)
 @given(steps=STEPS, size=st.sampled_from([1, 2, 1000]), share=st.sampled_from([0, 0.2, 1]))
-def test_a_thousand_registers_come_out_right(reg: Register, steps: list[list[Edit]], size: int, share: float) -> None:
+def test_a_thousand_registers_come_out_right(
+    part: int, reg: Register, steps: list[list[Edit]], size: int, share: float
+) -> None:
     follow(reg, steps, size, share)
