@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, LiteralString
 
@@ -17,16 +16,9 @@ from psycopg.errors import DeadlockDetected
 from psycopg.types.json import Jsonb
 
 from catchment.errors import LakeError, TableMissing
+from catchment.lake.control.records import Artifact, LostName, RefreshState
 from catchment.lake.control.wire import content_ref, publication_json, read_order, table_json
-from catchment.lake.types import (
-    Created,
-    Json,
-    NewTable,
-    Order,
-    Properties,
-    Publication,
-    TableRef,
-)
+from catchment.lake.types import Created, Json, NewTable, Order, Properties, Publication, TableRef
 from catchment.store.connect import OURS
 from catchment.store.errors import translated
 from catchment.store.fetch import fetch_value
@@ -36,38 +28,6 @@ Conn = Connection[Any]
 
 DEADLOCK_TRIES = 5
 POOL_SIZE = 3
-
-
-@dataclass(frozen=True, slots=True)
-class RefreshState:
-    """Where a refresh stands, for who has lost its connection at a COMMIT."""
-
-    state: str
-    fence: int
-    commit_snapshot: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Artifact:
-    """A file of a refresh that is over; a path that ends with a slash is a folder of them. ``kind`` table: the
-    directory of a table, in which files of commits that did not happen may be."""
-
-    path: str
-    kind: str
-    is_registered: bool
-    is_final: bool
-    fence: int
-
-
-@dataclass(frozen=True, slots=True)
-class LostName:
-    """A dynamic table whose name does not lead to its content. ``taken_by``: table or view, if the name is in use."""
-
-    dt_id: int
-    ref: TableRef
-    physical: TableRef
-    layout: Json
-    taken_by: str | None
 
 
 class Control:

@@ -15,7 +15,8 @@ import uuid
 from collections.abc import Iterable
 from datetime import timedelta
 
-from catchment.lake.control.control import Artifact, Control
+from catchment.lake.control.control import Control
+from catchment.lake.control.records import Artifact
 from catchment.lake.duck.address import is_remote
 from catchment.lake.duck.catalog import content_directory
 from catchment.lake.duck.duck import Duck, Never
