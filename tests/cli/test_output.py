@@ -78,3 +78,9 @@ def test_json_is_json(printed: Printed) -> None:
         "2026-01-02": "1.50",
         "3": None,
     }
+
+
+def test_what_can_be_read_only_once_is_refused(printed: Printed) -> None:
+    with pytest.raises(TypeError, match="make a list of it"):
+        print_json({"rows": (row for row in [1])})
+    assert printed() == ""

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, cast
@@ -181,4 +181,6 @@ def _plain(value: Any) -> Any:
         return f"\\x{value.hex()}"
     if isinstance(value, Set):
         return sorted(cast("Set[Any]", value), key=str)
+    if isinstance(value, Iterator):
+        raise TypeError(f"{value!r} cannot be printed: what it gives can be read only once; make a list of it")
     return str(value)
