@@ -189,6 +189,38 @@ def test_an_error_in_a_file_names_the_file(empty: str, ship: Ship, files: dict[s
         assert conn.execute("select count(*) from pg_locks where locktype = 'advisory'").fetchone() == (0,)
 
 
+def test_what_a_file_sets_is_set_back(conn: Connection[Any], ship: Ship) -> None:
+    shop = ship(
+        m0001_a="set lock_timeout = '5s'; set work_mem = '8MB'; set local jit = off;",
+        m0002_b="do $$ begin assert current_setting('lock_timeout') = '3s';"
+        " assert (select s.setting = s.reset_val from pg_settings as s where s.name = 'work_mem'); end $$;",
+    )
+    conn.execute("set lock_timeout = '3s'")
+    shop.migrate(conn)
+    jit = "select current_setting('lock_timeout'), s.setting = s.reset_val from pg_settings as s where s.name = 'jit'"
+    assert conn.execute(jit).fetchone() == ("3s", True)
+
+
+def test_a_user_without_rights_hears_what_is_missing(empty: str, conn: Connection[Any], ship: Ship) -> None:
+    shop = ship(m0001_a="create table shop.a (i integer);")
+    shop.migrate(conn)
+    user = f"guest_{uuid.uuid4().hex[:8]}"
+    conn.execute(f"create role {user} login")
+    try:
+        with (
+            psycopg.connect(empty, user=user, autocommit=True) as own,
+            pytest.raises(SchemaMismatch, match="this user may not use the shop: permission denied for schema shop"),
+        ):
+            shop.check_version(own)
+    finally:
+        conn.execute(f"drop role {user}")
+
+
+def test_errors_of_others_are_left_as_they_are(ship: Ship) -> None:
+    error = ValueError("of another library")
+    assert ship(m0001_a="").translate(error) is error
+
+
 def test_nothing_is_made_without_the_engine_or_without_files(conn: Connection[Any], ship: Ship) -> None:
     shop = ship(**{"m0001_a": "create table shop.a (i integer);", "commands/c": "select 1;"})
     roles = {"shop_user": ["catchment_enqueue"]}

@@ -95,7 +95,8 @@ class Schema:
         except psycopg.errors.InsufficientPrivilege as error:
             raise self.mismatch(
                 f"this user may not install {self.title}: {error.diag.message_primary}",
-                hint=f"Run '{self.command}' as a superuser, or as a user with CREATEROLE that owns the database.",
+                hint=f"Run '{self.command}' as a superuser, or as a user with CREATEROLE that owns the database. Roles "
+                "that another user has made: let an administrator grant them to this user WITH ADMIN OPTION.",
             ) from error
 
     def check_version(self, conn: Connection[Any]) -> None:
@@ -109,8 +110,10 @@ class Schema:
         """The statement in ``queries/name.sql``."""
         return files.query(self.package, name)
 
-    def translate(self, error: psycopg.Error) -> Exception:
-        """The application's error for a database error, or that error itself."""
+    def translate(self, error: Exception) -> Exception:
+        """The application's error for a database error, or that error itself, as any other."""
+        if not isinstance(error, psycopg.Error):
+            return error
         if is_missing(error, self.name):
             return self.mismatch(
                 f"{self.title} is not installed in this database, or an older version: {error.diag.message_primary}",
@@ -188,7 +191,7 @@ class Schema:
         missing = [m for m in files.migrations(self.package) if str(m.number) not in applied]
         for migration in missing:
             on_step(migration.name)
-            with conn.transaction():
+            with scripts.transaction(conn):
                 conn.execute(self._text("set local role {role}"))
                 conn.execute(_PATH)
                 scripts.run(conn, [replace(migration, name=f"migration {migration.name}")], self.package)
@@ -206,7 +209,7 @@ class Schema:
         if self.newer(conn) is not None:
             return False
         fingerprint = files.fingerprint(self.package)
-        with conn.transaction():
+        with scripts.transaction(conn):
             conn.execute(self._text("set local role {role}"))
             conn.execute(_PATH)
             row = (
@@ -243,6 +246,11 @@ class Schema:
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             raise self.mismatch(
                 f"{self.title} is not installed in this database", hint=f"Run: {self.command}"
+            ) from error
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise self.mismatch(
+                f"this user may not use {self.title}: {error.diag.message_primary}",
+                hint=f"Let an administrator grant it a role of {self.title}, or use another user.",
             ) from error
         except psycopg.errors.UndefinedColumn as error:
             raise self.mismatch(

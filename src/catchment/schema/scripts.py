@@ -1,19 +1,42 @@
-"""Runs the files of a package in the transaction that is open, and says which file is at fault."""
+"""Runs the files of a package in a transaction, and says which file is at fault."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 from psycopg import Connection
 from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
+from psycopg.sql import SQL, Identifier
 
 from catchment.errors import DefinitionRefused
 from catchment.schema.files import Script
 
 _STATE = "select pg_current_xact_id(), current_user, current_setting('search_path')"
+_SETTINGS = "select s.name, s.setting from pg_settings as s where s.source = 'session'"
+
+
+@contextmanager
+def transaction(conn: Connection[Any]) -> Generator[None]:
+    """A transaction for files. What they SET for the session is set back after it: the connection is the caller's, and
+    the next file expects it as it was. Settings that the server does not know are not listed by it, and stay."""
+    before = _settings(conn)
+    with conn.transaction():
+        yield
+    after = _settings(conn)
+    for name, value in after.items():
+        if name not in before:
+            conn.execute(SQL("reset {}").format(Identifier(*name.split("."))))
+        elif value != before[name]:
+            conn.execute("select set_config(%s, %s, false)", [name, before[name]])
+
+
+def _settings(conn: Connection[Any]) -> dict[str, str]:
+    """What was set for the session."""
+    return dict(conn.cursor(row_factory=tuple_row).execute(_SETTINGS).fetchall())
 
 
 def run(conn: Connection[Any], scripts: Iterable[Script], package: str) -> None:
