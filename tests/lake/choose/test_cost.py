@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from catchment.lake.choose.cost import (
-    ENOUGH,
     FEW_ROWS,
     FIXED_MS,
+    MEMORY,
     Choice,
     Estimate,
     Sample,
@@ -27,7 +27,7 @@ LARGE = Estimate(source_rows=10_000_000, dt_rows=1_000_000, changed_rows=1_000, 
 DEFAULTS = LakeSettings(**SETTINGS)
 
 
-def samples(action: Action, ms: float, units: float, count: int = ENOUGH) -> list[Sample]:
+def samples(action: Action, ms: float, units: float, count: int = 3) -> list[Sample]:
     return [Sample(action.value, units, ms)] * count
 
 
@@ -35,8 +35,7 @@ def share(value: float, changed: int = FEW_ROWS + 1) -> Estimate:
     return Estimate(LARGE.source_rows, LARGE.dt_rows, changed, value)
 
 
-def test_too_few_samples_predict_nothing() -> None:
-    assert predict(samples(Action.FULL, 500, 100, ENOUGH - 1), ["full"], 100) is None
+def test_samples_of_another_action_predict_nothing() -> None:
     assert predict(samples(Action.FULL, FIXED_MS + 500, 100_000), ["full"], 200_000) == FIXED_MS + 1000
     assert predict(samples(Action.INCREMENTAL, 500, 100), ["full"], 100) is None
 
@@ -95,8 +94,8 @@ def test_counted_keys_are_held_against_earlier_times_however_few_they_are() -> N
 
     assert refined(full + slow) == Action.FULL
     assert refined(full + quick) == Action.INCREMENTAL
-    # Without enough times the share decides. And to begin anew has to be worth what was done so far.
-    assert refined(full + slow[:1]) == Action.INCREMENTAL
+    # Without a time the share decides. And to begin anew has to be worth what was done so far.
+    assert refined(full) == Action.INCREMENTAL
     assert refined(full + slow, spent_ms=400) == Action.INCREMENTAL
 
 
@@ -112,14 +111,17 @@ def test_small_tables_are_refreshed_fully() -> None:
     assert choose(Mode.INCREMENTAL, small, [], DEFAULTS).action == Action.INCREMENTAL
 
 
-def test_own_times_decide_when_there_are_enough() -> None:
+def test_own_times_decide_until_they_are_old() -> None:
     full = samples(Action.FULL, FIXED_MS + 1_000, full_units(LARGE))
     units = incremental_units(LARGE, LARGE.key_share * LARGE.dt_rows)
     slow = samples(Action.INCREMENTAL, FIXED_MS + 2_000, units)
     quick = samples(Action.INCREMENTAL, FIXED_MS + 200, units)
     assert choose(Mode.AUTO, LARGE, full + slow, DEFAULTS).reason == "COST"
     assert choose(Mode.AUTO, LARGE, full + quick, DEFAULTS).action == Action.INCREMENTAL
-    assert choose(Mode.AUTO, LARGE, full + slow[:1], DEFAULTS).action == Action.INCREMENTAL
+    assert choose(Mode.AUTO, LARGE, full + slow[:1], DEFAULTS).reason == "COST"
+    many = full[:1] * MEMORY
+    assert choose(Mode.AUTO, LARGE, many[1:] + slow, DEFAULTS).reason == "COST"
+    assert choose(Mode.AUTO, LARGE, many + slow, DEFAULTS).action == Action.INCREMENTAL
 
 
 def test_incremental_never_falls_back_for_cost() -> None:
@@ -171,9 +173,10 @@ def test_what_is_computed_anyway_counts_like_a_full_refresh() -> None:
     assert choose(Mode.AUTO, twice, [], DEFAULTS).reason == "COST"
 
 
-def test_one_refresh_that_took_far_too_long_is_enough() -> None:
-    full = samples(Action.FULL, 900, full_units(LARGE), 1)
-    once = samples(Action.INCREMENTAL, 73_000, incremental_units(LARGE, LARGE.changed_rows), 1)
-    assert choose(Mode.AUTO, LARGE, full + once, DEFAULTS).reason == "COST"
-    slow = samples(Action.INCREMENTAL, 2_000, incremental_units(LARGE, LARGE.changed_rows), 1)
+def test_what_took_far_too_long_is_not_tried_again() -> None:
+    full = samples(Action.FULL, 900, full_units(LARGE), MEMORY)
+    slow, slowest = (
+        samples(Action.INCREMENTAL, ms, incremental_units(LARGE, LARGE.changed_rows), 1) for ms in (2_000, 73_000)
+    )
+    assert choose(Mode.AUTO, LARGE, full + slowest, DEFAULTS).reason == "COST"
     assert choose(Mode.AUTO, LARGE, full + slow, DEFAULTS).action == Action.INCREMENTAL

@@ -2,12 +2,14 @@
 
 An incremental refresh has fixed costs that a full one has not (feeds, keys, a comparison of fewer rows in more
 statements), so small tables are always refreshed fully, and changes of many keys too. In between, the times of the
-table's own earlier refreshes decide, as soon as there are enough: once before the changes are read, and once more when
-the touched keys are counted. How much of a source has changed says little about keys when that source is small, so
-few changes are always counted first.
+table's own earlier refreshes decide: once before the changes are read, and once more when the touched keys are counted.
+How much of a source has changed says little about keys when that source is small, so few changes are always counted
+first.
 
 Before there are samples of incremental refreshes, what one has to read and join (``delta.effort``) is compared with
-what a full one takes: a join of eighteen tables that have all changed is eighteen joins of eighteen tables.
+what a full one takes: a join of eighteen tables that have all changed is eighteen joins of eighteen tables. One sample
+is enough to refresh fully from then on; after ``MEMORY`` refreshes it is forgotten and the guess decides again, so that
+one slow moment does not decide for ever.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ from catchment.lake.types import Action, Mode
 FIXED_MS = 60.0
 """What any refresh takes, however few rows: checks, a commit, a handful of statements."""
 
-ENOUGH = 3
-"""Samples of an action from which on they are trusted."""
+MEMORY = 20
+"""Refreshes of a table after which the time of an incremental one is forgotten."""
 
 SCANNED = 0.02
 """What reading a row of a source that no change touched costs, against a row that is computed."""
@@ -46,7 +48,7 @@ MARGIN = 1.2
 """A guess is good for so much: only beyond that, and by more than ``FIXED_MS``, it decides against the changes."""
 
 FAR_TOO_LONG = 10
-"""An incremental refresh that takes this many times the expected time of a full one is enough as a single sample."""
+"""An incremental refresh that took this many times the expected time of a full one is not tried again."""
 
 SLOWEST_MS_PER_UNIT = 0.05
 """No refresh is expected to do fewer than 20,000 units a second; a sample that says so was too small to tell."""
@@ -141,12 +143,10 @@ def guess_incremental(estimate: Estimate, keys: float, full_ms: float) -> float 
     return FIXED_MS + MS_PER_JOIN * estimate.effort().joins + rate * incremental_units(estimate, keys)
 
 
-def predict(samples: Sequence[Sample], actions: Sequence[str], units: float, *, enough: int = ENOUGH) -> float | None:
-    """The expected milliseconds of so many units of work, or None without enough samples of these actions."""
+def predict(samples: Sequence[Sample], actions: Sequence[str], units: float) -> float | None:
+    """The expected milliseconds of so many units of work, or None without samples of these actions."""
     times = [_scaled(sample, units) for sample in samples if sample.action in actions and sample.units > 0]
-    if len(times) < enough:
-        return None
-    return max(FIXED_MS, median(times))
+    return max(FIXED_MS, median(times)) if times else None
 
 
 def _scaled(sample: Sample, units: float) -> float:
@@ -156,23 +156,23 @@ def _scaled(sample: Sample, units: float) -> float:
 
 
 def predict_full(estimate: Estimate, samples: Sequence[Sample]) -> float:
-    """The expected milliseconds of a full refresh; one sample is better than none."""
+    """The expected milliseconds of a full refresh."""
     units = full_units(estimate)
     own = predict(samples, [Action.FULL.value], units)
-    known = predict(samples, [action.value for action in _FULL], units, enough=1)
-    return own or known or FIXED_MS + FULL_MS_PER_ROW * units
+    other = predict(samples, [action.value for action in _FULL], units)
+    return own or other or FIXED_MS + FULL_MS_PER_ROW * units
 
 
 def predict_incremental(
     estimate: Estimate, keys: float, samples: Sequence[Sample], full_ms: float | None
 ) -> float | None:
-    """The expected milliseconds of an incremental refresh, or None without enough samples. One is enough if it was far
-    too long: nobody wants to see that three times."""
+    """The expected milliseconds of an incremental refresh, or None without samples that are new, or tell enough.
+    ``samples`` are the newest first."""
     units, actions = incremental_units(estimate, keys), [Action.INCREMENTAL.value]
-    known = predict(samples, actions, units)
+    known = predict(samples[:MEMORY], actions, units)
     if known is None and full_ms is not None:
-        first = predict(samples, actions, units, enough=1)
-        known = first if first is not None and first > FAR_TOO_LONG * max(full_ms, FAR_TOO_LONG * FIXED_MS) else None
+        before = predict(samples, actions, units)
+        known = before if before is not None and before > FAR_TOO_LONG * max(full_ms, FAR_TOO_LONG * FIXED_MS) else None
     return known
 
 
