@@ -32,6 +32,10 @@ def move(memory: Memory, by: timedelta) -> None:
 
 
 RECENT = "SELECT id, kind FROM events WHERE ts > now() - INTERVAL 7 DAY AND ts <= now()"
+BROUGHT_BACK = """
+SELECT e.id, f.id AS other, k.label FROM events e JOIN events f ON f.id = e.id AND e.ts < now()
+{} JOIN kinds k ON k.kind = f.kind AND f.n < 3
+"""
 FILTERS = [
     RECENT,
     "SELECT * FROM events WHERE day >= current_date - 7",
@@ -44,7 +48,16 @@ FILTERS = [
     "WITH r AS (SELECT kind, sum(n) AS n FROM events WHERE ts < now() GROUP BY kind)"
     " SELECT label, n FROM r JOIN kinds USING (kind)",
     "SELECT id FROM events WHERE (ts < now()) IS NOT TRUE OR n = 3",
+    BROUGHT_BACK.format("LEFT"),
 ]
+
+
+@pytest.mark.parametrize("side", ["RIGHT", "FULL"])
+def test_a_condition_before_an_outer_join_stays_where_it_is(events: Memory, side: str) -> None:
+    """The outer join brings back what the condition leaves out, so it is no filter."""
+    table = Dynamic(events, BROUGHT_BACK.format(side))
+    assert table.plan.reason == Reason.TIME_DEPENDENT
+    table.check()
 
 
 @pytest.mark.parametrize("query", FILTERS)

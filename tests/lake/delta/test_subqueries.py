@@ -88,6 +88,33 @@ def test_a_subquery_above_groups_reads_the_groups(shop: Memory) -> None:
     )
 
 
+KEYS = [
+    "customer_id IN (SELECT customer_id FROM customers)",
+    "EXISTS (SELECT 1 FROM customers c WHERE c.customer_id = o.customer_id)",
+    "(SELECT max(c.region) FROM customers c WHERE c.customer_id = o.customer_id)",
+    "(SELECT count(*) FROM country)",
+]
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("group", ["1", "ALL", "k", None])
+def test_a_subquery_in_a_key_reads_the_rows(shop: Memory, key: str, group: str | None) -> None:
+    follow(shop, f"SELECT {key} AS k, count(*) AS n, max(amount) AS top FROM orders o GROUP BY {group or key}")
+
+
+def test_a_subquery_in_a_key_alone_reads_the_rows(shop: Memory) -> None:
+    follow(shop, f"SELECT note, count(*) AS n FROM orders o GROUP BY note, {KEYS[2]} HAVING count(*) > 0")
+
+
+def test_a_value_of_distinct_rows_is_one_value(shop: Memory) -> None:
+    """Customers may be there twice, with one region."""
+    follow(
+        shop,
+        "SELECT order_id, (SELECT DISTINCT 'r' || c.customer_id FROM customers c WHERE c.customer_id = o.customer_id)"
+        " AS r FROM orders o",
+    )
+
+
 def test_a_subquery_in_an_aggregate_reads_the_rows(shop: Memory) -> None:
     follow(
         shop,

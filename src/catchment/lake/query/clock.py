@@ -96,10 +96,19 @@ def _filtered_by(call: exp.Expr) -> exp.Select | None:
         if isinstance(parent, exp.Select):
             return parent if isinstance(child, exp.Where) else None
         if isinstance(parent, exp.Join):
-            is_inner = not parent.side and not parent.method and parent.kind in ("", "INNER")
             holder = parent.parent
-            return holder if child.arg_key == "on" and is_inner and isinstance(holder, exp.Select) else None
+            is_filter = child.arg_key == "on" and isinstance(holder, exp.Select) and _filters(parent, holder)
+            return holder if is_filter else None
         if isinstance(parent, exp.Query):
             return None
         child = parent
     return None
+
+
+def _filters(join: exp.Join, select: exp.Select) -> bool:
+    """Whether the condition of a join could as well stand in WHERE: an inner one, with no join after it that brings
+    back what it left out."""
+    joins = joins_of(select)
+    after = joins[[id(item) for item in joins].index(id(join)) + 1 :]
+    is_inner = not join.side and not join.method and join.kind in ("", "INNER")
+    return is_inner and not any(item.side in ("RIGHT", "FULL") for item in after)

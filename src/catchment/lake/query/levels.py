@@ -8,6 +8,8 @@ rows of that level, so it becomes a WHERE when it holds a subquery, and stays wh
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlglot import exp
 
 from catchment.lake.query.functions import Kinds, name_of, window_of
@@ -31,12 +33,13 @@ _WRAPPERS = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
 
 
 def needs_level(tree: exp.Select, kinds: Kinds) -> bool:
-    """Whether a window or a subquery stands above an aggregate or a group."""
+    """Whether a window or a subquery stands above an aggregate or a group. One that is part of a key stands below."""
     if not is_grouped(tree, kinds):
         return False
+    keys = {text(key) for key in _keys_of(tree)}
     above = [*tree.expressions, *(item for name in ("having", "qualify") if (item := part(tree, name)))]
     return any(
-        isinstance(node, exp.Window) or (is_expression(node) and not _inside(node, kinds))
+        isinstance(node, exp.Window) or (is_expression(node) and not _inside(node, tree, keys, kinds))
         for item in above
         for node in own_nodes(item, exp.Window, exp.Query)
     )
@@ -65,7 +68,7 @@ class _Split:
         self.items: dict[str, exp.Expr] = {}
 
     def made(self) -> exp.Select:
-        for item in self._group_items():
+        for item in _keys_of(self.tree):
             self.keys.setdefault(text(item), self._item(item, "g"))
         having = part(self.tree, "having")
         is_above = having is not None and any(is_expression(node) for node in own_nodes(having, exp.Query))
@@ -79,11 +82,6 @@ class _Split:
         outer.set("distinct", self.tree.args.get("distinct"))
         outer.set("from_", exp.From(this=query_as(self._below(with_having=not is_above), self.alias)))
         return outer
-
-    def _group_items(self) -> list[exp.Expr]:
-        """Each key once, those within GROUPING SETS too."""
-        group = part(self.tree, "group")
-        return [key for item in (group.expressions if group is not None else []) for key in group_keys(item)]
 
     def _below(self, *, with_having: bool) -> exp.Select:
         inner = self.tree.copy()
@@ -136,9 +134,15 @@ class _Split:
             mention.replace(column(name, self.alias))
 
 
+def _keys_of(tree: exp.Select) -> list[exp.Expr]:
+    """Each key once, those within GROUPING SETS too."""
+    group = part(tree, "group")
+    return [key for item in (group.expressions if group is not None else []) for key in group_keys(item)]
+
+
 def group_keys(item: exp.Expr) -> list[exp.Expr]:
     """The expressions of an item of GROUP BY, those of grouping sets one by one."""
-    inner = item.unnest()
+    inner = item if isinstance(item, exp.Subquery) else item.unnest()
     if isinstance(inner, (exp.GroupingSets, exp.Rollup, exp.Cube, exp.Tuple)):
         return [key for each in inner.expressions for key in group_keys(each)]
     return [inner]
@@ -157,11 +161,11 @@ def _is_call(node: exp.Expr, kinds: Kinds) -> bool:
     return is_grouping or is_aggregate_call(node, kinds)
 
 
-def _inside(query: exp.Expr, kinds: Kinds) -> bool:
-    """Whether a subquery stands in the argument of an aggregate: then it belongs to the rows below."""
-    node = query.parent
-    while node is not None and not isinstance(node, exp.Query):
-        if is_call(node, kinds) and window_of(node) is None:
+def _inside(query: exp.Expr, tree: exp.Select, keys: Collection[str], kinds: Kinds) -> bool:
+    """Whether a subquery stands in the argument of an aggregate or in a key: then it belongs to the rows below."""
+    node: exp.Expr | None = query
+    while node is not None and node is not tree:
+        if text(node) in keys or (is_call(node, kinds) and window_of(node) is None):
             return True
         node = node.parent
     return False

@@ -223,7 +223,7 @@ class Subqueries(Joining):
             return self._single(query, [])
         if is_global:
             return self._aggregate(apart)
-        query = self.rows_of(apart)
+        query = self.rows_of(apart, is_set=False)
         self.check_free(query)
         return self._single(query, apart.pairs())
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 from catchment.lake.query.correlation import Apart, Pair, outputs_of, take_apart
 from catchment.lake.query.functions import Kinds, aggregates_in
 from catchment.lake.query.subquery_values import some, some_null
-from catchment.lake.query.trees import all_of, column, from_items, named, own_nodes, query_as, select
+from catchment.lake.query.trees import all_of, column, from_items, named, own_nodes, part, query_as, select
 from catchment.lake.reasons import NotIncremental, Reason
 
 Types = Callable[[exp.Query], list[str]]
@@ -46,8 +46,9 @@ class Joining:
             self.rows_of(apart)
         return apart
 
-    def rows_of(self, apart: Apart) -> exp.Select:
-        """A tied subquery that gives rows of its sources, so that taking it apart has left them all there."""
+    def rows_of(self, apart: Apart, *, is_set: bool = True) -> exp.Select:
+        """A tied subquery that gives rows of its sources, so that taking it apart has left them all there. ``is_set``:
+        how often a row comes does not matter."""
         query = apart.select()
         is_other = any(query.args.get(name) for name in ("group", "having", "qualify", "limit", "offset"))
         if is_other or any(
@@ -55,7 +56,10 @@ class Joining:
             for item in query.expressions
         ):
             raise NotIncremental(Reason.SUBQUERY)
-        query.set("distinct", None)
+        if is_set:
+            query.set("distinct", None)
+        elif isinstance(distinct := query.args.get("distinct"), exp.Distinct) and part(distinct, "on") is not None:
+            raise NotIncremental(Reason.SUBQUERY)
         return query
 
     def check_free(self, query: exp.Query) -> None:
