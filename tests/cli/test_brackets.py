@@ -1,4 +1,4 @@
-"""Square brackets in names, errors and hints are shown as they are: Rich would take them for markup."""
+"""Brackets and colons in names, errors and hints are shown as they are: Rich would take them for markup and emoji."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 import catchment.lake
 from catchment.cli import demo_lake, failure, table_show
+from catchment.commands import output
 from catchment.errors import CatchmentError
 from tests.fixtures import spare
 from tests.fixtures.engine import Engine
 
-NAME = "[red]a[/red] \\[b]"
+NAME = "[red]a[/red] \\[b] c:x:1234:d"
 
 
 def run(db: str, *arguments: str) -> str:
@@ -44,7 +44,7 @@ def test_names_and_errors_are_printed_as_they_are(committed: Engine, db: str) ->
 def test_the_hint_of_a_missing_extra_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(demo_lake, "console", Console(width=300, highlight=False))
+    monkeypatch.setattr(output.console, "width", 300)
     monkeypatch.delitem(vars(catchment.lake), "Lake", raising=False)
     for name in [name for name in sys.modules if name.startswith("catchment.lake.")]:
         monkeypatch.delitem(sys.modules, name)
@@ -52,16 +52,16 @@ def test_the_hint_of_a_missing_extra_names_the_extra(
     demo_lake.demo_lake("", tmp_path)
     assert "pip install 'catchment[lake]'" in capsys.readouterr().out
 
-    monkeypatch.setattr(failure, "errors", Console(width=300, highlight=False))
-    error = CatchmentError("dynamic tables need duckdb", hint="Run: pip install 'catchment[lake]'")
+    monkeypatch.setattr(output.errors, "width", 300)
+    error = CatchmentError("dynamic tables need duckdb", hint="Run: pip install 'catchment[lake]' for a:x:1")
     assert failure.show_failure(error) == 1
-    assert "pip install 'catchment[lake]'" in capsys.readouterr().out
+    assert "pip install 'catchment[lake]' for a:x:1" in capsys.readouterr().err
 
 
 def test_nested_values_are_printed_as_they_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(table_show, "console", Console(width=300, highlight=False))
+    monkeypatch.setattr(output.console, "width", 300)
     row = {"sources": [{"name": NAME, "columns": [NAME, {"name": NAME}]}]}
     table_show.show_one(row, as_json=False, names={"sources": "sources"})
     said = capsys.readouterr().out

@@ -28,6 +28,7 @@ BROKEN = {
     "raise MemoryError": "MemoryError",
     "raise RecursionError('x' * 10**6)": "RecursionError: xxx",
     "raise ValueError('a [red]b[/red] [/x] \\\\[c]')": "ValueError: a [red]b[/red] [/x] \\[c]",
+    "raise ValueError('at nomod:x: and q:1234:b')": "ValueError: at nomod:x: and q:1234:b",
     "raise ValueError('a\\x1b[31m [b]\\0')": "ValueError: a\\x1b[31m [b]\\x00",
     "raise ExceptionGroup('two\\n\\nlines', [ValueError()])": "ExceptionGroup: two lines (1 sub-exception)",
     "import no_such_module": "ModuleNotFoundError: No module named 'no_such_module'",
@@ -149,15 +150,21 @@ app = lazy_app("shop", "The [/x] shop.", {
     "number": ("shop_verbs:number", "Is a number."),
     "missing": ("shop_verbs:missing", "Is missing."),
     "leave": ("shop_leaves:verb", "Leaves."),
-    "help": ("shop_verbs:unreadable", "Has unreadable help."),
-    "count": ("shop_verbs:count", "Counts [bold]all[/bold]."),
+    "brackets": ("shop_verbs:brackets", "Has brackets in its help."),
+    "group": ("shop_verbs:group", "Has brackets in verbs."),
+    "count": ("shop_verbs:count", "Counts [bold]all[/bold] [of them] or [all]."),
 })
 """
 VERBS = """
+from typing import Annotated
+import typer
 number = 5
 def count(): print('counted')
-def unreadable():
+def brackets(number: Annotated[int, typer.Option(help='A [number].')] = 1):
     '''See [/x].'''
+group = typer.Typer()
+group.command('one')(brackets)
+group.command('two', epilog='See [/x].')(count)
 """
 
 
@@ -167,7 +174,7 @@ def test_a_lazy_command_that_cannot_be_imported_is_an_error_of_its_own(catchment
     assert (code, err) == (0, "")
     assert "The [/x] shop." in listed
     assert "Is [/x] gone." in listed
-    assert "Counts all." in listed
+    assert "Counts all [of them] or [all]." in listed
     assert "The [/x] shop." in catchment("--help")[1]
     assert catchment("shop", "count") == (0, "counted\n", "")
     for verb, says in {
@@ -180,7 +187,12 @@ def test_a_lazy_command_that_cannot_be_imported_is_an_error_of_its_own(catchment
             code, out, err = catchment("shop", *words)
             assert (code, out) == (1, "")
             assert f"shop {verb} cannot be used: {says}" in err
-    code, _, err = catchment("shop", "help", "--help")
+    for words in (("brackets",), ("group", "one")):
+        code, out, err = catchment("shop", *words, "--help")
+        assert (code, err) == (0, "")
+        assert "See [/x]." in out
+        assert "A [number]." in out
+    code, _, err = catchment("shop", "group", "two", "--help")
     assert code == 1
     assert "error: the help cannot be shown: closing tag '[/x]'" in err
 

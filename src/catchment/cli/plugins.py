@@ -16,7 +16,7 @@ from typing import Any
 
 import typer
 
-from catchment.commands.group import LazyGroup, a_kind, cannot_be_used, plain, readable, said
+from catchment.commands.group import LazyGroup, a_kind, cannot_be_used, make_readable, plain, readable, said
 from catchment.errors import CatchmentError, DefinitionRefused
 
 GROUP = "catchment.commands"
@@ -86,8 +86,7 @@ def _load(entries: list[EntryPoint]) -> Any:
         loaded = entry.load()
         if not isinstance(loaded, typer.Typer):
             raise DefinitionRefused(f"{entry.value} is {a_kind(loaded)}, expected a typer.Typer")
-        made = typer.main.get_command(loaded)
-        made.help = readable(made.help)
+        made = make_readable(typer.main.get_command(loaded))
         made.short_help = readable(made.short_help)
     except KeyboardInterrupt:
         raise

@@ -13,14 +13,17 @@ from importlib import import_module
 from typing import Any, ClassVar, cast
 
 import typer
-from rich.errors import MarkupError
+from rich.default_styles import DEFAULT_STYLES
+from rich.errors import MarkupError, StyleSyntaxError
 from rich.markup import escape, render
+from rich.style import Style
 from typer.core import DEFAULT_MARKUP_MODE, TyperCommand, TyperGroup
 
 from catchment.errors import CatchmentError, DefinitionRefused
 
 Places = Mapping[str, tuple[str, str]]
 _LONGEST = 500
+_TAG = re.compile(r"(\\*)\[([a-z#/@][^[]*?)\]")
 _NAME = re.compile(r"\w[\w-]*")
 _PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
@@ -48,7 +51,7 @@ class LazyCommand(TyperCommand):
             outer.command(self._title)(loaded)
         else:
             raise DefinitionRefused(f"{self._place} is {a_kind(loaded)}, expected a function or a typer.Typer")
-        return typer.main.get_group(outer).commands[self._title]
+        return make_readable(typer.main.get_group(outer).commands[self._title])
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         try:
@@ -127,17 +130,44 @@ def a_kind(value: object) -> str:
 
 
 def plain(text: str) -> str:
-    """A text as the help of a command, with brackets as they are."""
-    return text if DEFAULT_MARKUP_MODE is None else escape(text)
+    """A text as the help of a command, with brackets and colons as they are: ``:x:`` would be an emoji."""
+    return text if DEFAULT_MARKUP_MODE is None else escape(text).replace(":", ":[none][/]")
 
 
 def readable(text: str | None) -> str | None:
     """The help of a command, which may have Rich's markup; brackets that are none are shown as they are."""
+    if text is None or DEFAULT_MARKUP_MODE is None:
+        return text
+    marked = _TAG.sub(_tag, text)
     try:
-        render(text or "")
+        render(marked)
     except MarkupError:
-        return plain(text or "")
-    return text
+        return plain(text)
+    return marked
+
+
+def make_readable(command: Any) -> Any:
+    """The same command, with such help for itself, its parameters and its verbs."""
+    for part in (command, *command.params):
+        if isinstance(getattr(part, "help", None), str):
+            part.help = readable(part.help)
+    if isinstance(command, TyperGroup):
+        for verb in command.commands.values():
+            if not isinstance(verb, LazyCommand):
+                make_readable(verb)
+    return command
+
+
+def _tag(found: re.Match[str]) -> str:
+    """What looks like a tag: as it is if it is one, else as text."""
+    slashes, name = found[1], found[2]
+    if len(slashes) % 2 or name.startswith(("/", "@")) or name in DEFAULT_STYLES:
+        return found[0]
+    try:
+        Style.parse(name)
+    except StyleSyntaxError:
+        return f"\\{found[0]}"
+    return found[0]
 
 
 def _check(name: Any, text: Any, places: Any, group: Any) -> None:

@@ -25,8 +25,8 @@ from rich.text import Text
 
 from catchment.store.json_text import JsonText
 
-console = Console(highlight=False)
-errors = Console(stderr=True, highlight=False)
+console = Console(highlight=False, emoji=False)
+errors = Console(stderr=True, highlight=False, emoji=False)
 
 # From this many columns of the terminal on, tables have what they can do without.
 WIDE = 110
@@ -116,7 +116,7 @@ def print_rows(
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     is_pipe = not console.is_terminal and "COLUMNS" not in os.environ
-    target = Console(highlight=False, width=_PIPE) if is_pipe else console
+    target = Console(highlight=False, emoji=False, width=_PIPE) if is_pipe else console
     room = target.width
     shown = [*columns, *(extra if room >= WIDE else ())]
     # Titles and names are broken first: nothing else can be read in pieces.
