@@ -34,6 +34,7 @@ class Reason(StrEnum):
     COLLATION = "COLLATION"
     UNTRACKED_SOURCE = "UNTRACKED_SOURCE"
     ROWID_HIDDEN = "ROWID_HIDDEN"
+    KEY_TYPE = "KEY_TYPE"
     UNRESOLVED = "UNRESOLVED"
     SYNTAX = "SYNTAX"
     NO_SOURCE = "NO_SOURCE"
@@ -184,6 +185,11 @@ _TEXTS: dict[Reason, _Text] = {
         "full",
         "A source has a column called rowid, which hides the row ids that changes are told apart by.",
         "Rename that column of the source.",
+    ),
+    Reason.KEY_TYPE: _Text(
+        "full",
+        "What rows are grouped, joined or compared by has a type that no table can hold, such as row(a, b) or BIT.",
+        "Group or join by the fields one by one, or by a text.",
     ),
     Reason.UNRESOLVED: _Text(
         "full",

@@ -42,6 +42,7 @@ FULL = {
     Reason.ORDER_DEPENDENT: "SELECT customer_id, any_value(customer_id) AS a FROM orders GROUP BY customer_id",
     Reason.COLLATION: "SELECT note COLLATE NOCASE AS note, count(*) AS n FROM orders GROUP BY 1",
     Reason.UNTRACKED_SOURCE: "SELECT order_id, r.range FROM orders, range(2) AS r",
+    Reason.KEY_TYPE: "SELECT count(*) AS n FROM orders GROUP BY customer_id, row(note, amount)",
     Reason.UNRESOLVED: "SELECT min(COLUMNS('.*_id')) FROM orders",
     Reason.SYNTAX: "SELECT order_id, 3! AS f FROM orders",
     Reason.NO_SOURCE: "SELECT 1 AS one",
@@ -70,6 +71,13 @@ def test_limit_without_order_has_no_definite_result(shop: Memory, query: str) ->
 
 
 MORE_FULL = [
+    ("SELECT order_id, count(*) OVER (PARTITION BY (note, amount)) AS n FROM orders", Reason.KEY_TYPE),
+    ("SELECT count(*) AS n FROM orders GROUP BY customer_id::BIT", Reason.KEY_TYPE),
+    (
+        "SELECT order_id FROM orders WHERE row(note, order_id) IN (SELECT row(region, 1) FROM customers)",
+        Reason.KEY_TYPE,
+    ),
+    ("SELECT count(*) AS n FROM (SELECT DISTINCT row(note, amount) AS x FROM orders)", Reason.KEY_TYPE),
     ("SELECT o.order_id, n.name FROM orders o POSITIONAL JOIN country n", Reason.ASOF_JOIN),
     ("SELECT order_id, generate_subscripts([1, 2], 1) AS u FROM orders", Reason.LATERAL),
     ("SELECT o.order_id FROM orders o, (SELECT o.amount AS n) AS l", Reason.UNRESOLVED),
@@ -93,12 +101,20 @@ MORE_FULL = [
 ]
 
 
+def test_a_deep_expression_is_read(shop: Memory) -> None:
+    query = f"SELECT order_id, {' + '.join(['order_id'] * 200)} AS s, {'(' * 60}note{')' * 60} AS n FROM orders"
+    assert Dynamic(shop, query).plan.reason is None
+    deeper = f"SELECT {'abs(' * 900}order_id{')' * 900} AS x FROM orders"
+    assert code(shop, deeper) == Reason.PARSE_ERROR
+
+
 @pytest.mark.parametrize(("query", "reason"), MORE_FULL, ids=[query for query, _ in MORE_FULL])
 def test_other_ways_to_a_reason(shop: Memory, query: str, reason: Reason) -> None:
     assert Dynamic(shop, query).plan.reason == reason
 
 
 INCREMENTAL = [
+    "SELECT note, count(DISTINCT (customer_id, amount)) AS n FROM orders GROUP BY note",
     "SELECT customer_id, string_agg(note, ',' ORDER BY note) AS l FROM orders GROUP BY 1",
     "SELECT order_id, age(TIMESTAMP '2000-01-01', TIMESTAMP '2001-01-01') AS a FROM orders",
     "SELECT order_id, lag(amount) OVER (PARTITION BY note ORDER BY order_id) AS l FROM orders",

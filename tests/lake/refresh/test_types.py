@@ -76,3 +76,29 @@ def test_a_sum_that_cannot_be_stored_fails_the_refresh_and_not_the_table(kind: s
     lake_case.refresh("sums")
     lake_case.check("sums")
     assert lake_case.leftovers() == {}
+
+
+ALIKE = {
+    "due": "SELECT (DATE '2026-02-01' + i)::DATE AS due, count(*) AS n FROM t GROUP BY 1",
+    "dues": "SELECT DISTINCT (DATE '2026-02-01' + i)::DATE AS due FROM t",
+    "late": "SELECT k FROM t WHERE DATE '2026-02-01' + i > DATE '2026-03-02'",
+    "text": "SELECT f::VARCHAR AS f, sum(k) AS s FROM t GROUP BY 1",
+    "first": "SELECT l[1]::VARCHAR AS f, count(*) AS n FROM t GROUP BY 1",
+}
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_values_that_are_equal_but_not_the_same_are_told_apart(name: str, lake_case: LakeCase) -> None:
+    lake_case.make("t", "k INTEGER, f DOUBLE, i INTERVAL, l DOUBLE[]", [[1, 1.0, "1 day", [1.0]]])
+    head = f"CREATE DYNAMIC TABLE {name} SCHEDULER = DISABLE REFRESH_MODE = INCREMENTAL AS"
+    lake_case.create(f"{head} {ALIKE[name]}")
+    lake_case.refresh(name)
+    lake_case.sql(
+        "INSERT INTO t VALUES (7, 0.0, INTERVAL 1 MONTH, [0.0]), (8, '-0.0', INTERVAL 30 DAY, ['-0.0']),"
+        " (9, '-0.0', INTERVAL 30 DAY, ['-0.0'])"
+    )
+    assert lake_case.refresh(name)["action"] == "incremental"
+    lake_case.check(name)
+    lake_case.sql("UPDATE t SET f = '-0.0', i = INTERVAL 30 DAY, l = ['-0.0'] WHERE k = 7")
+    assert lake_case.refresh(name)["action"] == "incremental"
+    lake_case.check(name)

@@ -21,9 +21,9 @@ from catchment.errors import TableRefused
 from catchment.lake.delta.buckets import Method, is_integer
 from catchment.lake.delta.build import Builder
 from catchment.lake.delta.compile import all_rows
-from catchment.lake.delta.layout import Layout, check_visible, is_same_value, stored_type
+from catchment.lake.delta.layout import Layout, check_visible, has_nameless_fields, is_same_value, stored_type
 from catchment.lake.delta.plan import Part, Plan
-from catchment.lake.delta.relation import Block, Opaque, Source, Table
+from catchment.lake.delta.relation import Block, Opaque, Source, Table, blocks_below, wants_rid
 from catchment.lake.delta.render import Joined, Renderer, put_from
 from catchment.lake.delta.states import States, find_states
 from catchment.lake.names import RID
@@ -52,7 +52,14 @@ def analyse(definition: Definition, schema: SchemaView, *, stored: Layout | None
     they were made for it. The plan's layout may differ all the same (a source has another type), which a caller that
     wants to go on with the stored rows has to check.
     """
-    return _Analysis(definition, schema, stored).plan()
+    try:
+        return _Analysis(definition, schema, stored).plan()
+    except RecursionError as error:
+        raise refused(
+            Reason.PARSE_ERROR,
+            "the query is nested too deep to be read",
+            hint="Move a part of it into a dynamic table of its own.",
+        ) from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +114,12 @@ class _Analysis:
         resolved = self._resolved()
         used = self._used(resolved)
         outcome = self._look(resolved)
-        plan = self._plan(outcome, used)
+        try:
+            plan = self._plan(outcome, used)
+        except TableRefused as error:
+            if not outcome.blocks or error.code != Reason.UNSUPPORTED_TYPE:
+                raise
+            return self._plan(_Outcome((), (), Reason.KEY_TYPE), used)  # raises for an output
         if outcome.blocks and not self._is_sound(plan):
             plan = self._plan(_Outcome((), (), Reason.UNRESOLVED), used)
         return plan
@@ -119,7 +131,7 @@ class _Analysis:
         reason = self._reason(outcome)
         layout, parts = self._layout(blocks, states, outcome)
         tables = tuple(
-            Table(number, table, used[number], _wants_rid(number, blocks))
+            Table(number, table, used[number], wants_rid(number, blocks))
             for number, table in enumerate(self.parsed.tables, start=1)
             if number != self.clock
         )
@@ -216,6 +228,10 @@ class _Analysis:
         types = [self._block_types(block) for block in blocks]
         if len(blocks) == 1 and types[0] != [item.type for item in self.parsed.columns]:
             raise NotIncremental(Reason.UNRESOLVED)
+        if _makes_structs(self.parsed.tree):
+            native = [kind for block in blocks for below in blocks_below(block) for kind in self._block_types(below)]
+            if any(map(has_nameless_fields, native)):
+                raise NotIncremental(Reason.KEY_TYPE)
 
     def _block_types(self, block: Block) -> list[str]:
         return [item.type for item in self._describe(last_text(Renderer(frozenset()).block(block, "new")))]
@@ -334,24 +350,9 @@ def _whole(tree: exp.Query, width: int) -> Block:
     return Block(0, exp.Select(expressions=items), (source,), "rows", tuple(column(name, "__w") for name in names))
 
 
-def _wants_rid(number: int, blocks: Sequence[Block]) -> bool:
-    def wants(block: Block) -> bool:
-        for source in block.sources:
-            relation = source.relation
-            if isinstance(relation, Table) and relation.occurrence == number and _mentions(block, source.alias):
-                return True
-            if isinstance(relation, Block) and wants(relation):
-                return True
-        return False
-
-    return any(wants(block) for block in blocks)
-
-
-def _mentions(block: Block, alias: str) -> bool:
-    trees = [*block.key, *block.tree.expressions]
-    return any(
-        mention.name == RID and mention.table == alias for tree in trees for mention in tree.find_all(exp.Column)
-    )
+def _makes_structs(tree: exp.Expr) -> bool:
+    """Whether a query may make structs without names for their fields."""
+    return tree.find(exp.Tuple) is not None or "row(" in text(tree).lower()
 
 
 def _hash(sql: str, layout: Layout) -> str:

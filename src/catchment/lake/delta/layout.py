@@ -103,6 +103,11 @@ def is_same_value(native: str, stored: str) -> bool:
     return native == stored or _SAME_VALUE.get(native) == stored or (native.startswith("ENUM(") and stored == "VARCHAR")
 
 
+def has_nameless_fields(native: str) -> bool:
+    """Whether a type has a struct without names for its fields, of which DuckDB makes no table."""
+    return any(map(_is_nameless, data_type(native).find_all(exp.DataType)))
+
+
 def check_visible(columns: Sequence[Column]) -> None:
     """TableRefused for output names that cannot be columns of one table."""
     for item in columns:
@@ -117,13 +122,17 @@ def check_visible(columns: Sequence[Column]) -> None:
 def _check(node: exp.Expr, column: Column) -> None:
     if isinstance(node, exp.DataType) and node.this in _REFUSED:
         raise refused(Reason.UNSUPPORTED_TYPE, f"the column {column.name!r} has the type {column.type}")
-    is_struct = isinstance(node, exp.DataType) and node.this == exp.DType.STRUCT
-    if is_struct and not all(isinstance(field, exp.ColumnDef) for field in node.expressions):
+    if _is_nameless(node):
         raise refused(
             Reason.UNSUPPORTED_TYPE,
             f"the fields of the column {column.name!r} have no names: {column.type}",
             hint="Name them: {'a': x, 'b': y} instead of row(x, y) or (x, y).",
         )
+
+
+def _is_nameless(node: exp.Expr) -> bool:
+    is_struct = isinstance(node, exp.DataType) and node.this == exp.DType.STRUCT
+    return is_struct and not all(isinstance(field, exp.ColumnDef) for field in node.expressions)
 
 
 def _stored_node(node: exp.Expr) -> exp.Expr:

@@ -7,12 +7,13 @@ named with their source and quoted identifiers; none holds its own FROM, ``rende
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from sqlglot import exp
 
+from catchment.lake.names import RID
 from catchment.lake.query import clock
 from catchment.lake.query.trees import owners
 from catchment.lake.types import SourceTable
@@ -133,6 +134,34 @@ def tables_below(relation: Relation) -> Iterator[Table]:
     elif isinstance(relation, Block):
         for source in relation.sources:
             yield from tables_below(source.relation)
+
+
+def blocks_below(relation: Relation) -> Iterator[Block]:
+    """The queries that a relation is made of, itself included."""
+    if isinstance(relation, UnionAll):
+        for branch in relation.branches:
+            yield from blocks_below(branch)
+    elif isinstance(relation, Block):
+        yield relation
+        for source in relation.sources:
+            yield from blocks_below(source.relation)
+
+
+def wants_rid(number: int, blocks: Sequence[Block]) -> bool:
+    """Whether the row ids of a table are asked for."""
+    return any(
+        isinstance(source.relation, Table) and source.relation.occurrence == number and _asks_rid(below, source.alias)
+        for block in blocks
+        for below in blocks_below(block)
+        for source in below.sources
+    )
+
+
+def _asks_rid(block: Block, alias: str) -> bool:
+    trees = [*block.key, *block.tree.expressions]
+    return any(
+        mention.name == RID and mention.table == alias for tree in trees for mention in tree.find_all(exp.Column)
+    )
 
 
 def is_changed(relation: Relation, changed: frozenset[int]) -> bool:

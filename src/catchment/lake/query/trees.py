@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TypeVar
@@ -13,6 +14,9 @@ from catchment.lake.reasons import Reason, refused
 
 DIALECT = Verbatim()
 T = TypeVar("T", bound=exp.Expr)
+
+# A level of a tree takes about a dozen frames, and DuckDB reads up to a thousand levels.
+sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 
 
 def text(tree: exp.Expr) -> str:

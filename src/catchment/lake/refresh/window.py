@@ -15,6 +15,7 @@ them is computed from the beginning.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,7 @@ ROWID_LIMIT = 10**18
 """Rows that were inserted and updated in one transaction have ids from here on, the same ones in every transaction."""
 
 _SNAPSHOT = "__snapshot"
+_HAS_ALIKES = re.compile(r"\b(FLOAT|DOUBLE|INTERVAL|TIME WITH TIME ZONE)\b")
 _FORCED = {
     Reason.FIRST_FILL: Action.REINITIALIZE,
     Reason.DEFINITION_CHANGED: Action.REINITIALIZE,
@@ -299,14 +301,17 @@ def _tally(work: Work, raw: str) -> tuple[int, int, int, int]:
 
 def _consolidate(work: Work, source: Bound) -> int:
     """What is left of the changes when those that cancel each other are gone: no-op updates, changes of columns that
-    are not used, rows that came and went, files that were written anew."""
+    are not used, rows that came and went, files that were written anew. Values that are equal but not the same, such as
+    0.0 and -0.0 or a month and 30 days, do not cancel each other: an expression may tell them apart."""
     table = source.table
     names = [quoted(name) for name in (*table.used, *([RID] if table.wants_rid else []))]
+    alike = [quoted(name) for name, column in used_columns(source).items() if _HAS_ALIKES.search(column.type)]
+    group = [*names, *(f"CAST({name} AS VARCHAR)" for name in alike)]
     raw = f"o{table.occurrence}_raw"
     count = work.make(
         f"o{table.occurrence}_delta",
         f"SELECT {', '.join(names)}, CAST(sum({quoted(WEIGHT)}) AS BIGINT) AS {quoted(WEIGHT)} FROM {quoted(raw)}"
-        f" GROUP BY {', '.join(names)} HAVING sum({quoted(WEIGHT)}) <> 0",
+        f" GROUP BY {', '.join(group)} HAVING sum({quoted(WEIGHT)}) <> 0",
     )
     work.drop(raw)
     return count
