@@ -44,6 +44,18 @@ def test_new_schedule_only_gets_its_first_time(engine: Engine) -> None:
     assert _fire(engine) is None
     assert engine.states() == {}
     assert _due(engine) == []
+    assert engine.value("select last_at from worker.schedule") is None
+
+
+def test_upkeep_names_only_schedules_that_fired(hourly: Engine) -> None:
+    hourly.conn.execute("insert into worker.schedule (name, command, every) values ('new', 'act', '1 hour')")
+    fired = hourly.value("select worker.keep_engine()")["fired"]
+    assert [(each["schedule"], each["id"]) for each in fired] == [
+        ("hourly", hourly.value("select last_task_id from worker.schedule where name = 'hourly'"))
+    ]
+    # The time of one that fired in what is the future now is forgotten, and nothing is said.
+    advance_clock(hourly, "-5 hours")
+    assert "fired" not in hourly.value("select worker.keep_engine()")
 
 
 def test_due_schedule_enqueues_its_task_and_moves_on(hourly: Engine) -> None:

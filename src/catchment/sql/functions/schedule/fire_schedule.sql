@@ -31,7 +31,7 @@ begin
   end if;
   update worker.schedule as s
      set next_at      = worker.next_time(s.every, s.cron, s.timezone, v_schedule.next_at, v_now),
-         last_at      = case when v_task_id is null then least(s.last_at, v_now) else v_now end,
+         last_at      = case when v_task_id is not null then v_now when s.last_at <= v_now then s.last_at end,
          last_task_id = coalesce(v_task_id, s.last_task_id)
    where s.name = p_name;
   return v_task_id;
