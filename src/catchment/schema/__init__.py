@@ -4,7 +4,8 @@ The package that a ``Schema`` names has the SQL. All parts but the migrations ar
 
     migrations/0001_name.sql   tables: each is applied once, in the order of the numbers
     functions/ profiles.sql views/ triggers/ grants.sql grants/
-                               run again by each upgrade that changes one of them, as the owner of the schema
+                               run again by each upgrade that changes one of them or applies a
+                               migration, as the owner of the schema
     commands/                  run after them as catchment_owner: queues, commands and schedules of the application
     queries/name.sql           statements of the application's Python, which schema.query(name) reads
 """

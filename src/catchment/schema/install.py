@@ -1,8 +1,8 @@
 """Install and upgrade a schema, and check whether it is compatible with this version of its package.
 
 Each migration is one transaction under a session lock, so a broken one leaves nothing and can be run again.
-Functions, views, triggers and grants are re-created as a whole whenever their text changed. An older version of the
-package never overwrites what a newer one wrote.
+Functions, views, triggers and grants are re-created as a whole whenever their text changed or a migration was applied.
+An older version of the package never overwrites what a newer one wrote.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ OnStep = Callable[[str], None]
 
 # Names in what is created must not resolve to objects that others have put into the search path.
 _PATH = "set local search_path = pg_catalog, pg_temp"
-
+# The fingerprint between a migration and the functions that come after it.
+UNFINISHED = ""
 
 _HINT = "Such as catchment.connect()."
 
@@ -37,7 +38,8 @@ _HINT = "Such as catchment.connect()."
 @dataclass(frozen=True, slots=True)
 class Upgrade:
     """What ``Schema.migrate`` did: the names of the migrations ``applied``, and whether ``routines_changed``. ``newer``
-    names the newer version that wrote the schema, which was left alone."""
+    names the newer version that wrote the schema, which was left alone: its release, or its last migration if its
+    upgrade broke off before it wrote the functions."""
 
     applied: tuple[str, ...]
     routines_changed: bool
@@ -100,9 +102,10 @@ class Schema:
             ) from error
 
     def check_version(self, conn: Connection[Any]) -> None:
-        """Raise ``mismatch`` unless this code can work with the schema in the database."""
+        """Raise ``mismatch`` unless this code can work with the schema in the database: it has all migrations, and the
+        functions of this version or those of a newer one that is compatible with it."""
         _check_connection(conn)
-        problem = self.misfit(*self._state(conn)[:2])
+        problem = self.misfit(*self._state(conn))
         if problem is not None:
             raise problem
 
@@ -133,33 +136,47 @@ class Schema:
         return files.migrations(self.package)[-1].number
 
     def version_query(self) -> Composed:
-        """Reads the digests of the migrations that were applied, what the schema is compatible with, and the release
-        that wrote it."""
+        """Reads the digests of the migrations that were applied, what the schema is compatible with, the release that
+        wrote its functions, and their fingerprint."""
         return self._text(statements.VERSION)
 
-    def misfit(self, applied: Mapping[str, str], compatible_from: int | None) -> SchemaMismatch | None:
+    def misfit(
+        self, applied: Mapping[str, str], compatible_from: int | None, release: str | None, fingerprint: str | None
+    ) -> SchemaMismatch | None:
         """Why this code cannot work with what ``version_query`` reads; None if it can."""
-        if not applied or compatible_from is None:
+        if not applied or compatible_from is None or release is None:
             return self.mismatch(f"schema {self.name} is half installed", hint=f"Run: {self.command}")
         if (problem := self._changed(applied)) is not None:
             return problem
+        is_newer = release_order(release) > release_order(self.release)
+        upgrade = f"Upgrade {self.title} on this machine."
         lacks = [m.name for m in files.migrations(self.package) if str(m.number) not in applied]
         if lacks:
             return self.mismatch(
                 f"schema {self.name} lacks migration {lacks[0]}, which this version of {self.title} needs",
-                hint=f"Run: {self.command}",
+                hint=upgrade if is_newer else f"Run: {self.command}",
             )
         if compatible_from > self.newest:
             return self.mismatch(
                 f"schema {self.name} works with migration {compatible_from} and newer, "
                 f"this version of {self.title} knows {self.newest}",
-                hint=f"Upgrade {self.title} on this machine.",
+                hint=upgrade,
+            )
+        if is_newer or len(applied) > len(files.migrations(self.package)):
+            return None  # its functions work for this version too, also while an upgrade to it is under way
+        if fingerprint == UNFINISHED:
+            return self.mismatch(f"an upgrade of schema {self.name} was not completed", hint=f"Run: {self.command}")
+        if fingerprint != files.fingerprint(self.package):
+            return self.mismatch(
+                f"the functions of schema {self.name}, written by version {release}, are not those of this version of "
+                f"{self.title}, {self.release}",
+                hint=f"Run: {self.command}",
             )
         return None
 
     def newer(self, conn: Connection[Any]) -> str | None:
         """The version that wrote this schema, if it is newer than this code. Raises ``mismatch`` if it does not fit."""
-        applied, compatible_from, release = self._state(conn)
+        applied, compatible_from, release, fingerprint = self._state(conn)
         last = max(map(int, applied), default=0)
         if release is not None and release_order(release) > release_order(self.release):
             newer = release
@@ -167,7 +184,7 @@ class Schema:
             newer = f"migration {last}"  # an upgrade that was broken off before it wrote the functions
         else:
             return None
-        problem = self.misfit(applied, compatible_from)
+        problem = self.misfit(applied, compatible_from, release, fingerprint)
         if problem is not None:
             raise problem
         return newer
@@ -199,10 +216,19 @@ class Schema:
                     self._text("insert into {migration} (number, name, digest) values (%s, %s, %s)"),
                     [migration.number, migration.name, migration.digest],
                 )
+                # Views may have gone and tables may lack their grants, so routines are created again after it. Code
+                # that does not know the migration is refused from here on if it is to be, not from the end on.
+                conn.execute(
+                    self._text(
+                        "update {version} set fingerprint = %s, compatible_from = greatest(compatible_from, %s)"
+                    ),
+                    [UNFINISHED, min(migration.number, self.compatible_from)],
+                )
         return tuple(m.name for m in missing)
 
     def recreate_routines(self, conn: Connection[Any], on_step: OnStep, *, again: bool = False) -> bool:
-        """Create functions, views and grants again if their text has changed; returns whether they were. Under a lock.
+        """Create functions, views and grants again if their text has changed or a migration was applied; returns
+        whether they were. Under a lock.
 
         Those that a newer version wrote stay.
         """
@@ -239,7 +265,7 @@ class Schema:
             )
             return changed
 
-    def _state(self, conn: Connection[Any]) -> tuple[dict[str, str], int | None, str | None]:
+    def _state(self, conn: Connection[Any]) -> tuple[dict[str, str], int | None, str | None, str | None]:
         """What ``version_query`` reads. Raises ``mismatch`` if it cannot be read."""
         try:
             row = _rows(conn).execute(self.version_query()).fetchone()
@@ -257,7 +283,7 @@ class Schema:
                 f"schema {self.name} was not written by a released version of {self.title}",
                 hint="It cannot be upgraded: use a new database.",
             ) from error
-        return row if row is not None else ({}, None, None)
+        return row if row is not None else ({}, None, None, None)
 
     def _changed(self, applied: Mapping[str, str]) -> SchemaMismatch | None:
         """The error of a migration that is not the one that was applied under its number."""

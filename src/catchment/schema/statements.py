@@ -64,7 +64,7 @@ create table if not exists {version} (
 
 VERSION: LiteralString = """
 select (select coalesce(jsonb_object_agg(m.number, m.digest), '{{}}') from {migration} as m),
-       v.compatible_from, v.release
+       v.compatible_from, v.release, v.fingerprint
   from (select) as one
   left join {version} as v on true
 """

@@ -34,5 +34,5 @@ def check_version(conn: Connection[Any]) -> None:
 
 async def find_misfit(conn: AsyncConnection[Any]) -> SchemaMismatch | None:
     """Why this code can no longer work with the schema in the database; ``None`` if it can."""
-    ((applied, compatible_from, _),) = await (await conn.execute(ENGINE.version_query())).fetchall()
-    return ENGINE.misfit(applied, compatible_from)
+    (state,) = await (await conn.execute(ENGINE.version_query())).fetchall()
+    return ENGINE.misfit(*state)
