@@ -2429,6 +2429,7 @@ REVOKE ALL ON FUNCTION register.guard_primary() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_region() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_root() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_statistic() FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.has_scratch(VARIADIC p_tables text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.history_facet_key(p_unit_type text, p_primary_activity_category_path text, p_secondary_activity_category_path text, p_sector_path text, p_legal_form_id integer, p_physical_region_path text, p_physical_country_id integer, p_unit_size_id integer, p_status_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.history_facts(p_round_id bigint, p_report text, p_is_lookup boolean, p_periods register.period[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.history_name(p_report text) FROM PUBLIC;

@@ -20,6 +20,7 @@ begin
   if exists (select from register.base_change_log as b where b.round_id is null) then
     return;
   end if;
+  perform register.has_scratch('was_unit', 'was_history', 'was_unit_facet', 'was_history_facet');
   begin
     create temporary table was_unit on commit drop as select r.* from register.statistical_unit_row as r;
     create temporary table was_history on commit drop as select r.* from register.statistical_history_row as r;

@@ -11,7 +11,7 @@ create or replace function register.closed_groups(p_enterprise_ids integer[])
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if to_regclass('pg_temp.p_group') is null then
+  if not register.has_scratch('p_group', 'p_bridge') then
     create temporary table p_group (enterprise_id integer primary key, label integer not null) on commit delete rows;
     create temporary table p_bridge (unit_type text not null, unit_id integer not null, enterprise_id integer not null,
                                      primary key (unit_type, unit_id, enterprise_id)) on commit delete rows;

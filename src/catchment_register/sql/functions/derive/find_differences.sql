@@ -19,7 +19,7 @@ declare
   v_groups         integer[] := '{}';
   v_count          bigint;
 begin
-  if to_regclass('pg_temp.p_diff') is null then
+  if not register.has_scratch('p_diff') then
     create temporary table p_diff (unit_type text collate "C", unit_id integer) on commit delete rows;
   end if;
   -- Empty, unless this transaction has been here before.

@@ -13,7 +13,8 @@ as $$
 declare
   c_small constant bigint := 1048576;
 begin
-  if to_regclass('pg_temp.b_slice') is not null then
+  if register.has_scratch('b_slice', 'b_activity', 'b_location', 'b_contact', 'b_stat', 'b_person', 'b_relation',
+                          'b_segment', 'b_own', 'b_moment', 'b_part', 'b_row') then
     if pg_relation_size('pg_temp.b_own') > c_small then
       truncate pg_temp.b_slice, pg_temp.b_activity, pg_temp.b_location, pg_temp.b_contact, pg_temp.b_stat,
                pg_temp.b_person, pg_temp.b_relation, pg_temp.b_segment, pg_temp.b_own, pg_temp.b_moment, pg_temp.b_part,

@@ -10,6 +10,7 @@ create or replace function register.choose_power_roots()
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform register.has_scratch('g_root');
   create temporary table g_root on commit drop as
   with recursive
   unclear as (

@@ -9,7 +9,7 @@ create or replace function register.name_components()
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if to_regclass('pg_temp.g_component') is null then
+  if not register.has_scratch('g_component') then
     create temporary table g_component (label integer primary key, power_group_id integer) on commit delete rows;
   end if;
   -- Empty, unless this transaction has been here before.

@@ -13,7 +13,7 @@ declare
   v_frontier integer[] := register.id_array(p_legal_unit_ids);
   v_depth    integer := 0;
 begin
-  if to_regclass('pg_temp.g_unit') is null then
+  if not register.has_scratch('g_unit', 'g_edge') then
     create temporary table g_unit (unit_id integer primary key, label integer not null,
                                    level integer) on commit delete rows;
     create temporary table g_edge (influencing_id integer not null, influenced_id integer not null,

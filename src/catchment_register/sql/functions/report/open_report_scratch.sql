@@ -9,7 +9,8 @@ create or replace function register.open_report_scratch()
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if to_regclass('pg_temp.moment_part') is not null then
+  if register.has_scratch('wanted_facet', 'open_extreme', 'known_min', 'wanted_unit', 'moment_part', 'moment_sum',
+                          'count_sum', 'moment_merge', 'moment_piece', 'moment_merged', 'unit_facet_sum') then
     return;
   end if;
   -- Facets with an extreme to look up, and the units that may hold it.
