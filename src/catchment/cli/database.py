@@ -10,7 +10,7 @@ import psycopg
 from psycopg import Connection
 from psycopg.sql import Identifier
 
-from catchment.errors import RequestRefused
+from catchment.errors import RequestRefused, SchemaMismatch
 from catchment.store.connect import connect_ours, find_dsn
 from catchment.store.migrate import check_version
 
@@ -35,8 +35,11 @@ def open_database(dsn: str | None, role: Role) -> Generator[Connection[Any]]:
         try:
             check_version(conn)
             yield conn
-        except psycopg.errors.InsufficientPrivilege as error:
-            raise _not_allowed(user, role, str(error.diag.message_primary)) from error
+        except (psycopg.errors.InsufficientPrivilege, SchemaMismatch) as error:
+            denied = error.__cause__ if isinstance(error, SchemaMismatch) else error
+            if not isinstance(denied, psycopg.errors.InsufficientPrivilege):
+                raise
+            raise _not_allowed(user, role, str(denied.diag.message_primary)) from error
 
 
 _IS_READ_ONLY = "select current_setting('default_transaction_read_only')::boolean and not pg_is_in_recovery()"
@@ -51,10 +54,12 @@ def check_may_run(conn: Connection[Any]) -> None:
         raise _not_allowed(conn.info.user, "catchment_worker", "running tasks is not granted to it")
 
 
-# Hints for errors that come from a setting of the role, the database or the server, by SQLSTATE.
+# Hints for errors that come from a right or a setting of the role, the database or the server, by SQLSTATE.
 _HINTS = {
     "25006": "Sessions of this user are read-only. Connect to the primary server; if it is that one, look for"
     " default_transaction_read_only: alter role … reset default_transaction_read_only, or alter database … reset it.",
+    "42501": "It needs a role of Catchment: catchment_read to look, catchment_enqueue to enqueue, catchment_worker for"
+    " all else. Let an administrator grant it one.",
     "57014": "If the statement_timeout of this user is short, allow more: alter role … set statement_timeout = '1min'."
     " The timeout of a command limits its handlers.",
 }

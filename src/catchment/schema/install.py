@@ -276,7 +276,7 @@ class Schema:
         except psycopg.errors.InsufficientPrivilege as error:
             raise self.mismatch(
                 f"this user may not use {self.title}: {error.diag.message_primary}",
-                hint=f"Let an administrator grant it a role of {self.title}, or use another user.",
+                hint=f"Let an administrator grant it one of the roles {', '.join([*self.roles] or [self.owner])}.",
             ) from error
         except psycopg.errors.UndefinedColumn as error:
             raise self.mismatch(

@@ -19,7 +19,7 @@ from catchment.errors import LakeUnavailable, RequestRefused, SchemaMismatch
 from catchment.lake.duck.address import LakeAddress, parse
 from catchment.lake.duck.catalog import read_address
 from catchment.lake.duck.duck import Duck
-from catchment.lake.duck.verify import verify
+from catchment.lake.duck.verify import has_lake, verify
 from catchment.lake.settings import LakeSettings
 from catchment.lake.sql import LAKE
 from catchment.schema.files import fingerprint
@@ -187,6 +187,14 @@ def test_without_an_address_there_must_be_a_lake(engine_db: str, settings: LakeS
         install_lake(engine_db, None, settings)
     assert raised.value.code == "NO_LAKE"
     assert raised.value.hint == "Say where its data are to be kept: --lake or CATCHMENT_LAKE."
+    with psycopg.connect(engine_db) as conn:
+        assert not has_lake(conn)
+
+
+def test_a_lake_that_was_begun_alone_is_said(engine_db: str) -> None:
+    with psycopg.connect(engine_db, autocommit=True) as conn:
+        LAKE.apply_migrations(conn, lambda _: None)
+        assert verify(conn) == ["the lake is not completely installed"]
 
 
 def test_another_place_than_the_lake_has_is_refused(lake_case: LakeCase, tmp_path: Path) -> None:

@@ -130,6 +130,9 @@ def test_or_alter_computes_only_what_another_query_asks_for(lake: Lake, lake_cas
     assert (found["comment"], found["properties"]["target_lag"]) == ("by region", 7200)
     (made,) = lake.create(totals(how="OR ALTER", properties="TARGET_LAG = '2 hours' COMMENT = 'by region'"))
     assert made.change == "unchanged"
+    words = "TARGET_LAG = '2 hours' COMMENT = 'by region' INITIALIZE = ON_SCHEDULE"
+    (made,) = lake.create(totals(how="OR ALTER", properties=words))
+    assert made.change == "unchanged"
     (made,) = lake.create(totals(MOST, how="OR ALTER"))
     assert (made.change, lake_case.rows("totals")) == ("replaced", NEW)
     (made,) = lake.create(totals(how="OR ALTER").replace("totals", "fresh", 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,6 +14,7 @@ from psycopg.conninfo import make_conninfo
 from catchment.errors import CatchmentError
 from catchment.lake.facade import Lake
 from catchment.lake.tasks.worker import run_here
+from tests.fixtures import spare
 from tests.fixtures.lake_case import LakeCase
 
 TOTALS = "CREATE DYNAMIC TABLE totals TARGET_LAG = '1 hour' AS SELECT k, sum(v) AS v FROM source GROUP BY k"
@@ -83,3 +85,20 @@ def test_a_reader_reads_and_changes_nothing(source: LakeCase) -> None:
 def test_others_cannot_attach_the_lake(source: LakeCase) -> None:
     with member(source, "catchment_enqueue") as dsn, pytest.raises((duckdb.Error, CatchmentError, psycopg.Error)):
         Lake(dsn, settings=source.settings)
+
+
+@pytest.mark.parametrize(
+    ("role", "verb", "needed"),
+    [
+        ("catchment_enqueue", ["list"], "catchment_read"),
+        ("catchment_read", ["refresh", "totals"], "catchment_worker"),
+    ],
+)
+def test_others_learn_which_role_they_need(source: LakeCase, role: str, verb: list[str], needed: str) -> None:
+    source.create(TOTALS)
+    with member(source, role) as dsn:
+        environment = os.environ | {"CATCHMENT_DSN": dsn, "COLUMNS": "300"}
+        done = spare.run("table", *verb, environment=environment, timeout=120)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    hint = done.stderr.partition("hint:")[2]
+    assert needed in hint, done.stderr

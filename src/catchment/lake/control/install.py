@@ -116,9 +116,7 @@ def _install(
     commands: Callable[[], Commands],
     on_step: OnStep,
 ) -> LakeAddress:
-    LAKE.apply_migrations(conn, on_step)
-    known = _recorded(conn)
-    where = known or address
+    where = _recorded(conn) or address
     if where is None:
         raise LakeUnavailable(
             "this database has no lake yet",
@@ -126,6 +124,7 @@ def _install(
             hint="Say where its data are to be kept: --lake or CATCHMENT_LAKE.",
         )
     _check_place(where, address)
+    LAKE.apply_migrations(conn, on_step)
     on_step("catalog")
     duck = _prepare_catalog(dsn, where, settings)
     if _own_folder(conn, where.metadata_schema):
@@ -143,6 +142,8 @@ def _install(
 
 
 def _recorded(conn: Connection[Any]) -> LakeAddress | None:
+    if not has_lake(conn):
+        return None
     row = conn.execute("select l.data_path, l.metadata_schema from lake.lake as l").fetchone()
     return None if row is None else LakeAddress(data_path=row[0], metadata_schema=row[1])
 

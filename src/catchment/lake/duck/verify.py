@@ -13,6 +13,7 @@ FORMAT = "1.0"
 """The format of DuckLake's catalog that this was tried with."""
 
 _HAS_LAKE = "select to_regclass('lake.lake') is not null"
+_HAS_CATALOG = "select to_regclass('lake.ducklake_metadata') is not null"
 _STATE = """
 select l.metadata_schema,
        (select t.tgenabled::text
@@ -38,7 +39,8 @@ def has_lake(conn: Connection[Any]) -> bool:
 def verify(conn: Connection[Any]) -> list[str]:
     """What is wrong with the lake of this database, a sentence each. Nothing: all is well."""
     with translated():
-        row = conn.execute(_STATE, [GUARD]).fetchone()
+        has_catalog = conn.execute(_HAS_CATALOG).fetchone() == (True,)
+        row = conn.execute(_STATE, [GUARD]).fetchone() if has_catalog else None
     if row is None:
         return ["the lake is not completely installed"]
     schema, guard, version, inlining, exceptions = row

@@ -192,6 +192,8 @@ def _small_change(conn: Connection[Any], definition: Definition, plan: Plan, dt_
         return None
     before, after = Properties.from_json(row["properties"]).to_json(), definition.properties.to_json()
     changed = {name for name, value in after.items() if before[name] != value}
+    if definition.or_alter:
+        changed.discard("initialize")  # of a table that is filled it says nothing any more
     if not changed:
         return "unchanged"
     return "altered" if definition.or_alter and not changed & set(FIXED) else None
