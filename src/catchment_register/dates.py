@@ -9,7 +9,15 @@ from psycopg import Connection
 from psycopg.abc import Buffer
 from psycopg.types.datetime import DateDumper, DateLoader
 
-OPEN_END = date.max
+
+class _End(date):
+    """The last day that Python knows is shown as what it stands for."""
+
+    def isoformat(self) -> str:
+        return "infinity" if self == date.max else super().isoformat()
+
+
+OPEN_END: date = _End(date.max.year, date.max.month, date.max.day)
 
 
 class _EndLoader(DateLoader):

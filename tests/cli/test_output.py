@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from catchment.commands import print_json, print_rows
+from catchment_register.dates import OPEN_END
 
 Printed = Callable[[], str]
 
@@ -84,3 +85,11 @@ def test_what_can_be_read_only_once_is_refused(printed: Printed) -> None:
     with pytest.raises(TypeError, match="make a list of it"):
         print_json({"rows": (row for row in [1])})
     assert printed() == ""
+
+
+def test_the_last_day_is_a_day_and_an_open_end_of_the_register_is_none(printed: Printed) -> None:
+    show([{"last": date.max, "end": OPEN_END}], "last", "end")
+    assert printed().splitlines()[1].split() == ["9999-12-31", "infinity"]
+    print_json([date.max, OPEN_END, {date.max: OPEN_END}])
+    assert json.loads(printed()) == ["9999-12-31", "infinity", {"9999-12-31": "infinity"}]
+    assert date.max == OPEN_END

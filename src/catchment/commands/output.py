@@ -173,10 +173,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON lacks: a list for a set, text for all others. The last day that Python knows stands for an open
-    end."""
+    """A value that JSON lacks: a list for a set, text for all others."""
     if isinstance(value, date):
-        return "infinity" if value == date.max else value.isoformat()
+        return value.isoformat()
     if isinstance(value, bytes):
         return f"\\x{value.hex()}"
     if isinstance(value, Set):

@@ -65,7 +65,7 @@ def read_day(text: str | None) -> date | None:
     except ValueError:
         raise ReportRefused(f"{text!r} is not a day", hint="Write it as 2026-02-13.") from None
     if day == OPEN_END:
-        raise ReportRefused(f"{day} is too late", hint=f"Write a day before {OPEN_END}.")
+        raise ReportRefused(f"{day} is too late", hint=f"Write a day before {date.max}.")
     return day
 
 
