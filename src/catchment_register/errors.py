@@ -70,7 +70,7 @@ class StillCovered(RuleBroken):
 
 
 class UnknownCode(RuleBroken):
-    """``RG004``: a code is not in its list, or a value does not fit its variable."""
+    """``RG004``: a code is not in its list or cannot be in it, or a value does not fit its variable."""
 
 
 class TwoPrimaries(RuleBroken):

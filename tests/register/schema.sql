@@ -2191,6 +2191,8 @@ CREATE TRIGGER guard_5_region_insert AFTER INSERT ON register.location REFERENCI
 CREATE TRIGGER guard_5_region_update AFTER UPDATE ON register.location REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_region();
 CREATE TRIGGER guard_5_root_insert AFTER INSERT ON register.power_root REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_root();
 CREATE TRIGGER guard_5_root_update AFTER UPDATE ON register.power_root REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_root();
+CREATE TRIGGER guard_column AFTER INSERT OR UPDATE OF code, enabled ON register.external_ident_type FOR EACH ROW WHEN (new.enabled) EXECUTE FUNCTION register.guard_column();
+CREATE TRIGGER guard_column AFTER INSERT OR UPDATE OF code, enabled ON register.stat_definition FOR EACH ROW WHEN (new.enabled) EXECUTE FUNCTION register.guard_column();
 CREATE TRIGGER refuse_delete BEFORE DELETE ON register.activity_category FOR EACH ROW EXECUTE FUNCTION register.refuse_code_change();
 CREATE TRIGGER refuse_delete BEFORE DELETE ON register.activity_category_standard FOR EACH ROW EXECUTE FUNCTION register.refuse_code_change();
 CREATE TRIGGER refuse_delete BEFORE DELETE ON register.country FOR EACH ROW EXECUTE FUNCTION register.refuse_code_change();
@@ -2339,6 +2341,8 @@ REVOKE ALL ON PROCEDURE register.collect_changes(IN payload jsonb, INOUT info js
 GRANT ALL ON PROCEDURE register.collect_changes(IN payload jsonb, INOUT info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION register.collect_facet_cells(p_round_id bigint, p_partition_seq integer, p_source text, p_from_flush bigint, p_to_flush bigint, p_slots int4multirange) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.collect_history_cells(p_round_id bigint, p_partition_seq integer, p_source text, p_from_flush bigint, p_to_flush bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.column_problem(p_table text, p_code text) FROM PUBLIC;
+GRANT ALL ON FUNCTION register.column_problem(p_table text, p_code text) TO register_edit;
 REVOKE ALL ON FUNCTION register.conclude_analysis(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.connect_legal_unit(p_legal_unit_id integer, p_enterprise_id integer, p_valid_from date, p_valid_until date, p_comment text) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.connect_legal_unit(p_legal_unit_id integer, p_enterprise_id integer, p_valid_from date, p_valid_until date, p_comment text) TO register_edit;
@@ -2421,6 +2425,7 @@ REVOKE ALL ON FUNCTION register.found_enterprises(p_args jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.give_back(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_children() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_codes() FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.guard_column() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_ident() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_overlap() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_owner() FROM PUBLIC;

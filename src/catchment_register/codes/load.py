@@ -40,7 +40,9 @@ def load_codes(
         edition = find_edition(conn, kind, version)
         codes, problems = _under_parents(conn, kind, reading.codes, edition)
         if kind.is_ordered:
+            codes, taken = _with_free_columns(conn, kind, codes)
             codes = _in_order(conn, kind, codes)
+            problems = [*problems, *taken]
         columns = {*reading.columns, *(column for code in codes for column in code.values)}
         rows = [{kind.key.name: code.key, **edition.values, **code.values} for code in codes]
         if kind.name == "status" and any(row.get("assigned_by_default") for row in rows):
@@ -91,6 +93,16 @@ def _above(path: str) -> list[str]:
     """All broader paths, the broadest first."""
     parts = path.split(".")
     return [".".join(parts[:n]) for n in range(1, len(parts))]
+
+
+def _with_free_columns(conn: Connection[Any], kind: Kind, codes: list[Code]) -> tuple[list[Code], list[Problem]]:
+    """Codes that import files have no other column for: those of the ordered lists are columns of files."""
+    rows = conn.execute(
+        "select c, register.column_problem(%s, c) from unnest(%s::text[]) as c", [kind.table, [c.key for c in codes]]
+    ).fetchall()
+    taken = {code: problem for code, problem in rows if problem is not None}
+    problems = [Problem(c.line, f"{c.key} cannot be a code: {taken[c.key]}") for c in codes if c.key in taken]
+    return [c for c in codes if c.key not in taken], problems
 
 
 def _in_order(conn: Connection[Any], kind: Kind, codes: list[Code]) -> list[Code]:

@@ -13,7 +13,10 @@ from catchment_register.codes.edition import Edition
 from catchment_register.codes.kinds import KINDS, find_kind
 from catchment_register.codes.load import Loading, load_codes, load_countries
 from catchment_register.codes.read import parse_codes, read_codes
+from catchment_register.upload.columns import DATES, read_layout
+from catchment_register.upload.columns import KINDS as FILE_KINDS
 from tests.fixtures.register_driver import Register
+from tests.register.support import message, refused
 
 
 def load(reg: Register, kind: str, text: str, **options: object) -> Loading:
@@ -233,3 +236,48 @@ def test_sample_files_load_without_a_problem(reg: Register, data: Path) -> None:
         kind = KINDS[name]
         loading = load_codes(reg.conn, kind, read_codes(data / file, kind), version=versions.get(name))
         assert (loading.added, loading.problems) == (expected, ()), name
+
+
+def _columns_of_files() -> set[str]:
+    return {*DATES, *(text for kind in FILE_KINDS.values() for text in kind.texts)}
+
+
+@pytest.mark.parametrize("kind", ["stat", "ident_type"])
+def test_a_code_that_is_a_column_of_import_files_is_left_out(reg: Register, kind: str) -> None:
+    extra = ",type\n" if kind == "stat" else "\n"
+    value = ",int\n" if kind == "stat" else "\n"
+    wanted = [
+        *sorted(_columns_of_files()),
+        "tax_ident" if kind == "stat" else "employees",
+        "legal_unit_tax_ident",
+        "ok",
+    ]
+    loading = load(reg, kind, f"code,name{extra}" + "".join(f"{code},{code}{value}" for code in wanted))
+    assert counts(loading) == (1, 0, 0, 0)
+    assert [text.split()[0] for _, text in problems(loading)] == wanted[:-1]
+    for layout in (read_layout(reg.conn, file_kind) for file_kind in FILE_KINDS.values()):
+        named = [*DATES, *layout.kind.texts, *(c for columns in layout.arrays.values() for c in columns)]
+        assert len(named) == len(set(named))
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"), [("stat_definition", {"type": "int"}), ("external_ident_type", dict[str, str]())]
+)
+def test_plain_sql_cannot_make_a_code_that_is_a_column_of_import_files(
+    reg: Register, table: str, columns: dict[str, str]
+) -> None:
+    with refused(reg, "RG004") as caught:
+        reg.insert(table, code="valid_from", name="V", priority=9, **columns)
+    assert message(caught) == (
+        f"{table} cannot have the code valid_from: the column valid_from of import files is for something else"
+    )
+    reg.insert(table, code="valid_from", name="V", priority=9, enabled=False, **columns)
+    with refused(reg, "RG004"):
+        reg.conn.execute(f"update register.{table} set enabled = true where code = 'valid_from'")
+
+
+def test_an_identifier_whose_prefixed_column_is_a_statistic_is_left_out(reg: Register) -> None:
+    load(reg, "stat", "code,name,type\ninfluencing_x,X,int\n")
+    assert problems(load(reg, "ident_type", "code,name\nx,X\n")) == [
+        (2, "x cannot be a code: the column influencing_x of import files is for the statistic influencing_x")
+    ]

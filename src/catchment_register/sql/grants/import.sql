@@ -4,7 +4,7 @@ grant insert on register.import_upload to register_edit;
 grant execute on function
   register.create_import_job(text, text, date, date, boolean, jsonb, jsonb, text, text),
   register.finish_upload(integer), register.resolve_review(integer, boolean, text), register.retry_import_job(integer),
-  register.delete_import_job(integer)
+  register.delete_import_job(integer), register.column_problem(text, text)
   to register_edit;
 grant execute on function register.is_importing(), register.import_progress(), register.is_served(text)
    to register_read, catchment_worker;

@@ -24,3 +24,9 @@ create or replace trigger refuse_type_change before update of type on register.s
 create or replace trigger refuse_influence_change before update of primary_influencer_only on register.legal_rel_type
   for each row when (old.primary_influencer_only <> new.primary_influencer_only)
   execute function register.refuse_code_change('primary_influencer_only');
+
+-- Their codes are columns of import files.
+create or replace trigger guard_column after insert or update of code, enabled on register.stat_definition
+  for each row when (new.enabled) execute function register.guard_column();
+create or replace trigger guard_column after insert or update of code, enabled on register.external_ident_type
+  for each row when (new.enabled) execute function register.guard_column();
