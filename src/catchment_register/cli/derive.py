@@ -32,7 +32,7 @@ def derive(
             conn.execute("update register.settings set today = %s", [read_day(today)])
         task_id = _ask(conn, full=full, reports=reports)
         if wait or work:
-            with working(dsn, starts=work) as goes_on:
+            with working(conn, dsn, starts=work) as goes_on:
                 show(conn, watch_round(conn, goes_on), "analytics", quietly=as_json, works=work)
         done = last_rounds(conn, 1) if wait or work else []
     if as_json:

@@ -184,7 +184,7 @@ def _finish(conn: Connection[Any], dsn: str | None, told: str, *, wait: bool, wo
     if not (wait or work):
         return
     started = time.monotonic()
-    with working(dsn, starts=work) as goes_on:
+    with working(conn, dsn, starts=work) as goes_on:
         show(conn, watch_round(conn, goes_on), "analytics", works=work)
         seconds = time.monotonic() - started
     console.print(f"published {seconds:.2f} s after the change")

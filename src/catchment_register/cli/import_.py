@@ -95,7 +95,7 @@ def import_file(
         if not as_json:
             _print_uploaded(uploaded)
         if wait or work or error_file is not None:
-            with working(dsn, starts=work) as goes_on:
+            with working(conn, dsn, starts=work) as goes_on:
                 show(conn, watch_import(conn, uploaded.job_id, goes_on), "import", quietly=as_json, works=work)
         _report(conn, uploaded, error_file, as_json=as_json, waited=wait or work or error_file is not None)
 

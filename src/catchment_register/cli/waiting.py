@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
+import psycopg
 import typer
 from psycopg import Connection
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -20,9 +21,14 @@ Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is done.")]
 Work = Annotated[bool, typer.Option("--work", help="Run a worker here until nothing is left to do, and wait.")]
 
 
+# How long a worker may take to end after it was asked to, before it is killed.
+_STOP_SECONDS = 5
+
+
 @contextmanager
-def working(dsn: str | None, *, starts: bool) -> Generator[GoesOn]:
-    """A worker of our own beside what is done here, if asked for. It ends by itself when it is idle. Gives a question:
+def working(conn: Connection[Any], dsn: str | None, *, starts: bool) -> Generator[GoesOn]:
+    """A worker of our own beside what is done here, if asked for. It ends by itself when it is idle, and is stopped
+    when the server of our connection is gone: it would wait for a server that nobody may start again. Gives a question:
     whether anybody may still be at work."""
     if not starts:
         yield always
@@ -35,7 +41,35 @@ def working(dsn: str | None, *, starts: bool) -> Generator[GoesOn]:
     try:
         yield lambda: process.poll() is None
     finally:
-        process.wait()
+        _end(process, conn)
+
+
+def _end(process: subprocess.Popen[bytes], conn: Connection[Any]) -> None:
+    """Wait for a worker to end, as long as the server is there."""
+    while process.poll() is None:
+        try:
+            process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            if not _is_there(conn):
+                break
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(timeout=_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _is_there(conn: Connection[Any]) -> bool:
+    """Whether the server answers on our connection."""
+    try:
+        conn.execute("select")
+    except psycopg.OperationalError:
+        return False
+    except psycopg.Error:
+        return True
+    return True
 
 
 def show(
