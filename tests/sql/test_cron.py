@@ -11,6 +11,8 @@ import pytest
 from croniter import croniter
 from psycopg import Connection
 
+from tests.fixtures.often import often
+
 EXPRESSIONS = 1500
 ZONES = (
     "UTC",
@@ -94,7 +96,7 @@ def _moment(draw: random.Random) -> datetime:
     return draw.choice(CHANGES) + timedelta(seconds=draw.randint(-2 * 86400, 86400))
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 10))])
+@pytest.mark.parametrize("seed", often(0, now_and_then=range(1, 10)))
 def test_random_expressions_fire_when_croniter_says(tx: Connection[Any], seed: int) -> None:
     draw = random.Random(seed)
     compared = 0

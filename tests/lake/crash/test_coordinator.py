@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
+from tests.fixtures.often import often
 from tests.lake.crash.conftest import Crash
-
-
-def often(*steps: str, now_and_then: tuple[str, ...]) -> list[Any]:
-    """Steps of every run, and steps that are much like others."""
-    return [*steps, *(pytest.param(step, marks=pytest.mark.long) for step in now_and_then)]
-
 
 SINGLE = often("in the commit", now_and_then=("before publishing rows", "after the commit"))
 PARALLEL = often(

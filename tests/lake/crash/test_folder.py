@@ -103,7 +103,9 @@ def interruptions(own_server: tuple[str, Path], tmp_path: Path) -> Iterator[Inte
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("each", [1, pytest.param(10, marks=[pytest.mark.long, pytest.mark.timeout(3600)])])
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("each", [10])
 def test_after_interruptions_of_every_kind_every_file_is_known(interruptions: Interruptions, each: int) -> None:
     interruptions.fill()
     for _ in range(each):

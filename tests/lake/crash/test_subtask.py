@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.fixtures.often import often
 from tests.lake.crash.conftest import Crash
 
 
-@pytest.mark.parametrize(
-    "step", ["after a bucket's files", pytest.param("before a bucket's files", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("step", often("after a bucket's files", now_and_then=["before a bucket's files"]))
 def test_a_range_whose_worker_died_is_computed_in_halves(crash: Crash, step: str) -> None:
     row = crash.run(step)
     subtasks = crash.crew.subtasks(row["id"])

@@ -9,6 +9,7 @@ import pytest
 
 from catchment.lake.refresh.session import Work
 from tests.fixtures.lake_case import LakeCase
+from tests.fixtures.often import often
 
 TABLE = "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 minute' REFRESH_MODE = INCREMENTAL AS"
 REGIONS = (
@@ -104,25 +105,27 @@ def test_sum_is_null_without_values_and_a_group_goes_with_its_rows(shop: LakeCas
     assert 42 not in [row[0] for row in shop.rows("dt")]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT DISTINCT region FROM customers",
-        "SELECT customer_id FROM orders UNION SELECT customer_id FROM customers",
-        "SELECT customer_id FROM orders UNION ALL SELECT customer_id FROM customers",
-        "SELECT customer_id, sum(amount) AS total FROM orders GROUP BY 1 HAVING sum(amount) > 7",
-        "SELECT *, row_number() OVER (PARTITION BY customer_id ORDER BY amount, order_id) AS place FROM orders",
-        "SELECT * FROM orders QUALIFY row_number() OVER (PARTITION BY customer_id ORDER BY amount, order_id) = 1",
-        "WITH t AS (SELECT customer_id, sum(amount) AS s FROM orders GROUP BY 1)"
-        " SELECT a.s, b.s AS other FROM t a JOIN t b USING (customer_id)",
-        "SELECT total, count(*) AS n FROM (SELECT customer_id, sum(amount) AS total FROM orders GROUP BY 1) GROUP BY 1",
-        "SELECT n.name, count(o.order_id) AS orders FROM country n LEFT JOIN customers c USING (country_id)"
-        " LEFT JOIN orders o USING (customer_id) GROUP BY 1",
-        "SELECT o.* FROM orders o SEMI JOIN customers c USING (customer_id)",
-        "SELECT o.* FROM orders o ANTI JOIN customers c USING (customer_id)",
-        "SELECT count(*) AS n, sum(amount) AS total FROM orders",
-    ],
-)
+SHAPES = [
+    "SELECT customer_id FROM orders UNION SELECT customer_id FROM customers",
+    "WITH t AS (SELECT customer_id, sum(amount) AS s FROM orders GROUP BY 1)"
+    " SELECT a.s, b.s AS other FROM t a JOIN t b USING (customer_id)",
+    "SELECT n.name, count(o.order_id) AS orders FROM country n LEFT JOIN customers c USING (country_id)"
+    " LEFT JOIN orders o USING (customer_id) GROUP BY 1",
+    "SELECT count(*) AS n, sum(amount) AS total FROM orders",
+]
+MORE_SHAPES = [
+    "SELECT DISTINCT region FROM customers",
+    "SELECT customer_id FROM orders UNION ALL SELECT customer_id FROM customers",
+    "SELECT customer_id, sum(amount) AS total FROM orders GROUP BY 1 HAVING sum(amount) > 7",
+    "SELECT *, row_number() OVER (PARTITION BY customer_id ORDER BY amount, order_id) AS place FROM orders",
+    "SELECT * FROM orders QUALIFY row_number() OVER (PARTITION BY customer_id ORDER BY amount, order_id) = 1",
+    "SELECT total, count(*) AS n FROM (SELECT customer_id, sum(amount) AS total FROM orders GROUP BY 1) GROUP BY 1",
+    "SELECT o.* FROM orders o SEMI JOIN customers c USING (customer_id)",
+    "SELECT o.* FROM orders o ANTI JOIN customers c USING (customer_id)",
+]
+
+
+@pytest.mark.parametrize("query", often(*SHAPES, now_and_then=MORE_SHAPES))
 def test_shapes_of_definitions(query: str, shop: LakeCase) -> None:
     filled(shop, f"{TABLE} {query}")
     done = refreshed(

@@ -14,6 +14,7 @@ import pytest
 from catchment.lake.settings import LakeSettings
 from catchment.lake.tasks.worker import share_of_threads, worker_environment
 from tests.fixtures.lake_case import LakeCase
+from tests.fixtures.often import often
 from tests.fixtures.worker import StartWorker, wait_until
 from tests.worker.crew import is_alive
 
@@ -48,7 +49,7 @@ def live_workers(case: LakeCase) -> int:
     return case.pg("select count(*) from worker.worker where lease_until > worker.now() and lock_lost_at is null")[0][0]
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, pytest.param(signal.SIGKILL, marks=pytest.mark.long)])
+@pytest.mark.parametrize("how", often(signal.SIGTERM, now_and_then=[signal.SIGKILL]))
 def test_dead_processes_are_replaced_and_all_end_with_the_first(lake_case: LakeCase, how: signal.Signals) -> None:
     lake_case.make("source", "k BIGINT", [(1,), (2,)])
     lake_case.create("CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' AS SELECT k, count(*) AS n FROM source GROUP BY k")

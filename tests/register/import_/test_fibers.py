@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.fixtures.often import often
 from tests.fixtures.register import opened
 from tests.fixtures.register_driver import Register
 from tests.fixtures.server import cloned
@@ -107,7 +108,7 @@ def undisturbed(server: str, register_template: str, tmp_path_factory: pytest.Te
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fibers", [1, pytest.param(2, marks=pytest.mark.long), 4])
+@pytest.mark.parametrize("fibers", often(1, 4, now_and_then=[2]))
 def test_the_number_of_fibers_does_not_show_in_the_result(
     server: str, register_template: str, undisturbed: list[list[Row]], tmp_path: Path, fibers: int
 ) -> None:
