@@ -8,19 +8,19 @@ from contextlib import contextmanager
 from typing import Any, LiteralString
 
 from psycopg import Connection
-from psycopg.rows import tuple_row
 
 from catchment.errors import SchemaMismatch
+from catchment.schema.connection import execute, with_values
 
 WAIT_SECONDS = 60.0
 LOOK_SECONDS = 0.1
 
 _HOLDER = """
 select (
-select format('backend %%s of user %%s (%%s)', l.pid, a.usename, coalesce(nullif(a.application_name, ''), 'unnamed'))
+select format('backend %s of user %s (%s)', l.pid, a.usename, coalesce(nullif(a.application_name, ''), 'unnamed'))
   from pg_locks as l
   join pg_stat_activity as a on a.pid = l.pid
- cross join hashtextextended(%s, 0) as k (key)
+ cross join hashtextextended({name}, 0) as k (key)
  where l.locktype = 'advisory' and l.granted and l.objsubid = 1
    and l.database = (select d.oid from pg_database as d where d.datname = current_database())
    and l.classid::bigint = ((k.key >> 32) & 4294967295) and l.objid::bigint = (k.key & 4294967295)
@@ -42,7 +42,7 @@ def alone(
     """
     ends = time.monotonic() + WAIT_SECONDS
     waits = False
-    while not _fetch(conn, "select pg_try_advisory_lock(hashtextextended(%s, 0))", name):
+    while not _fetch(conn, "select pg_try_advisory_lock(hashtextextended({name}, 0))", name):
         holder = _fetch(conn, _HOLDER, name) or "a session that has just ended"
         if not waits:
             on_wait(f"waiting for {holder}, which holds the lock {name}")
@@ -57,9 +57,9 @@ def alone(
         yield
     finally:
         if not conn.closed:
-            conn.execute("select pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+            _fetch(conn, "select pg_advisory_unlock(hashtextextended({name}, 0))", name)
 
 
 def _fetch(conn: Connection[Any], sql: LiteralString, name: str) -> Any:
-    row = conn.cursor(row_factory=tuple_row).execute(sql, [name]).fetchone()
+    row = execute(conn, with_values(sql, name=name)).fetchone()
     return row[0] if row else None

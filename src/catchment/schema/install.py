@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, LiteralString
 
 import psycopg
-from psycopg import Connection, Cursor
-from psycopg.pq import TransactionStatus
-from psycopg.rows import tuple_row
+from psycopg import Connection
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from catchment.errors import CatchmentError, DefinitionRefused, RequestRefused, SchemaMismatch, shown
 from catchment.model.release import release_order
 from catchment.schema import files, scripts, statements
 from catchment.schema.alone import alone
+from catchment.schema.connection import check_connection, check_usable, execute
+from catchment.schema.roles import make_roles
 from catchment.schema.translate import find_class, is_missing, raised_as
 from catchment.schema.values import check_schema
 
@@ -29,10 +30,11 @@ OnStep = Callable[[str], None]
 
 # Names in what is created must not resolve to objects that others have put into the search path.
 _PATH = "set local search_path = pg_catalog, pg_temp"
+_AS_OWNER: LiteralString = f"set local role {{role}}; {_PATH}"
 # The fingerprint between a migration and the functions that come after it.
 UNFINISHED = ""
 
-_HINT = "Such as catchment.connect()."
+State = tuple[dict[str, str], int | None, str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +88,16 @@ class Schema:
         ``mismatch`` is raised if this one cannot work with it, if the user may not install it, or if another session
         holds the lock of installations for a minute.
         """
-        on_step = _checked(conn, on_step)
+        check_usable(conn)
+        on_step = _checked(on_step)
         self._check_files(conn)
         try:
-            with alone(conn, f"{self.name}.migrate", on_wait=on_step, mismatch=self.mismatch):
-                self._make_roles(conn)
+            lock = partial(alone, conn, on_wait=on_step, mismatch=self.mismatch)
+            with lock(f"{self.name}.migrate"):
+                make_roles(conn, self.owner, self.roles, alone=lock, title=self.title)
                 applied = self.apply_migrations(conn, on_step)
                 changed = self.recreate_routines(conn, on_step, again=again)
-                return Upgrade(applied, changed, self.newer(conn))
+                return Upgrade(applied, changed, self._newer(*self._state_for_owner(conn)))
         except psycopg.errors.InsufficientPrivilege as error:
             raise self.mismatch(
                 f"this user may not install {self.title}: {error.diag.message_primary}",
@@ -104,7 +108,7 @@ class Schema:
     def check_version(self, conn: Connection[Any]) -> None:
         """Raise ``mismatch`` unless this code can work with the schema in the database: it has all migrations, and the
         functions of this version or those of a newer one that is compatible with it."""
-        _check_connection(conn)
+        check_connection(conn)
         problem = self.misfit(*self._state(conn))
         if problem is not None:
             raise problem
@@ -176,7 +180,86 @@ class Schema:
 
     def newer(self, conn: Connection[Any]) -> str | None:
         """The version that wrote this schema, if it is newer than this code. Raises ``mismatch`` if it does not fit."""
-        applied, compatible_from, release, fingerprint = self._state(conn)
+        return self._newer(*self._state(conn))
+
+    def apply_migrations(self, conn: Connection[Any], on_step: OnStep) -> tuple[str, ...]:
+        """Make the schema if it is missing, and apply what it lacks, each migration in a transaction. Under a lock."""
+        with conn.transaction():
+            row = execute(conn, self._text(statements.OWNED_BY)).fetchone()
+            if row is not None and row[0] != self.owner:
+                raise self.mismatch(
+                    f"schema {self.name} exists and is not owned by {self.owner}",
+                    hint="The application needs a schema of that name for itself: use another database.",
+                )
+            if row is None:
+                execute(conn, self._text(statements.CREATE))
+            execute(conn, self._text(statements.FOUNDATION))
+        state = self._state_for_owner(conn)
+        if self._newer(*state) is not None:
+            return ()
+
+        applied = state[0]
+        if (problem := self._changed(applied)) is not None:
+            raise problem
+        missing = [m for m in files.migrations(self.package) if str(m.number) not in applied]
+        for migration in missing:
+            on_step(migration.name)
+            scripts.retried(partial(self._apply, conn, migration))
+        return tuple(m.name for m in missing)
+
+    def recreate_routines(self, conn: Connection[Any], on_step: OnStep, *, again: bool = False) -> bool:
+        """Create functions, views and grants again if their text has changed or a migration was applied; returns
+        whether they were. Under a lock.
+
+        Those that a newer version wrote stay.
+        """
+        state = self._state_for_owner(conn)
+        if self._newer(*state) is not None:
+            return False
+        fingerprint = files.fingerprint(self.package)
+        if state[1:] == (self.compatible_from, self.release, fingerprint) and not again:
+            return False
+        changed = again or state[3] != fingerprint
+        if changed:
+            on_step(f"functions, views and grants of schema {self.name}")
+        scripts.retried(partial(self._write, conn, fingerprint, with_files=changed))
+        return changed
+
+    def _apply(self, conn: Connection[Any], migration: files.Migration) -> None:
+        with scripts.transaction(conn):
+            execute(conn, self._text(_AS_OWNER))
+            scripts.run(conn, [replace(migration, name=f"migration {migration.name}")], self.package)
+            execute(
+                conn,
+                self._text(statements.APPLIED, number=migration.number, file=migration.name, digest=migration.digest),
+            )
+            oldest = min(migration.number, self.compatible_from)
+            execute(conn, self._text(statements.BEGUN, fingerprint=UNFINISHED, compatible_from=oldest))
+
+    def _write(self, conn: Connection[Any], fingerprint: str, *, with_files: bool) -> None:
+        with scripts.transaction(conn):
+            execute(conn, self._text(_AS_OWNER))
+            if with_files:
+                # Bodies name functions that come later in the order of files.
+                execute(conn, "set local check_function_bodies = off")
+                scripts.run(conn, files.routines(self.package), self.package)
+                if files.commands(self.package):
+                    execute(conn, "set local role catchment_owner")
+                    scripts.run(conn, files.commands(self.package), self.package)
+                    execute(conn, self._text("set local role {role}"))
+            execute(
+                conn,
+                self._text(
+                    statements.WRITTEN,
+                    fingerprint=fingerprint,
+                    compatible_from=self.compatible_from,
+                    release=self.release,
+                ),
+            )
+
+    def _newer(
+        self, applied: Mapping[str, str], compatible_from: int | None, release: str | None, fingerprint: str | None
+    ) -> str | None:
         last = max(map(int, applied), default=0)
         if release is not None and release_order(release) > release_order(self.release):
             newer = release
@@ -189,86 +272,16 @@ class Schema:
             raise problem
         return newer
 
-    def apply_migrations(self, conn: Connection[Any], on_step: OnStep) -> tuple[str, ...]:
-        """Make the schema if it is missing, and apply what it lacks, each migration in a transaction. Under a lock."""
+    def _state_for_owner(self, conn: Connection[Any]) -> State:
+        """What ``version_query`` reads, for a user who may become the owner and has perhaps no other right."""
         with conn.transaction():
-            row = _rows(conn).execute(self._text(statements.OWNED_BY)).fetchone()
-            if row is not None and row[0] != self.owner:
-                raise self.mismatch(
-                    f"schema {self.name} exists and is not owned by {self.owner}",
-                    hint="The application needs a schema of that name for itself: use another database.",
-                )
-            conn.execute(self._text(statements.FOUNDATION))
-        if self.newer(conn) is not None:
-            return ()
+            execute(conn, self._text("set local role {role}"))
+            return self._state(conn)
 
-        applied = self._state(conn)[0]
-        if (problem := self._changed(applied)) is not None:
-            raise problem
-        missing = [m for m in files.migrations(self.package) if str(m.number) not in applied]
-        for migration in missing:
-            on_step(migration.name)
-            with scripts.transaction(conn):
-                conn.execute(self._text("set local role {role}"))
-                conn.execute(_PATH)
-                scripts.run(conn, [replace(migration, name=f"migration {migration.name}")], self.package)
-                conn.execute(
-                    self._text("insert into {migration} (number, name, digest) values (%s, %s, %s)"),
-                    [migration.number, migration.name, migration.digest],
-                )
-                # Views may have gone and tables may lack their grants, so routines are created again after it. Code
-                # that does not know the migration is refused from here on if it is to be, not from the end on.
-                conn.execute(
-                    self._text(
-                        "update {version} set fingerprint = %s, compatible_from = greatest(compatible_from, %s)"
-                    ),
-                    [UNFINISHED, min(migration.number, self.compatible_from)],
-                )
-        return tuple(m.name for m in missing)
-
-    def recreate_routines(self, conn: Connection[Any], on_step: OnStep, *, again: bool = False) -> bool:
-        """Create functions, views and grants again if their text has changed or a migration was applied; returns
-        whether they were. Under a lock.
-
-        Those that a newer version wrote stay.
-        """
-        if self.newer(conn) is not None:
-            return False
-        fingerprint = files.fingerprint(self.package)
-        with scripts.transaction(conn):
-            conn.execute(self._text("set local role {role}"))
-            conn.execute(_PATH)
-            row = (
-                _rows(conn)
-                .execute(self._text("select fingerprint, release, compatible_from from {version}"))
-                .fetchone()
-            )
-            if row == (fingerprint, self.release, self.compatible_from) and not again:
-                return False
-            changed = again or row is None or row[0] != fingerprint
-            if changed:
-                on_step(f"functions, views and grants of schema {self.name}")
-                # Bodies name functions that come later in the order of files.
-                conn.execute("set local check_function_bodies = off")
-                scripts.run(conn, files.routines(self.package), self.package)
-                if files.commands(self.package):
-                    conn.execute("set local role catchment_owner")
-                    scripts.run(conn, files.commands(self.package), self.package)
-                    conn.execute(self._text("set local role {role}"))
-            conn.execute(
-                self._text(
-                    "insert into {version} (fingerprint, compatible_from, release) values (%s, %s, %s)"
-                    " on conflict (is_one) do update set fingerprint = excluded.fingerprint,"
-                    " compatible_from = excluded.compatible_from, release = excluded.release"
-                ),
-                [fingerprint, self.compatible_from, self.release],
-            )
-            return changed
-
-    def _state(self, conn: Connection[Any]) -> tuple[dict[str, str], int | None, str | None, str | None]:
+    def _state(self, conn: Connection[Any]) -> State:
         """What ``version_query`` reads. Raises ``mismatch`` if it cannot be read."""
         try:
-            row = _rows(conn).execute(self.version_query()).fetchone()
+            row = execute(conn, self.version_query()).fetchone()
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             raise self.mismatch(
                 f"{self.title} is not installed in this database", hint=f"Run: {self.command}"
@@ -307,54 +320,25 @@ class Schema:
         if files.commands(self.package):
             needed.add("catchment_owner")
         is_engines = any(role.startswith("catchment_") for role in needed.difference([self.owner], self.roles))
-        row = _rows(conn).execute("select to_regclass('worker.version') is not null").fetchone()
-        if is_engines and row != (True,):
+        if is_engines and execute(conn, statements.HAS_ENGINE).fetchone() != (True,):
             raise self.mismatch(
                 f"{self.title} needs Catchment, which is not installed in this database", hint="Run: catchment migrate"
             )
 
-    def _make_roles(self, conn: Connection[Any]) -> None:
-        with conn.transaction():
-            conn.execute(_PATH)
-            conn.execute(
-                SQL(statements.ROLES).format(
-                    owner=Literal(self.owner),
-                    roles=Literal([self.owner, *self.roles]),
-                    members=Literal([role for role, groups in self.roles.items() for _ in groups]),
-                    groups=Literal([group for groups in self.roles.values() for group in groups]),
-                )
-            )
-
-    def _text(self, template: LiteralString) -> Composed:
-        """The template with the names of this schema filled in."""
+    def _text(self, template: LiteralString, **values: str | int) -> Composed:
+        """The template with the names of this schema and these values filled in."""
         return SQL(template).format(
             name=Literal(self.name),
             role=Identifier(self.owner),
             schema=Identifier(self.name),
             migration=Identifier(self.name, "migration"),
             version=Identifier(self.name, self.version_table),
+            **{name: Literal(value) for name, value in values.items()},
         )
 
 
-def _rows(conn: Connection[Any]) -> Cursor[tuple[Any, ...]]:
-    """Rows as tuples, whatever the connection makes of them."""
-    return conn.cursor(row_factory=tuple_row)
-
-
-def _checked(conn: Connection[Any], on_step: OnStep | None) -> OnStep:
+def _checked(on_step: OnStep | None) -> OnStep:
     """Refuse what callers that are not typed may give."""
-    _check_connection(conn)
     if on_step is not None and not callable(on_step):  # pyright: ignore[reportUnnecessaryComparison] - as above
         raise RequestRefused(f"on_step is {shown(on_step)}, expected a function of the name of a step")
-    if not conn.autocommit:
-        raise RequestRefused(
-            "conn is not in autocommit mode, expected one that is: each migration commits by itself", hint=_HINT
-        )
-    if conn.info.transaction_status != TransactionStatus.IDLE:
-        raise RequestRefused("conn is in a transaction, expected one that is not: each migration commits by itself")
     return on_step or (lambda _: None)
-
-
-def _check_connection(conn: Any) -> None:
-    if not isinstance(conn, Connection):
-        raise RequestRefused(f"conn is {shown(conn)}, expected a psycopg Connection", hint=_HINT)

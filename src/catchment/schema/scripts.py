@@ -2,41 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import Connection
 from psycopg.pq import TransactionStatus
-from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Identifier
 
 from catchment.errors import DefinitionRefused
+from catchment.schema.connection import execute, with_values
 from catchment.schema.files import Script
 
+Made = TypeVar("Made")
+
+TRIES = 10
+"""How often a step is tried that other sessions get in the way of."""
+
 _STATE = "select pg_current_xact_id(), current_user, current_setting('search_path')"
-_SETTINGS = "select s.name, s.setting from pg_settings as s where s.source = 'session'"
+# In this order: who is logged in decides which role that may take, and the role what it may set.
+_SETTINGS = """
+select x.name, current_setting(x.name) from unnest(array['session_authorization', 'role']) as x (name)
+union all
+select s.name, s.setting from pg_settings as s where s.source = 'session'
+"""
+# Trouble of the server, of the connection or of the moment, not of the file: a lost connection, no space, a cancelled
+# statement, a deadlock, a lock that was not free in time.
+_TROUBLE = ("08", "40", "53", "57", "58", "55P03")
 
 
 @contextmanager
 def transaction(conn: Connection[Any]) -> Generator[None]:
-    """A transaction for files. What they SET for the session is set back after it: the connection is the caller's, and
-    the next file expects it as it was. Settings that the server does not know are not listed by it, and stay."""
+    """A transaction for files. What they SET or RESET for the session is set back after it, the role too: the
+    connection is the caller's, and the next file expects it as it was. Settings that the server does not know are not
+    listed by it, and stay."""
     before = _settings(conn)
     with conn.transaction():
         yield
     after = _settings(conn)
-    for name, value in after.items():
-        if name not in before:
-            conn.execute(SQL("reset {}").format(Identifier(*name.split("."))))
-        elif value != before[name]:
-            conn.execute("select set_config(%s, %s, false)", [name, before[name]])
+    is_another = after["session_authorization"] != before["session_authorization"]
+    for name, value in before.items():
+        if after.get(name) != value or (is_another and name == "role"):
+            execute(conn, with_values("select set_config({name}, {value}, false)", name=name, value=value))
+    for name in after.keys() - before.keys():
+        execute(conn, SQL("reset {}").format(Identifier(*name.split("."))))
 
 
 def _settings(conn: Connection[Any]) -> dict[str, str]:
     """What was set for the session."""
-    return dict(conn.cursor(row_factory=tuple_row).execute(_SETTINGS).fetchall())
+    return dict(execute(conn, _SETTINGS).fetchall())
+
+
+def retried(step: Callable[[], Made], *, also: str = "") -> Made:
+    """Do a step that is a transaction, and do it again while others get in its way: two sessions that write one row of
+    a catalog, such as the grants on a database, are an error for the second. So is the SQLSTATE ``also``."""
+    for _ in range(TRIES - 1):
+        try:
+            return step()
+        except (psycopg.Error, DefinitionRefused) as error:
+            cause = error if isinstance(error, psycopg.Error) else error.__cause__
+            if not (isinstance(cause, psycopg.Error) and _is_collision(cause, also)):
+                raise
+    return step()
+
+
+def _is_collision(error: psycopg.Error, also: str) -> bool:
+    if error.sqlstate == "XX000":  # "tuple concurrently updated", in any language
+        return (error.diag.source_function or "").startswith("simple_")
+    return error.sqlstate in ("40001", "40P01", also)
+
+
+def is_trouble(error: psycopg.Error) -> bool:
+    """Is this of the server, the connection or the moment, rather than of what was to be run?"""
+    return error.sqlstate is None or error.sqlstate.startswith(_TROUBLE)
 
 
 def run(conn: Connection[Any], scripts: Iterable[Script], package: str) -> None:
@@ -45,10 +84,11 @@ def run(conn: Connection[Any], scripts: Iterable[Script], package: str) -> None:
     before = _state(conn)
     for script in scripts:
         try:
-            conn.execute(script.text)
-        except psycopg.OperationalError:  # the server's or the connection's trouble
-            raise
+            execute(conn, script.text)
         except psycopg.Error as error:
+            if is_trouble(error) and conn.info.transaction_status != TransactionStatus.ACTIVE:
+                error.add_note(f"It was raised by {script.name} of {package}.")
+                raise
             raise _refused(conn, script, package, error) from error
         after = _state(conn)
         if conn.info.transaction_status != TransactionStatus.INTRANS or after[0] != before[0]:
@@ -65,7 +105,7 @@ def run(conn: Connection[Any], scripts: Iterable[Script], package: str) -> None:
 
 def _state(conn: Connection[Any]) -> tuple[Any, ...]:
     """The number of the transaction, the role, and where names are looked up."""
-    ((transaction, role, path),) = conn.cursor(row_factory=tuple_row).execute(_STATE).fetchall()
+    ((transaction, role, path),) = execute(conn, _STATE).fetchall()
     return transaction, role, path
 
 

@@ -4,49 +4,14 @@ from __future__ import annotations
 
 from typing import LiteralString
 
-# Roles belong to the whole server, so several databases may install at the same moment. A user with CREATEROLE is not
-# yet a member of the role it made; from version 16 on it is one that may not become that role.
-ROLES: LiteralString = """
-do $$
-declare
-  v_role     text;
-  v_owner    text := {owner};
-  v_members  text[] := {members};
-  v_groups   text[] := {groups};
-  v_needs    text := case when current_setting('server_version_num')::integer < 160000 then 'member' else 'set' end;
-begin
-  foreach v_role in array {roles}::text[] loop
-    if not exists (select from pg_roles as r where r.rolname = v_role) then
-      begin
-        execute format('create role %I nologin', v_role);
-      exception
-        when duplicate_object or unique_violation then
-          null;
-      end;
-    end if;
-  end loop;
-  for i in 1 .. cardinality(v_members) loop
-    if not pg_has_role(v_members[i], v_groups[i], 'member') then
-      execute format('grant %I to %I', v_groups[i], v_members[i]);
-    end if;
-  end loop;
-  if not pg_has_role(current_user, v_owner, v_needs) then
-    execute format('grant %I to %I', v_owner, current_user);
-  end if;
-  if not has_database_privilege(v_owner, current_database(), 'create')
-     or not has_database_privilege(v_owner, current_database(), 'temporary') then
-    execute format('grant create, temporary on database %I to %I', current_database(), v_owner);
-  end if;
-end;
-$$
-"""
-
 OWNED_BY: LiteralString = """
 select r.rolname from pg_namespace as n join pg_roles as r on r.oid = n.nspowner where n.nspname = {name}
 """
 
+# Not asked for if it exists: the owner alone is needed then, and this user may not inherit what that may do.
+CREATE: LiteralString = "create schema if not exists {schema} authorization {role}"
+
 FOUNDATION: LiteralString = """
-create schema if not exists {schema} authorization {role};
 set local role {role};
 create table if not exists {migration} (
   number      integer primary key,
@@ -67,4 +32,24 @@ select (select coalesce(jsonb_object_agg(m.number, m.digest), '{{}}') from {migr
        v.compatible_from, v.release, v.fingerprint
   from (select) as one
   left join {version} as v on true
+"""
+
+HAS_ENGINE: LiteralString = """
+select exists (
+  select from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+   where n.nspname = 'worker' and c.relname = 'version')
+"""
+
+APPLIED: LiteralString = "insert into {migration} (number, name, digest) values ({number}, {file}, {digest})"
+
+# Views may have gone and tables may lack their grants, so routines are created again after a migration. Code that does
+# not know it is refused from here on if it is to be, not from the end of the upgrade on.
+BEGUN: LiteralString = """
+update {version} set fingerprint = {fingerprint}, compatible_from = greatest(compatible_from, {compatible_from})
+"""
+
+WRITTEN: LiteralString = """
+insert into {version} (fingerprint, compatible_from, release) values ({fingerprint}, {compatible_from}, {release})
+on conflict (is_one) do update set fingerprint = excluded.fingerprint,
+  compatible_from = excluded.compatible_from, release = excluded.release
 """
