@@ -104,8 +104,8 @@ def print_rows(
 ) -> None:
     """Rows as a table of the given columns, and of the extra ones if there is room; or all of them as JSON.
 
-    ``empty`` is printed for a table without rows. A column ``state`` is coloured, a column ``name`` is the first to be
-    broken into lines.
+    ``empty`` is printed for a table without rows. A column ``state`` is coloured and never broken into lines, a column
+    ``name`` is the first to be broken; nothing is cut off.
     """
     rows = list(rows)
     if as_json:
@@ -126,7 +126,8 @@ def print_rows(
     for column, width in widths.items():
         title = "\n".join(textwrap.wrap(column.replace("_", " "), max(1, width if is_narrow else len(column))))
         justify = "right" if _is_number(rows[0][column]) else "left"
-        table.add_column(Text(title), justify=justify, no_wrap=has_room and column != "name")
+        is_whole = column == "state" or (has_room and column != "name")
+        table.add_column(Text(title), justify=justify, no_wrap=is_whole, overflow="fold")
     for row in rows:
         table.add_row(*(_cell(column, row[column]) for column in shown))
     target.print(table)

@@ -33,8 +33,9 @@ def list_jobs(
         rows = cursor.execute(
             "select * from register.import_job_progress order by id desc limit %s", [limit]
         ).fetchall()
-    columns = ("id", "slug", "state", "total_rows", "imported_rows", "error_rows", "warning_rows", "created_at")
-    print_rows(rows, columns, as_json=as_json, empty="There are no import jobs.")
+    columns = ("id", "slug", "state", "total_rows", "imported_rows", "error_rows")
+    extra = ("warning_rows", "created_at")
+    print_rows(rows, columns, as_json=as_json, empty="There are no import jobs.", extra=extra)
 
 
 @app.command("show")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import psycopg
 import typer
-from psycopg.rows import dict_row
+from psycopg import Connection
+from psycopg.pq import TransactionStatus
+from psycopg.types.json import set_json_loads
 
 from catchment.commands import Dsn, Json, console, errors, print_json, print_rows
 from catchment_register.cli.database import open_register
 from catchment_register.errors import ReportRefused
 
-Row = dict[str, Any]
+Result = tuple[list[str], list[tuple[Any, ...]]]
 
 
 def sql(
@@ -25,23 +29,64 @@ def sql(
     if statements is None and sys.stdin.isatty():
         errors.print("Write SQL, and Ctrl-D at the end.")
     text = sys.stdin.read() if statements is None else statements
-    with open_register(dsn) as conn, conn.cursor(row_factory=dict_row) as cursor:
-        results: list[list[Row]] = []
-        try:
+    with open_register(dsn) as conn:
+        if not as_json:
+            set_json_loads(_as_written, conn)
+        results = _run(conn, text)
+    if as_json:
+        print_json([[dict(zip(columns, row, strict=True)) for row in rows] for columns, rows in results])
+        return
+    for columns, rows in results:
+        shown = [dict(zip(columns, map(_cell, row), strict=True)) for row in rows]
+        print_rows(shown, columns, as_json=False, empty="no rows")
+    if not results:
+        console.print("done")
+
+
+def _run(conn: Connection[Any], text: str) -> list[Result]:
+    """What the statements return, each with the names of its columns."""
+    results: list[Result] = []
+    try:
+        with conn.cursor() as cursor:
             cursor.execute(text.encode())
             while True:
                 if cursor.description is not None:
-                    results.append(cursor.fetchall())
+                    results.append((_distinct(column.name for column in cursor.description), cursor.fetchall()))
                 if not cursor.nextset():
-                    break
-        except psycopg.Error as error:
+                    return results
+    except psycopg.Error as error:
+        if conn.info.transaction_status == TransactionStatus.ACTIVE:
+            # The server goes on sending or waits for data: this connection is of no more use.
+            conn.close()
             raise ReportRefused(
-                error.diag.message_primary or str(error), hint=error.diag.message_hint or "Tables are register.NAME."
+                "COPY from and to the terminal is not supported", hint="Use SELECT with --json, or psql."
             ) from error
-    if as_json:
-        print_json(results)
-        return
-    for rows in results:
-        print_rows(rows, list(rows[0]) if rows else [], as_json=False, empty="no rows")
-    if not results:
-        console.print("done")
+        raise ReportRefused(
+            error.diag.message_primary or str(error), hint=error.diag.message_hint or "Tables are register.NAME."
+        ) from error
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """The names, with a number behind those that were there before."""
+    given = list(names)
+    found: list[str] = []
+    for name in given:
+        other, number = name, 2
+        while other in found or (other != name and other in given):
+            other, number = f"{name}_{number}", number + 1
+        found.append(other)
+    return found
+
+
+def _as_written(data: str | bytes) -> str:
+    """JSON as the server writes it."""
+    return data if isinstance(data, str) else data.decode()
+
+
+def _cell(value: Any) -> Any:
+    """A value of a table: NULL, false and an empty text differ."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, list) else value

@@ -26,11 +26,11 @@ ROUND = (
     "started_at",
     "seconds",
     "seconds_to_units",
-    "establishments",
-    "legal_units",
-    "enterprises",
 )
-JOB = ("job_id", "slug", "state", "total_rows", "imported_rows", "error_rows", "analysis_percent", "import_percent")
+# What there is room for in a wide terminal alone.
+ROUND_EXTRA = ("establishments", "legal_units", "enterprises")
+JOB = ("job_id", "slug", "state", "total_rows", "imported_rows", "error_rows")
+JOB_EXTRA = ("analysis_percent", "import_percent")
 
 
 def status(
@@ -83,10 +83,10 @@ def _print(now: Row, phases: list[Row], jobs: list[Row], rounds: list[Row], fail
     if busy:
         print_rows(phases, PROGRESS, as_json=False, empty="")
     if jobs:
-        print_rows(jobs, JOB, as_json=False, empty="")
+        print_rows(jobs, JOB, as_json=False, empty="", extra=JOB_EXTRA)
     if rounds:
         shown = [row | {"started_at": f"{row['started_at']:%Y-%m-%d %H:%M:%S}"} for row in rounds]
-        print_rows(shown, ROUND, as_json=False, empty="")
+        print_rows(shown, ROUND, as_json=False, empty="", extra=ROUND_EXTRA)
 
 
 def _rows(conn: Connection[Any], query: Any, parameters: Row | None = None) -> list[Row]:

@@ -31,6 +31,34 @@ def test_statements_show_what_they_return(reg_db: RegisterDatabase, reg_cli: Cli
     assert "syntax error" in reg_cli("sql", "selec 1", code=1).stderr
 
 
+def _shown(reg_cli: Cli, statement: str) -> list[list[str]]:
+    return [line.split() for line in reg_cli("sql", statement).stdout.splitlines()]
+
+
+def test_values_are_shown_as_the_server_writes_them(reg_cli: Cli) -> None:
+    assert _shown(reg_cli, """select '{"name": "a b"}'::jsonb as j, '["é"]'::json as k""")[1] == [
+        *('{"name":', '"a', 'b"}'),
+        '["é"]',
+    ]
+    assert _shown(reg_cli, "select array['a', 'b'] as list, null as n, false as f, true as t, '' as e, 'x' as x") == [
+        ["list", "n", "f", "t", "e", "x"],
+        ['["a",', '"b"]', "NULL", "false", "true", "x"],
+    ]
+
+
+def test_columns_of_the_same_name_are_all_shown(reg_cli: Cli) -> None:
+    assert _shown(reg_cli, "select 1 as a, 2 as a, 3 as b") == [["a", "a", "2", "b"], ["1", "2", "3"]]
+    told = json.loads(reg_cli("sql", "select 1 as a, 2 as a_2, 3 as a", "--json").stdout)
+    assert told == [[{"a": 1, "a_2": 2, "a_3": 3}]]
+
+
+@pytest.mark.parametrize("statement", ["copy (select 1) to stdout", "copy register.tag from stdin"])
+def test_copy_is_refused_in_a_sentence(reg_cli: Cli, statement: str) -> None:
+    said = reg_cli("sql", statement, code=1).stderr
+    assert "COPY from and to the terminal is not supported" in said
+    assert "rollback" not in said
+
+
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_every_block_of_the_tutorial_runs_without_a_server(tmp_path: Path) -> None:

@@ -72,3 +72,19 @@ def test_verify_says_when_derivation_is_under_way(reg_db: RegisterDatabase, reg_
     told = reg_cli("verify", "--deep").stdout
     assert "- what is published is what a derivation from scratch gives: not compared" in told
     assert "Changes are on their way" in told
+
+
+def test_states_are_whole_in_a_narrow_terminal(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
+    for slug in ("legal_unit_job_dates-1", "a-job-with-a-name-that-is-longer-than-most-names-of-jobs-are"):
+        reg_db.conn.execute(
+            "select register.create_import_job('legal_unit_job_dates', %s, '2024-01-01', null, null,"
+            " '[\"tax_ident\", \"name\"]', '{}', null, null)",
+            [slug],
+        )
+    reg_db.lu("1", "2025-01-01")
+    reg_db.derive()
+    for command in (("status",), ("import-job", "list")):
+        text = reg_cli(*command, COLUMNS="80").stdout
+        assert text.count("waiting_for_upload") == 2
+        assert "…" not in text
+        assert max(map(len, text.splitlines())) <= 80
