@@ -11,7 +11,7 @@ import pytest
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from catchment.errors import DefinitionRefused, RequestRefused, SchemaMismatch
+from catchment.errors import CatchmentError, DefinitionRefused, RequestRefused, SchemaMismatch
 from tests.migrations.conftest import Ship, there
 
 
@@ -182,6 +182,16 @@ def test_nothing_is_made_without_the_engine_or_without_files(conn: Connection[An
     assert conn.execute("select count(*) from pg_roles where rolname = %s", [shop.owner]).fetchone() == (0,)
 
 
+class WithoutHint(CatchmentError):
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+class WithoutMessage(SchemaMismatch):
+    def __init__(self, *, hint: str | None) -> None:
+        super().__init__("", hint=hint)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -202,6 +212,11 @@ def test_nothing_is_made_without_the_engine_or_without_files(conn: Connection[An
         ({"errors": {"": SchemaMismatch}}, "a key of errors of a Schema is '', expected an SQLSTATE"),
         ({"errors": {"SH003": ValueError}}, r"errors\['SH003'\] of a Schema is .*ValueError"),
         ({"mismatch": ValueError}, "mismatch of a Schema is"),
+        ({"errors": {"SH003": WithoutHint}}, r"errors\['SH003'\] of a Schema is .*, expected a class that is made of"),
+        (
+            {"mismatch": WithoutMessage},
+            "mismatch of a Schema is .*, expected a class that is made of a message and hint",
+        ),
     ],
 )
 def test_a_value_that_cannot_be_used_is_refused_at_definition(ship: Ship, change: dict[str, Any], says: str) -> None:
@@ -214,3 +229,11 @@ def test_what_is_no_connection_is_refused(ship: Ship) -> None:
     for tried in (shop.check_version, shop.migrate):
         with pytest.raises(RequestRefused, match="conn is of type str, expected a psycopg Connection"):
             tried("postgresql://user:secret@host/db")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["nope", None, "a\0b", "a/b"])
+def test_a_query_that_is_not_there_is_named(ship: Ship, name: Any) -> None:
+    shop = ship(**{"m0001_a": "select 1;", "queries/stock": "select 2"})
+    assert shop.query("stock") == "select 2"
+    with pytest.raises(DefinitionRefused, match=r"shop_.* has no file queries/"):
+        shop.query(name)

@@ -123,5 +123,10 @@ def fingerprint(package: str) -> str:
 
 @cache
 def query(package: str, name: str) -> LiteralString:
-    """A statement by its file name."""
-    return _read(_folder(package) / "queries" / f"{name}.sql")
+    """A statement by its file name. ``DefinitionRefused`` if there is no such file."""
+    try:
+        return _read(_folder(package) / "queries" / f"{name}.sql")
+    except (OSError, ValueError) as error:
+        raise DefinitionRefused(
+            f"{package} has no file queries/{name}.sql", hint="The name of a query is that of its file, without .sql."
+        ) from error

@@ -60,7 +60,7 @@ class Schema:
     - ``command``: what people run to install it. Hints name it.
     - ``compatible_from``: the oldest migration that code must know to work with the schema. Raise it to the number of a
       migration that older code cannot work with.
-    - ``errors``: the class of each SQLSTATE that the functions raise.
+    - ``errors``: the class of each SQLSTATE that the functions raise. It is made of a message and ``hint=``.
     - ``mismatch``: the class that is raised if schema and code do not fit.
     - ``version_table``: the table that the version is kept in.
     """
@@ -114,7 +114,7 @@ class Schema:
             raise problem
 
     def query(self, name: str) -> LiteralString:
-        """The statement in ``queries/name.sql``."""
+        """The statement in ``queries/name.sql``. ``DefinitionRefused`` if there is no such file."""
         return files.query(self.package, name)
 
     def translate(self, error: Exception) -> Exception:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -31,9 +32,7 @@ def check_schema(schema: Any) -> None:
     )
     _check_roles(schema.roles)
     _check_errors(schema.errors)
-    _refuse_unless(
-        _is_class(schema.mismatch, SchemaMismatch), "mismatch", schema.mismatch, "a subclass of SchemaMismatch"
-    )
+    _check_class("mismatch", schema.mismatch, SchemaMismatch)
 
 
 def _check_name(what: str, value: Any) -> None:
@@ -58,11 +57,16 @@ def _check_errors(errors: Any) -> None:
     for state, kind in cast("Mapping[Any, Any]", errors).items():
         is_state = is_text(state) and len(state) == 5 and state.isascii() and state.isalnum() and state == state.upper()
         _refuse_unless(is_state, "a key of errors", state, "an SQLSTATE, such as 'SH001'")
-        _refuse_unless(_is_class(kind, CatchmentError), f"errors[{state!r}]", kind, "a subclass of CatchmentError")
+        _check_class(f"errors[{state!r}]", kind, CatchmentError)
 
 
-def _is_class(value: Any, base: type) -> bool:
-    return isinstance(value, type) and issubclass(value, base)
+def _check_class(what: str, kind: Any, base: type) -> None:
+    is_class = isinstance(kind, type) and issubclass(kind, base)
+    _refuse_unless(is_class, what, kind, f"a subclass of {base.__name__}")
+    try:
+        inspect.signature(kind).bind("message", hint=None)
+    except TypeError:
+        _refuse_unless(False, what, kind, "a class that is made of a message and hint=")
 
 
 def _refuse_unless(fits: bool, what: str, value: Any, expected: str) -> None:
