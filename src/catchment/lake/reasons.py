@@ -139,7 +139,7 @@ _TEXTS: dict[Reason, _Text] = {
     Reason.SUBQUERY: _Text(
         "full",
         "A subquery inside an expression is tied to the outer query by more than equalities in its WHERE, or stands in "
-        "a JOIN condition, ANY or ALL.",
+        "a JOIN condition, ANY or ALL, or in a SELECT without FROM.",
         "Write it as a JOIN, SEMI JOIN or ANTI JOIN.",
     ),
     Reason.GROUPING_SETS: _Text(
@@ -293,7 +293,7 @@ _TEXTS: dict[Reason, _Text] = {
     Reason.COST: _Text("run", "A full refresh was expected to be faster."),
     Reason.SMALL_TABLE: _Text("run", "The table is so small that a full refresh costs nothing."),
     Reason.SOURCE_MISSING: _Text(
-        "error", "A source does not exist any more.", "Make it again, or replace the definition."
+        "error", "A source is no table of the lake any more.", "Make it again, or replace the definition."
     ),
     Reason.SOURCE_COLUMN_MISSING: _Text(
         "error", "A source lost a column that is used.", "Add it again, or CREATE OR REPLACE the dynamic table."

@@ -142,7 +142,7 @@ def test_replaced_source_without_another_result_writes_nothing(regions: LakeCase
 def test_missing_source(regions: LakeCase) -> None:
     before = regions.rows("dt")
     regions.sql("ALTER TABLE customers RENAME TO clients")
-    with pytest.raises(SourceChanged, match=r"main\.customers, which does not exist") as caught:
+    with pytest.raises(SourceChanged, match=r"main\.customers, which is no table of the lake") as caught:
         regions.refresh("dt")
     assert caught.value.code == "SOURCE_MISSING"
     assert regions.rows("dt") == before

@@ -91,7 +91,7 @@ def _find_sources(conn: Connection[Any], order: Order) -> dict[int, SourceTable]
         source = catalog.find_table(conn, read.ref, read.new)
         if source is None:
             raise SourceChanged(
-                f"{order.definition.ref} reads {read.ref}, which does not exist at snapshot {read.new}",
+                f"{order.definition.ref} reads {read.ref}, which is no table of the lake at snapshot {read.new}",
                 code=Reason.SOURCE_MISSING.value,
                 hint=Reason.SOURCE_MISSING.hint,
             )
