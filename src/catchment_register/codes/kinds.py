@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from catchment_register.errors import CodesRefused
+
+# What an integer column holds.
+LARGEST_INTEGER = 2**31 - 1
+_MOST_DIGITS = 20
 
 
 def _yes_or_no(text: str) -> bool:
@@ -32,10 +37,9 @@ def _two_letters(text: str) -> str:
 
 
 def _number(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is not a whole number") from None
+    if len(text) > _MOST_DIGITS or not re.fullmatch(r"[0-9]+", text) or not 1 <= int(text) <= LARGEST_INTEGER:
+        raise ValueError(f"{text[:40]!r} is not a whole number from 1 to {LARGEST_INTEGER}")
+    return int(text)
 
 
 @dataclass(frozen=True, slots=True)

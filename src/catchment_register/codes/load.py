@@ -8,12 +8,14 @@ from importlib import resources
 from typing import Any, LiteralString
 
 from psycopg import Connection
+from psycopg.errors import UniqueViolation
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 from psycopg.types.json import Jsonb
 
 from catchment_register.codes.edition import Edition, find_edition
 from catchment_register.codes.kinds import KINDS, Kind
 from catchment_register.codes.read import Code, Problem, Reading, parse_codes
+from catchment_register.errors import CodesRefused
 from catchment_register.schema import REGISTER
 
 
@@ -130,7 +132,13 @@ def _upsert(conn: Connection[Any], kind: Kind, columns: list[str], rows: list[di
         excluded=_names(names, "excluded"),
         stored=_names(names, "t"),
     )
-    row = conn.execute(text, {"rows": Jsonb(rows)}).fetchone()
+    try:
+        row = conn.execute(text, {"rows": Jsonb(rows)}).fetchone()
+    except UniqueViolation as error:
+        raise CodesRefused(
+            f"two codes of {kind.name} would have the same value: {error.diag.message_detail}",
+            hint="Leave the column priority out, or give each code another number." if kind.is_ordered else None,
+        ) from error
     return (row[0], row[1]) if row else (0, 0)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from catchment_register.codes.kinds import Kind
 from catchment_register.errors import CodesRefused
+from catchment_register.upload.encoding import SAMPLE, is_text_encoding, is_utf16, other_format
 
 _LABELS = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
 
@@ -46,7 +47,10 @@ class Reading:
 
 def read_codes(file: Path, kind: Kind, *, encoding: str = "utf-8") -> Reading:
     """Read a CSV file with commas, semicolons or tabs."""
+    if not is_text_encoding(encoding):
+        raise CodesRefused(f"there is no encoding {encoding!r}", hint="Try utf-8, latin-1 or cp1252.")
     try:
+        _check_format(file, encoding)
         with file.open(
             encoding="utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding, newline=""
         ) as lines:
@@ -58,8 +62,18 @@ def read_codes(file: Path, kind: Kind, *, encoding: str = "utf-8") -> Reading:
             f"{file} is not {encoding}: {error.reason} at byte {error.start}",
             hint="If it is in another encoding, say which: --encoding cp1252, or latin-1.",
         ) from error
-    except LookupError:
-        raise CodesRefused(f"there is no encoding {encoding!r}", hint="Try utf-8, latin-1 or cp1252.") from None
+
+
+def _check_format(file: Path, encoding: str) -> None:
+    with file.open("rb") as opened:
+        start = opened.read(SAMPLE)
+    if is_utf16(start):
+        if not encoding.lower().startswith(("utf-16", "utf_16", "utf16", "u16")):
+            raise CodesRefused(f"{file} is UTF-16", hint="Say so: --encoding utf-16.")
+        return
+    other = other_format(start)
+    if other is not None:
+        raise CodesRefused(f"{file} cannot be read: {other[0]}", hint="Save it as CSV in UTF-8.")
 
 
 def parse_codes(lines: Iterable[str], kind: Kind, *, name: str = "the file") -> Reading:
@@ -67,7 +81,10 @@ def parse_codes(lines: Iterable[str], kind: Kind, *, name: str = "the file") -> 
     rest = iter(lines)
     header = next(rest, "")
     delimiter = max(",;\t", key=header.count)
-    columns = [c.strip().lower() for row in csv.reader([header], delimiter=delimiter) for c in row]
+    try:
+        columns = [c.strip().lower() for row in csv.reader([header], delimiter=delimiter) for c in row]
+    except csv.Error as error:
+        raise CodesRefused(f"{name} is not CSV: line 1: {error}") from error
     _check_columns(columns, kind, name)
 
     codes: dict[str, Code] = {}
@@ -112,6 +129,8 @@ def _read_row(line: int, row: list[str], columns: list[str], kind: Kind) -> Code
     if len(row) != len(columns):
         raise ValueError(f"it has {len(row)} fields, expected {len(columns)}")
     cells = {column: cell.strip() for column, cell in zip(columns, row, strict=True)}
+    if any("\0" in cell for cell in row):
+        raise ValueError("it contains the byte 0")
     empty = [c.name for c in (kind.key, *kind.columns) if c.required and not cells[c.name]]
     if empty:
         raise ValueError(f"{', '.join(empty)} is empty")

@@ -7,7 +7,6 @@ lines are put together here and not by the ``csv`` module, which reads an open q
 
 from __future__ import annotations
 
-import codecs
 import csv
 from collections import deque
 from collections.abc import Generator, Iterator
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from catchment_register.upload.encoding import check_bytes
+from catchment_register.upload.encoding import check_bytes, is_text_encoding
 from catchment_register.upload.source import Source, SourceRow, refuse
 
 DELIMITERS = (",", ";", "\t")
@@ -29,10 +28,8 @@ MAX_LINE = 1 << 20
 @contextmanager
 def open_csv(path: Path, *, encoding: str = "utf-8", delimiter: str | None = None) -> Generator[Source]:
     """Open a file and read its header. Raises ``FileRefused`` if there is none."""
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise refuse(path, f"there is no encoding {encoding!r}", "Try utf-8, latin-1 or cp1252.") from None
+    if not is_text_encoding(encoding):
+        raise refuse(path, f"there is no encoding {encoding!r}", "Try utf-8, latin-1 or cp1252.")
     try:
         file = path.open("rb")
     except OSError as error:
@@ -50,8 +47,17 @@ def open_csv(path: Path, *, encoding: str = "utf-8", delimiter: str | None = Non
         except UnicodeDecodeError as error:
             raise refuse(path, f"its header is not {encoding}: {error.reason}", "Say which with --encoding.") from None
         separator = delimiter or max(DELIMITERS, key=text.count)
-        headers = [h.strip() for h in _fields(text.rstrip("\r\n"), separator)]
+        headers = _header(path, text.rstrip("\r\n"), separator)
         yield Source(headers, read_rows(lines, len(headers), encoding, separator))
+
+
+def _header(path: Path, text: str, separator: str) -> list[str]:
+    if "\r" in text:
+        raise refuse(path, "its lines end with CR alone", "Save it with line ends LF or CR LF.")
+    try:
+        return [h.strip() for h in _fields(text, separator)]
+    except csv.Error as error:
+        raise refuse(path, f"its header is not CSV: {error}", "Its first row must name the columns.") from None
 
 
 def is_too_long(line: bytes) -> bool:

@@ -145,7 +145,13 @@ def test_the_type_of_a_variable_stays(reg: Register) -> None:
         ("sector", "path,name\n\n  ,\nx,\n", [(4, "name is empty")]),
         ("status", "code,name,used_for_counting\na,A,perhaps\n", [(2, "'perhaps' is neither true nor false")]),
         ("stat", "code,name,type\na,A,money\n", [(2, "'money' is not one of int, float, string, bool")]),
-        ("stat", "code,name,type,priority\na,A,int,high\n", [(2, "'high' is not a whole number")]),
+        ("stat", "code,name,type,priority\na,A,int,high\n", [(2, "'high' is not a whole number from 1 to 2147483647")]),
+        (
+            "stat",
+            "code,name,type,priority\na,A,int,99999999999\n",
+            [(2, "'99999999999' is not a whole number from 1 to 2147483647")],
+        ),
+        ("unit_size", "code,name\na,A\0B\n", [(2, "it contains the byte 0")]),
         ("country", "iso_2,name\nNOR,Norway\n", [(2, "'NOR' is not a code of two letters")]),
     ],
 )
@@ -236,6 +242,39 @@ def test_sample_files_load_without_a_problem(reg: Register, data: Path) -> None:
         kind = KINDS[name]
         loading = load_codes(reg.conn, kind, read_codes(data / file, kind), version=versions.get(name))
         assert (loading.added, loading.problems) == (expected, ()), name
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "says", "hint"),
+    [
+        ("path,name\n1,One\n".encode("utf-16"), "utf-8", "is UTF-16", "--encoding utf-16"),
+        ("path,name\n1,One\n".encode("utf-16-le"), "cp1252", "is UTF-16", "--encoding utf-16"),
+        (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(512), "utf-8", r"old kind \(.xls\)", "as CSV"),
+        (b"PK\x03\x04" + bytes(100), "latin-1", "packed", "as CSV"),
+        (b"path,name\n", "hex", "there is no encoding 'hex'", "utf-8"),
+        (b"path," + b"x" * 200_000 + b",name\n", "utf-8", "is not CSV: line 1: field larger than", ""),
+    ],
+)
+def test_a_file_that_is_no_text_is_refused_for_what_it_is(
+    tmp_path: Path, content: bytes, encoding: str, says: str, hint: str
+) -> None:
+    file = tmp_path / "codes.csv"
+    file.write_bytes(content)
+    with pytest.raises(CodesRefused, match=says) as caught:
+        read_codes(file, KINDS["region"], encoding=encoding)
+    assert hint in (caught.value.hint or "")
+
+
+def test_codes_in_utf16_are_read_when_it_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "codes.csv"
+    file.write_bytes("path,name\n1,One\n".encode("utf-16"))
+    assert [c.key for c in read_codes(file, KINDS["region"], encoding="utf-16").codes] == ["1"]
+
+
+def test_two_codes_with_one_priority_are_refused(reg: Register) -> None:
+    with pytest.raises(CodesRefused, match="two codes of stat would have the same value") as caught:
+        load(reg, "stat", "code,name,type,priority\na,A,int,1\n")
+    assert "priority" in (caught.value.hint or "")
 
 
 def _columns_of_files() -> set[str]:

@@ -112,6 +112,9 @@ def test_numbers_of_rows_count_blank_ones(tmp_path: Path) -> None:
         (b"\xe6,b\n", {}, "its header is not utf-8"),
         (b"a" * (MAX_LINE + 1), {}, "its header is longer than 1048576 bytes"),
         (b"a,b\n", {"encoding": "klingon"}, "there is no encoding 'klingon'"),
+        (b"a,b\n", {"encoding": "hex"}, "there is no encoding 'hex'"),
+        (b"a,b\r1,2\r", {}, "its lines end with CR alone"),
+        (b"a," + b"x" * 200_000 + b"\n", {}, "its header is not CSV: field larger than field limit"),
     ],
 )
 def test_a_file_without_a_header_is_refused(tmp_path: Path, content: bytes, options: dict[str, str], says: str) -> None:
