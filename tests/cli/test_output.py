@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -10,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from catchment.commands import print_json, print_rows
+from catchment.cli.failure import show_failure
+from catchment.commands import console, print_json, print_rows
+from catchment.errors import CatchmentError
 from catchment_register.dates import OPEN_END
 
 Printed = Callable[[], str]
@@ -93,3 +96,29 @@ def test_the_last_day_is_a_day_and_an_open_end_of_the_register_is_none(printed: 
     print_json([date.max, OPEN_END, {date.max: OPEN_END}])
     assert json.loads(printed()) == ["9999-12-31", "infinity", {"9999-12-31": "infinity"}]
     assert date.max == OPEN_END
+
+
+def test_a_long_cell_does_not_widen_the_others_in_a_pipe(printed: Printed) -> None:
+    for columns in (("n", "text"), ("text", "n")):
+        show([{"n": n, "text": "x" * 50_000 if n == 7 else "y\nz"} for n in range(1000)], *columns)
+        assert len(printed()) < 50_000 + 1000 * 450
+    show([{"n": 1, "name": "a"}, {"n": 20, "name": "bcd"}], "n", "name")
+    assert printed() == " n  name\n 1  a\n20  bcd\n"
+    show([{"name": "日本", "lines": "a\nb", "n": 1}, {"name": "c", "lines": "d", "n": 2}], "name", "lines", "n")
+    assert printed() == "name  lines  n\n日本  a      1\n      b\nc     d      2\n"
+
+
+def test_a_pipe_has_room_for_every_message(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    text = "a message of many words " * 20
+    console.print(text, markup=False)
+    show_failure(CatchmentError(text, hint=text))
+    out, err = capsys.readouterr()
+    assert out == f"{text}\n"
+    assert err == f"error: {text}\nhint: {text}\n"
+
+
+def test_json_for_a_closed_output_goes_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    print_json({"a": "ø"})
+    show([{"i": 1}], "i")

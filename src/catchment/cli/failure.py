@@ -14,8 +14,7 @@ from rich.markup import escape
 
 from catchment.cli.database import hint_for
 from catchment.commands.output import errors, harmless
-from catchment.errors import CatchmentError, RequestRefused, ServerUnavailable
-from catchment.model.check import shown
+from catchment.errors import CatchmentError, RequestRefused, ServerUnavailable, shown
 
 
 def show_failure(error: Exception) -> int | None:

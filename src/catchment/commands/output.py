@@ -14,24 +14,43 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import zip_longest
 from typing import Any, cast
 from uuid import uuid4
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
+from rich.protocol import is_renderable
 from rich.table import Table
 from rich.text import Text
 
 from catchment.store.json_text import JsonText
 
-console = Console(highlight=False, emoji=False)
-errors = Console(stderr=True, highlight=False, emoji=False)
-
 # From this many columns of the terminal on, tables have what they can do without.
 WIDE = 110
-# A pipe or a file has room for every line.
-_PIPE = 100_000
+# In a pipe or a file, columns are aligned up to this width: one long cell does not widen all others.
+_ALIGNED = 200
+
+
+class _Console(Console):
+    """Shows text as it is, and breaks no line of it in a pipe or a file: those have room for every line."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, emoji=False)
+
+    @property
+    def is_pipe(self) -> bool:
+        return not self.is_terminal and "COLUMNS" not in os.environ
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        if self.is_pipe and not any(is_renderable(item) and not isinstance(item, str | Text) for item in objects):
+            options.setdefault("soft_wrap", True)
+        super().print(*objects, **options)
+
+
+console = _Console()
+errors = _Console(stderr=True)
 
 _BEYOND_ASCII = re.compile("[^\\x00-\\x7f]")
 
@@ -81,7 +100,7 @@ def print_json(value: Any) -> None:
 
 def _can_print(text: str) -> bool:
     try:
-        text.encode(sys.stdout.encoding or "ascii")
+        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")  # none if it is closed: >&-
     except UnicodeEncodeError:
         return False
     return True
@@ -114,10 +133,12 @@ def print_rows(
     if not rows:
         console.print(empty, markup=False)
         return
+    if console.is_pipe:
+        for line in _lines(rows, [*columns, *extra]):
+            console.file.write(f"{line}\n")
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    is_pipe = not console.is_terminal and "COLUMNS" not in os.environ
-    target = Console(highlight=False, emoji=False, width=_PIPE) if is_pipe else console
-    room = target.width
+    room = console.width
     shown = [*columns, *(extra if room >= WIDE else ())]
     # Titles and names are broken first: nothing else can be read in pieces.
     widths = {column: _width(rows, column) for column in shown}
@@ -130,7 +151,22 @@ def print_rows(
         table.add_column(Text(title), justify=justify, no_wrap=is_whole, overflow="fold")
     for row in rows:
         table.add_row(*(_cell(column, row[column]) for column in shown))
-    target.print(table)
+    console.print(table)
+
+
+def _lines(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
+    """The same table for a pipe or a file."""
+    cells = [[column.replace("_", " ").split("\n") for column in columns]]
+    cells += [[_text(row[column]).split("\n") for column in columns] for row in rows]
+    widths = [min(_ALIGNED, max(cell_len(part) for row in cells for part in row[i])) for i in range(len(columns))]
+    is_right = [_is_number(rows[0][column]) for column in columns]
+    for row in cells:
+        for parts in zip_longest(*row, fillvalue=""):
+            gaps = [" " * (width - cell_len(part)) for part, width in zip(parts, widths, strict=True)]
+            padded = (
+                gap + part if right else part + gap for part, gap, right in zip(parts, gaps, is_right, strict=True)
+            )
+            yield "  ".join(padded).rstrip()
 
 
 def _width(rows: Sequence[Mapping[str, Any]], column: str) -> int:
