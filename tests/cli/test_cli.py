@@ -6,10 +6,13 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
+from catchment.cli.app import load_app
 from tests.fixtures import spare
 from tests.fixtures.engine import Engine
 from tests.fixtures.worker import StartWorker, wait_until
@@ -127,6 +130,32 @@ def test_task_retry_and_cancel(committed: Engine, cli: Run) -> None:
     committed.drain()
     done = cli("task", "retry", str(completed), code=1)
     assert f"task {completed} is completed" in done.stderr
+
+
+def test_each_of_several_tasks_is_accounted_for(committed: Engine, cli: Run) -> None:
+    first, last = committed.enqueue(), committed.enqueue()
+    said = cli("task", "cancel", str(first), "999998", str(last), "999999", code=1)
+    assert [line.split() for line in said.stdout.splitlines()[1:]] == [
+        [str(first), "cancelled"],
+        [str(last), "cancelled"],
+    ]
+    for verb, state in (("retry", "pending"), ("cancel", "cancelled")):
+        said = cli("task", verb, "999998", str(first), "999999", "--json", code=1)
+        assert "there is no task 999998" in said.stderr
+        assert "there is no task 999999" in said.stderr
+        rows = _json(said)
+        assert rows[0] == {"id": first, "state": state}
+        assert [(row["id"], row["state"]) for row in rows[1:]] == [(999998, None), (999999, None)]
+        assert "there is no task 999998" in rows[1]["error"]
+
+
+def test_an_app_is_looked_for_though_the_folder_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(typer.BadParameter, match="there is no module nowhere in this folder, which is gone"):
+        load_app("nowhere:app")
 
 
 def test_paused_queue_stays_paused_through_a_restart(committed: Engine, cli: Run, start_worker: StartWorker) -> None:

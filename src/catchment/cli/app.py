@@ -45,8 +45,8 @@ def _load_attribute(module_name: str, attribute: str) -> object:
 
 
 def _load_module(name: str) -> ModuleType:
-    here = str(Path.cwd())
-    if here not in sys.path:
+    here = _folder()
+    if here is not None and here not in sys.path:
         sys.path.insert(0, here)
     try:
         return importlib.import_module(name)
@@ -56,7 +56,8 @@ def _load_module(name: str) -> ModuleType:
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing is not None and f"{name}.".startswith(f"{missing}."):
             raise typer.BadParameter(
-                f"there is no module {missing} in {here} or on the path", param_hint="--app"
+                f"there is no module {missing} in {here or 'this folder, which is gone,'} or on the path",
+                param_hint="--app",
             ) from error
         if name.partition(".lake.")[0] == "catchment" and missing in EXTRA.modules:
             raise EXTRA.missing(missing) from error
@@ -65,6 +66,14 @@ def _load_module(name: str) -> ModuleType:
             f"module {name} cannot be imported: {said(error)}{_place(name, error)}",
             hint=hint or f"Correct that line. For the whole traceback: python -c 'import {name}'",
         ) from error
+
+
+def _folder() -> str | None:
+    """The current folder, unless it was removed."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return None
 
 
 def _place(name: str, error: BaseException) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from catchment.cli.database import open_database
+from catchment.cli.failure import show_failure
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows, styled_state
 from catchment.errors import PayloadRefused, RequestRefused
@@ -152,21 +154,32 @@ def cancel(
 ) -> None:
     """Stop tasks and everything under them. Running ones are told, and settle as they end."""
     with open_database(dsn, "catchment_worker") as conn:
-        done = [{"id": i, "state": task_store.cancel(conn, i, reason)} for i in task_ids]
-    print_rows(done, ["id", "state"], as_json=as_json, empty="")
+        _each(task_ids, lambda task_id: task_store.cancel(conn, task_id, reason), as_json=as_json)
 
 
 @app.command("retry")
 def retry(task_ids: TaskIds, as_json: Json = False, dsn: Dsn = None) -> None:
     """Run failed or cancelled tasks again; a parent runs its failed children again."""
-    refused: RequestRefused | None = None
-    done: list[dict[str, Any]] = []
     with open_database(dsn, "catchment_worker") as conn:
+        _each(task_ids, lambda task_id: task_store.retry(conn, task_id), as_json=as_json)
+
+
+def _each(task_ids: list[int], act: Callable[[int], str], *, as_json: bool) -> None:
+    """Do it to every task, and show what became of each, also of those before an error that ends it."""
+    done: list[dict[str, Any]] = []
+    refused: list[tuple[int, RequestRefused]] = []
+    try:
         for task_id in task_ids:
             try:
-                done.append({"id": task_id, "state": task_store.retry(conn, task_id)})
+                done.append({"id": task_id, "state": act(task_id)})
             except RequestRefused as error:
-                refused = error
-    print_rows(done, ["id", "state"], as_json=as_json, empty="")
-    if refused is not None:
-        raise refused
+                refused.append((task_id, error))
+    finally:
+        if as_json and (done or refused):
+            print_json([*done, *({"id": i, "state": None, "error": str(error)} for i, error in refused)])
+        elif done:
+            print_rows(done, ["id", "state"], as_json=False, empty="")
+        for _, error in refused:
+            show_failure(error)
+    if refused:
+        raise typer.Exit(1)
