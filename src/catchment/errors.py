@@ -350,3 +350,24 @@ class ServerUnavailable(CatchmentError):
 
     Without an answer, the call may or may not have taken effect.
     """
+
+
+BY_SQLSTATE: Mapping[str, type[CatchmentError]] = {
+    "CM001": ClaimLost,
+    "CM002": UnknownCommand,
+    "CM003": UnknownQueue,
+    "CM004": PayloadRefused,
+    "CM005": ScopeClosed,
+    "CM006": TooDeep,
+    "CM007": SurfaceClosed,
+    "CM008": NotRetryable,
+    "CM009": TaskNotFound,
+    "CM010": SchemaMismatch,
+    "CM011": TaskCancelled,
+    "CM012": HandlerMissing,
+    "CM013": CommandTaken,
+    "CM014": TableRefused,
+    "CM015": PublishVetoed,
+    "CM016": ScheduleRefused,
+}
+"""The class of each SQLSTATE that the functions of the engine raise."""

@@ -10,6 +10,8 @@ import pytest
 from psycopg import Connection
 from pydantic.fields import FieldInfo
 
+import catchment
+import catchment.lake
 from catchment.runtime.settings import WorkerSettings
 from catchment.sql import ENGINE
 
@@ -68,6 +70,7 @@ def test_every_error_code_is_explained_with_its_exception() -> None:
     explained = dict(re.findall(r"^\| `(CM\d{3})` \| `(\w+)` \|", page("errors.md"), re.MULTILINE))
     assert raised <= explained.keys()
     assert explained == {code: kind.__name__ for code, kind in ENGINE.errors.items() if code.startswith("CM")}
+    assert sorted({*explained.values()} - {*catchment.__all__, *catchment.lake.__all__}) == []
 
 
 def test_every_session_setting_is_listed() -> None:

@@ -11,7 +11,7 @@ import pytest
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from catchment.errors import CatchmentError, DefinitionRefused, RequestRefused, SchemaMismatch
+from catchment.errors import CatchmentError, DefinitionRefused, RequestRefused, SchemaMismatch, UnknownCommand
 from tests.migrations.conftest import Ship, there
 
 
@@ -166,6 +166,14 @@ def test_a_user_without_rights_hears_what_is_missing(empty: str, conn: Connectio
 def test_errors_of_others_are_left_as_they_are(ship: Ship) -> None:
     error = ValueError("of another library")
     assert ship(m0001_a="").translate(error) is error
+
+
+def test_errors_of_the_engine_are_its_own_within_an_application(db: str, ship: Ship) -> None:
+    shop = ship(m0001_a="")
+    with psycopg.connect(db, autocommit=True) as conn:
+        with pytest.raises(UnknownCommand, match="no_such") as raised, shop.translated():
+            conn.execute("do $$ begin perform worker.enqueue('no_such', '{}'); end $$")
+        assert isinstance(raised.value.__cause__, psycopg.DatabaseError)
 
 
 def test_nothing_is_made_without_the_engine_or_without_files(conn: Connection[Any], ship: Ship) -> None:

@@ -158,16 +158,16 @@ def make_readable(command: Any) -> Any:
     return command
 
 
-def _tag(found: re.Match[str]) -> str:
+def _tag(tag: re.Match[str]) -> str:
     """What looks like a tag: as it is if it is one, else as text."""
-    slashes, name = found[1], found[2]
+    slashes, name = tag[1], tag[2]
     if len(slashes) % 2 or name.startswith(("/", "@")) or name in DEFAULT_STYLES:
-        return found[0]
+        return tag[0]
     try:
         Style.parse(name)
     except StyleSyntaxError:
-        return f"\\{found[0]}"
-    return found[0]
+        return f"\\{tag[0]}"
+    return tag[0]
 
 
 def _check(name: Any, text: Any, places: Any, group: Any) -> None:

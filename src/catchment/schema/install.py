@@ -17,7 +17,7 @@ import psycopg
 from psycopg import Connection
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
-from catchment.errors import CatchmentError, DefinitionRefused, RequestRefused, SchemaMismatch, shown
+from catchment.errors import BY_SQLSTATE, CatchmentError, DefinitionRefused, RequestRefused, SchemaMismatch, shown
 from catchment.model.release import release_order
 from catchment.schema import files, scripts, statements
 from catchment.schema.alone import alone
@@ -118,7 +118,8 @@ class Schema:
         return files.query(self.package, name)
 
     def translate(self, error: Exception) -> Exception:
-        """The application's error for a database error, or that error itself, as any other."""
+        """The application's error for a database error, or the engine's, as of a function that enqueues; or that error
+        itself, as any other."""
         if not isinstance(error, psycopg.Error):
             return error
         if is_missing(error, self.name):
@@ -126,10 +127,10 @@ class Schema:
                 f"{self.title} is not installed in this database, or an older version: {error.diag.message_primary}",
                 hint=f"Run: {self.command}",
             )
-        return find_class(error, self.errors) or error
+        return find_class(error, {**BY_SQLSTATE, **self.errors}) or error
 
     def translated(self) -> AbstractContextManager[None]:
-        """Raise database errors as the application's, the database error chained."""
+        """Raise database errors as the application's or the engine's, the database error chained."""
         return raised_as(self.translate)
 
     # What follows is for schemas that are installed in other steps than those of migrate.
