@@ -197,3 +197,12 @@ def test_roles_that_cannot_be_made_are_named(
     }
     with pytest.raises(DefinitionRefused, match=f"the roles of the shop cannot be made: .*{says}"):
         replace(ship(m0001_a=TABLE_A), roles=given).migrate(conn)
+
+
+def test_a_session_that_is_read_only_is_not_taken_for_an_error_of_the_schema(empty: str, ship: Ship) -> None:
+    shop = ship(m0001_a=TABLE_A)
+    with (
+        psycopg.connect(empty, autocommit=True, options="-c default_transaction_read_only=on") as conn,
+        pytest.raises(psycopg.errors.ReadOnlySqlTransaction),
+    ):
+        shop.migrate(conn)

@@ -27,9 +27,9 @@ select x.name, current_setting(x.name) from unnest(array['session_authorization'
 union all
 select s.name, s.setting from pg_settings as s where s.source = 'session'
 """
-# Trouble of the server, of the connection or of the moment, not of the file: a lost connection, no space, a cancelled
-# statement, a deadlock, a lock that was not free in time.
-_TROUBLE = ("08", "40", "53", "57", "58", "55P03")
+# Trouble of the server, of the connection or of the moment, not of the file: a lost connection, a session that is
+# read-only, no space, a cancelled statement, a deadlock, a lock that was not free in time.
+_TROUBLE = ("08", "25006", "40", "53", "57", "58", "55P03")
 
 
 @contextmanager
