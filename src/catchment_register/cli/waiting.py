@@ -107,7 +107,7 @@ def _lines(events: Iterator[Event]) -> Event | None:
 
 def _bar(events: Iterator[Event]) -> Event | None:
     last: Event | None = None
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>5.1f} %"))
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.percentage:>5.1f} %"))
     with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
         bar = progress.add_task("waiting", total=100)
         for event in events:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 
+import pytest
+from rich.console import Console
+
+from catchment_register.cli import waiting
+from catchment_register.watch import Event
 from tests.fixtures.register import Cli
 from tests.fixtures.register_driver import RegisterDatabase
 from tests.register.breaking import break_stage
@@ -88,3 +94,11 @@ def test_states_are_whole_in_a_narrow_terminal(reg_db: RegisterDatabase, reg_cli
         assert text.count("waiting_for_upload") == 2
         assert "…" not in text
         assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_bar_shows_its_text_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = io.StringIO()
+    monkeypatch.setattr(waiting, "console", Console(file=drawn, force_terminal=True, width=200))
+    event = Event("import", 50.0, "job [/x] of a:x:b", is_over=True)
+    assert waiting._bar(iter([event])) == event  # pyright: ignore[reportPrivateUsage] - for terminals alone
+    assert event.text in drawn.getvalue()
