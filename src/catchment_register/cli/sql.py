@@ -69,13 +69,13 @@ def _run(conn: Connection[Any], text: str) -> list[Result]:
 def _distinct(names: Iterable[str]) -> list[str]:
     """The names, with a number behind those that were there before."""
     given = list(names)
-    found: list[str] = []
+    distinct: list[str] = []
     for name in given:
         other, number = name, 2
-        while other in found or (other != name and other in given):
+        while other in distinct or (other != name and other in given):
             other, number = f"{name}_{number}", number + 1
-        found.append(other)
-    return found
+        distinct.append(other)
+    return distinct
 
 
 def _as_written(data: str | bytes) -> str:
