@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from typing import Any
 
 from psycopg import Connection
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
+from psycopg.types.json import set_json_loads
 
 # What integer columns hold, and limits of rows.
 LARGEST_INTEGER = 2**31 - 1
@@ -18,11 +20,19 @@ _FLOAT_DIGITS = 15
 class _NumberLoader(Loader):
     def load(self, data: Buffer) -> int | float | Decimal:
         text = bytes(data).decode()
-        if text.lstrip("-").isdigit():
-            return int(text)
-        return float(text) if sum(c.isdigit() for c in text) <= _FLOAT_DIGITS else Decimal(text)
+        return int(text) if text.lstrip("-").isdigit() else _fraction(text)
 
 
 def read_numbers(conn: Connection[Any]) -> None:
-    """Make a connection read ``numeric`` as plain numbers, which JSON has; one that no float holds stays as it is."""
+    """Make a connection read ``numeric`` and numbers within JSON as plain numbers, which JSON has; one that no float
+    holds stays as it is."""
     conn.adapters.register_loader("numeric", _NumberLoader)
+    set_json_loads(_loads, conn)
+
+
+def _loads(data: str | bytes) -> Any:
+    return json.loads(data, parse_float=_fraction)
+
+
+def _fraction(text: str) -> float | Decimal:
+    return float(text) if sum(c.isdigit() for c in text) <= _FLOAT_DIGITS else Decimal(text)

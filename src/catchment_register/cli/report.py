@@ -102,7 +102,9 @@ def history(
     if draws and not as_json:
         _draw(title("", unit_type, labels), labels, drawn, partial)
         return
-    print_rows(rows, ["period", *measures], as_json=as_json, empty="There is no history yet.")
+    is_part = first_year is not None or last_year is not None
+    nothing = "There is no history in these years." if is_part else "There is no history yet."
+    print_rows(rows, ["period", *measures], as_json=as_json, empty=nothing)
 
 
 @app.command()
@@ -120,8 +122,9 @@ def demography(
     if table is not None:
         _write_csv(table, rows)
     if picture is not None:
-        labels = [str(row["year"]) for row in rows]
-        series = {name: [float(row[name]) for row in rows] for name in ("births", "deaths")}
+        years = [row for row in rows if row["year"] is not None]
+        labels = [str(row["year"]) for row in years]
+        series = {name: [float(row[name] or 0) for row in years] for name in ("births", "deaths")}
         plot.plot_panels(
             picture,
             title("Births and deaths", unit_type, labels),
@@ -132,7 +135,8 @@ def demography(
         )
     besides = ("ended_alive",)
     columns = [name for name in (rows[0] if rows else ()) if name not in besides]
-    print_rows(rows, columns, as_json=as_json, empty="There is no history yet.", extra=besides)
+    shown = rows if as_json else [row | {"year": "earlier" if row["year"] is None else row["year"]} for row in rows]
+    print_rows(shown, columns, as_json=as_json, empty="There is no history yet.", extra=besides)
 
 
 @app.command()

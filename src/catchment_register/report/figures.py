@@ -52,7 +52,8 @@ def read_history(
 
 
 def read_demography(conn: Connection[Any], unit_type: str) -> list[Row]:
-    """Births and deaths by year, as shares of the stock, and how many of those born then are still there today."""
+    """Births and deaths by year, as shares of the stock, and how many of those born then are still there today. A row
+    without a year has the units born before the history begins."""
     check_choice("unit type", unit_type, UNIT_TYPES)
     return _rows(conn, "demography", unit_type=unit_type)
 
@@ -122,7 +123,9 @@ def _code_id(conn: Connection[Any], table: str, column: str, code: str | None) -
         return None
     matches = [row for row in _rows(conn, "codes_by_name") if (row["list"], row["code"]) == (table, code)]
     if not matches:
-        raise ReportRefused(f"{table} has no {column} {code!r}", hint=f"Look: catchment register report codes {table}")
+        known = ", ".join(sorted(row["code"] for row in _rows(conn, "codes_by_name") if row["list"] == table))
+        hint = f"Look: catchment register report codes {table}" if table in CODE_LISTS else f"There are {known}."
+        raise ReportRefused(f"{table} has no {column} {code!r}", hint=hint)
     return matches[0]["id"]
 
 

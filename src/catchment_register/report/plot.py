@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,12 @@ SUFFIXES = (".png", ".svg", ".pdf")
 # Told apart by people who see no red or green, and in print: after Okabe and Ito.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _INK, _FAINT = "#333333", "#d0d0d0"
-# As many labels as fit upright on the axis.
-_MOST_LABELS = 14
+# How many characters of labels fit on the axis beside a long legend, with a gap between two labels.
+_AXIS_CHARACTERS, _GAP = 64, 1
+# How many months may lie between two labels, so that years begin with one; above these, whole years.
+_MONTHS = (1, 2, 3, 6)
+# Lines that lie on each other differ in width by this much, in points.
+_RIM = 2.5
 
 
 def plot_panels(
@@ -32,6 +37,8 @@ def plot_panels(
     ``partial`` says until when the last period counts, if that is not its end: it is marked, and a note says so.
     """
     shown = {scale: series for scale, series in panels.items() if series}
+    if not labels or not shown:
+        raise ReportRefused("there is nothing to draw", hint="There is no history in this time.")
     figure = _figure(file, len(shown))
     all_axes = figure.subplots(len(shown), sharex=True, squeeze=False)[:, 0]
     for axes, (scale, series) in zip(all_axes, shown.items(), strict=True):
@@ -48,12 +55,43 @@ def plot_panels(
 
 
 def _lines(axes: Any, series: Series, *, is_partial: bool) -> None:
-    for colour, (name, line) in zip(_COLOURS * len(series), series.items(), strict=False):
+    rims = line_rims(list(series.values()))
+    for colour, rim, (name, line) in zip(_COLOURS * len(series), rims, series.items(), strict=False):
         whole = len(line) - 1 if is_partial and len(line) > 1 else len(line)
-        axes.plot(range(whole), line[:whole], color=colour, marker="o", markersize=4, label=name)
+        width = 1.5 + _RIM * rim
+        axes.plot(
+            range(whole), line[:whole], color=colour, linewidth=width, marker="o", markersize=width + 2.5, label=name
+        )
         if whole < len(line):
-            axes.plot([whole - 1, whole], line[whole - 1 :], color=colour, linestyle="--")
-            axes.plot([whole], line[whole:], color=colour, marker="o", markersize=6, markerfacecolor="white")
+            axes.plot([whole - 1, whole], line[whole - 1 :], color=colour, linewidth=width, linestyle="--")
+            size = width + 4.5
+            axes.plot([whole], line[whole:], color=colour, marker="o", markersize=size, markerfacecolor="white")
+
+
+def line_rims(lines: Sequence[Sequence[float]]) -> list[int]:
+    """How many lines, drawn later, lie on a part of each line and on each other there: it is drawn wider by as many
+    rims, and so is seen below them."""
+    rims = [0] * len(lines)
+    for number in reversed(range(len(lines))):
+        hiding = [rims[o] for o in range(number + 1, len(lines)) if _share_a_part(lines[number], lines[o])]
+        rims[number] = 1 + max(hiding) if hiding else 0
+    return rims
+
+
+def _share_a_part(one: Sequence[float], two: Sequence[float]) -> bool:
+    same = [a == b for a, b in zip(one, two, strict=True)]
+    return any(a and b for a, b in pairwise(same)) or (len(same) == 1 and same[0])
+
+
+def labelled(labels: Sequence[str]) -> range:
+    """The places of the labels that are written: as many as fit, of months those that years can be told by."""
+    most = max(1, _AXIS_CHARACTERS // (max(map(len, labels)) + _GAP))
+    step = -(-len(labels) // most)
+    if "-" not in labels[0]:
+        return range(0, len(labels), step)
+    step = next((m for m in _MONTHS if m >= step), -(-step // 12) * 12)
+    january = next((place for place, label in enumerate(labels) if label.endswith("-01")), 0)
+    return range(january % step, len(labels), step)
 
 
 def _bars(axes: Any, series: Series, *, is_partial: bool) -> None:
@@ -84,8 +122,8 @@ def _figure(file: Path, panels: int) -> Any:
 def _dress(axes: Any, scale: str, labels: Sequence[str]) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    step = -(-len(labels) // _MOST_LABELS)
-    axes.set_xticks(range(0, len(labels), step), labels[::step])
+    places = labelled(labels)
+    axes.set_xticks(places, [labels[place] for place in places])
     axes.set_xlim(-0.6, len(labels) - 0.4)
     low, high = axes.get_ylim()
     axes.set_ylim(min(0, low), high + 0.03 * (high - min(0, low)))

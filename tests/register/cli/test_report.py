@@ -108,6 +108,28 @@ def test_history_shows_the_sums_of_statistics(told: RegisterDatabase) -> None:
     assert [line.split() for line in text.splitlines()][1] == ["2024", "20"]
 
 
+def test_a_hint_for_an_unknown_status_names_those_there_are(told: RegisterDatabase) -> None:
+    with pytest.raises(RegisterError) as caught:
+        run(told, "report", "facets", "--status", "XX")
+    assert caught.value.hint == "There are active, passive."
+
+
+def test_sums_of_many_digits_are_exact(reg_db: RegisterDatabase, tmp_path: Path) -> None:
+    with reg_db.conn.transaction():
+        reg_db.lu("1", "2025-01-01", turnover=999_999_999_999_999)
+        reg_db.lu("2", "2025-01-01", turnover=1.75)
+    reg_db.derive()
+    assert "1000000000000000.75" in run(reg_db, "report", "history")
+    assert read(reg_db, "report", "history")[0]["turnover"] == "1000000000000000.75"
+    run(reg_db, "report", "history", "--csv", str(tmp_path / "h.csv"))
+    with (tmp_path / "h.csv").open(newline="") as file:
+        assert next(csv.DictReader(file))["turnover"] == "1000000000000000.75"
+
+
+def test_years_without_history_are_not_a_register_without_history(told: RegisterDatabase) -> None:
+    assert run(told, "report", "history", "--from", "2050") == "There is no history in these years.\n"
+
+
 def test_numbers_are_numbers_in_json(told: RegisterDatabase) -> None:
     for row in read(told, "report", "demography"):
         assert {type(v) for v in row.values()} <= {int, float, type(None)}
@@ -122,7 +144,7 @@ def test_demography(told: RegisterDatabase) -> None:
     assert (rows[2025]["deaths"], rows[2025]["natural_change"]) == (1, -1)
 
 
-def test_survival_counts_deaths_and_no_corrections(reg_db: RegisterDatabase) -> None:
+def test_survival_counts_deaths_and_no_corrections(reg_db: RegisterDatabase, tmp_path: Path) -> None:
     with reg_db.conn.transaction():
         # The birth is corrected to the year before; what was written stays written.
         reg_db.lu("1", "2020-01-01", "2021-01-01", birth_date="2020-02-01")
@@ -145,12 +167,15 @@ def test_survival_counts_deaths_and_no_corrections(reg_db: RegisterDatabase) -> 
     rows = {r["year"]: r for r in read(reg_db, "report", "demography")}
     shown = ("born_then", "alive_today", "ended_alive")
     assert {year: tuple(row[c] for c in shown) for year, row in rows.items()} == {
+        None: (1, 1, 0),
         2020: (None, None, None),
         2021: (5, 3, 1),
         2022: (2, 2, 0),
         **dict.fromkeys(range(2023, 2027), (None, None, None)),
     }
     assert [float(rows[year]["survival_pct"]) for year in (2021, 2022)] == [60, 100]
+    assert run(reg_db, "report", "demography").splitlines()[1].split() == ["earlier", "1", "1", "100.0", "0"]
+    run(reg_db, "report", "demography", "--plot", str(tmp_path / "d.svg"))
 
 
 def test_facets_on_a_day(told: RegisterDatabase) -> None:
@@ -232,11 +257,13 @@ def test_codes_in_use(told: RegisterDatabase) -> None:
         (["report", "history", "--unit-type", "person"], "there is no unit type 'person'"),
         (["report", "history", "--resolution", "week"], "there is no resolution 'week'"),
         (["report", "history", "--measure", "joy"], "there is no measure 'joy'"),
+        (["report", "history", "--from", "2050", "--plot", "history.png"], "there is nothing to draw"),
         (["report", "history", "--plot", "history.txt"], "history.txt is no kind of picture"),
         (["report", "history", "--csv", "/no/such/folder/h.csv"], "/no/such/folder/h.csv cannot be written"),
         (["report", "facets", "--at", "today"], "'today' is not a day"),
         (["report", "facets", "--at", "9999-12-31"], "9999-12-31 is too late"),
         (["report", "facets", "--legal-form", "XX"], "legal_form has no code 'XX'"),
+        (["report", "facets", "--status", "XX"], "status has no code 'XX'"),
         (["report", "facets", "--region", "8888"], "there is no region '8888'"),
         (["report", "facets", "--activity", "99.99"], "there is no activity '99.99'"),
         (["report", "facets", "--sector", "x"], "there is no sector 'x'"),

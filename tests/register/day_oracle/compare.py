@@ -127,11 +127,18 @@ def _cohorts(conn: Connection[Any], calendar: Calendar) -> list[str]:
     wrong: list[str] = []
     for unit_type in TYPES:
         expected = cohorts(calendar, unit_type)
-        for row in read_demography(conn, unit_type):
+        rows = read_demography(conn, unit_type)
+        for row in rows:
             found = (row["born_then"] or 0, row["alive_today"] or 0)
-            want = expected.get(row["year"], (0, 0))
+            want = expected.pop(row["year"], (0, 0)) if row["year"] is not None else (-1, -1)
+            if row["year"] is None:
+                # Without any history, all are.
+                first = min((r["year"] for r in rows if r["countable_count"] is not None), default=9999)
+                earlier = [expected.pop(year) for year in sorted(expected) if year < first]
+                want = (sum(born for born, _ in earlier), sum(alive for _, alive in earlier))
             if found != want:
                 wrong.append(f"{unit_type} born in {row['year']}: {found}, not {want}")
+        wrong += [f"{unit_type} born in {year}: missing, not {want}" for year, want in expected.items()]
     return wrong
 
 

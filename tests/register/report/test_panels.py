@@ -9,7 +9,7 @@ import pytest
 
 from catchment_register.names import MEASURES
 from catchment_register.report.panels import FLOWS, STOCK, panels, partial_until, title
-from catchment_register.report.plot import plot_panels
+from catchment_register.report.plot import labelled, line_rims, plot_panels
 
 YEARS = ["2024", "2025", "2026"]
 
@@ -62,3 +62,29 @@ def test_a_picture_has_its_words_and_marks_the_partial_year(tmp_path: Path, bars
         assert f"<!-- {words} -->" in text
     assert ("url(#h" in text) if bars else ("stroke-dasharray" in text)
     assert "rotate(-45" not in text
+
+
+@pytest.mark.parametrize("first", [1, 5, 12])
+@pytest.mark.parametrize("count", [1, 2, 9, 13, 38, 100, 300])
+def test_labels_of_months_fit_and_fall_on_the_beginning_of_years(first: int, count: int) -> None:
+    labels = [f"{2000 + n // 12}-{n % 12 + 1:02}" for n in range(first - 1, first - 1 + count)]
+    places = labelled(labels)
+    assert sum(len(labels[place]) + 1 for place in places) <= 64
+    assert len(places) >= 1
+    shown = [labels[place] for place in places]
+    assert any(label.endswith("-01") for label in shown) == any(label.endswith("-01") for label in labels)
+
+
+def test_labels_of_years_fit() -> None:
+    for count in (1, 12, 13, 40, 200):
+        labels = [str(1900 + n) for n in range(count)]
+        assert sum(5 for _ in labelled(labels)) <= 64
+    assert list(labelled(YEARS)) == [0, 1, 2]
+
+
+def test_a_line_below_another_one_is_wider() -> None:
+    assert line_rims([[1, 2, 3], [3, 2, 1], [0, 2, 0]]) == [0, 0, 0]
+    assert line_rims([[9, 5, 5], [0, 1, 2], [4, 5, 5], [9, 1, 2]]) == [1, 1, 0, 0]
+    assert line_rims([[1, 1], [1, 1], [1, 1]]) == [2, 1, 0]
+    assert line_rims([[1], [1]]) == [1, 0]
+    assert line_rims([]) == []
