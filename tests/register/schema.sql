@@ -1217,6 +1217,7 @@ CREATE TABLE register.power_group (
     edit_by text DEFAULT SESSION_USER NOT NULL,
     edit_comment text,
     CONSTRAINT power_group_in_years_1_to_9999 CHECK ((((edit_at AT TIME ZONE '00:00:00'::interval) >= '0001-01-02 00:00:00'::timestamp without time zone) AND ((edit_at AT TIME ZONE '00:00:00'::interval) <= '9999-12-31 00:00:00'::timestamp without time zone))),
+    CONSTRAINT power_group_name_has_a_length CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT power_group_short_name_is_short CHECK ((length(short_name) <= 16))
 );
 ALTER TABLE register.power_group OWNER TO register_owner;
@@ -2558,6 +2559,7 @@ REVOKE ALL ON FUNCTION register.refuse_code_change() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refuse_delete_in_use() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refuse_edit(p_message text, p_hint text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refuse_truncate() FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.refuse_violation(p_constraint text, p_column text, p_message text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.region_problem(p_region text, p_country text, p_country_id integer, p_home_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.relate(p_influencing_id integer, p_influenced_id integer, p_type text, p_percentage numeric, p_valid_from date, p_valid_until date, p_comment text) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.relate(p_influencing_id integer, p_influenced_id integer, p_type text, p_percentage numeric, p_valid_from date, p_valid_until date, p_comment text) TO register_edit;
@@ -2614,6 +2616,7 @@ REVOKE ALL ON FUNCTION register.temporal_merge(p_table text, p_owner text, p_mod
 REVOKE ALL ON FUNCTION register.today() FROM PUBLIC;
 GRANT ALL ON FUNCTION register.today() TO register_read;
 GRANT ALL ON FUNCTION register.today() TO catchment_worker;
+REVOKE ALL ON FUNCTION register.trimmed(p_changes jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.unit_cells(p_source text, p_from_flush bigint, p_to_flush bigint, p_slots int4multirange) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.unit_cover(p_job_id integer, p_batch_seq integer, p_mode text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.unit_facet_drilldown(p_unit_type text, p_at date, p_physical_region_path text, p_primary_activity_category_path text, p_sector_path text, p_legal_form_id integer, p_physical_country_id integer, p_status_id integer) FROM PUBLIC;

@@ -38,7 +38,11 @@ def set_values(
     dsn: Dsn = None,
 ) -> None:
     """Set what is known about a unit: columns of import files, codes of statistics, types of identifiers."""
-    values = dict(_pair(change) for change in changes)
+    pairs = [_pair(change) for change in changes]
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        twice = next(key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1)
+        raise JobRefused(f"{twice} is given twice", hint="Give each key once; for two periods, edit twice.")
     first, until = _period(valid_from, valid_to)
     with open_register(dsn) as conn:
         kind, unit_id = find_unit(conn, unit)

@@ -26,7 +26,7 @@ STRATEGIES = ("insert_or_replace", "insert_or_update", "insert_only", "update_on
 
 def read_day(text: str | None, option: str) -> date | None:
     """A day of the command line."""
-    if text is None or text == "infinity":
+    if text is None:
         return None
     try:
         day = date.fromisoformat(text)
@@ -38,8 +38,8 @@ def read_day(text: str | None, option: str) -> date | None:
 
 
 def last_day(text: str | None, option: str) -> date | None:
-    """An inclusive last day as the first one after it."""
-    day = read_day(text, option)
+    """An inclusive last day as the first one after it; infinity is an open end."""
+    day = None if text == "infinity" else read_day(text, option)
     until = None if day is None else day + timedelta(days=1)
     if until == OPEN_END:
         raise _too_late(text, option)

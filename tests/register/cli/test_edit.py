@@ -73,3 +73,17 @@ def test_with_a_worker_of_its_own_it_waits_until_the_change_is_published(two: Re
     assert "No worker" not in done.stderr
     found = two.rows("select name from register.statistical_unit where unit_type = 'legal_unit' and name = 'New'")
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["set", "1", "name=A", "name=B"], "name is given twice"),
+        (["set", "1", "name=A", "--valid-from", "infinity"], "--valid-from infinity is not a day"),
+        (["end", "1", "--on", "infinity"], "--on infinity is not a day"),
+    ],
+)
+def test_what_would_be_dropped_in_silence_is_refused(two: RegisterDatabase, arguments: list[str], says: str) -> None:
+    with pytest.raises(RegisterError, match=says):
+        run(two, *arguments)
+    assert run(two, "set", "1", "name=A", "--valid-to", "infinity").endswith("changed\n")

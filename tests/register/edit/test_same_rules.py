@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.fixtures.register_driver import Register
+from tests.fixtures.sql_files import FOLDERS, functions
 from tests.register.support import message, refused
 
 SINCE = date(2021, 1, 1)
+GRANTS = FOLDERS["register"] / "grants" / "import.sql"
 
 
 def imported(reg: Register, ident: str, cells: dict[str, Any]) -> str | None:
@@ -58,6 +61,7 @@ def units(reg: Register) -> Register:
         ({"birth_date": "infinity"}, "infinity is not a day"),
         ({"name": "x" * 257}, "is longer than 256 characters"),
         ({"short_name": "x" * 17}, "16 characters"),
+        ({"employees": " 1 2 "}, "1 2 is not a value of type int"),
         ({"employees": "many"}, "many is not a value of type int"),
         ({"turnover": "1,5"}, "1,5 is not a value of type float"),
         ({"physical_latitude": "91"}, "91 is no latitude"),
@@ -93,6 +97,8 @@ def test_what_an_import_does_not_take_an_edit_refuses(units: Register, cells: di
         {"employees": "12", "turnover": "1.5e3"},
         {"physical_latitude": "59.9", "physical_longitude": "10.7", "physical_altitude": "-3"},
         {"name": "x" * 256, "short_name": "x" * 16},
+        {"employees": " 12\t", "turnover": " 1.5 ", "birth_date": " 2020-02-02 "},
+        {"primary_activity_category_code": " 62.01 ", "physical_region_code": "\u00a04626 "},
     ],
 )
 def test_what_an_import_takes_an_edit_takes(units: Register, cells: dict[str, Any]) -> None:
@@ -141,3 +147,40 @@ def test_every_rule_of_a_table_that_people_write_has_words(reg: Register) -> Non
         " and c.conrelid <> 'register.power_root'::regclass and register.refusal_text(c.conname) is null"
     )
     assert rules == []
+
+
+@pytest.mark.parametrize("blank", ["   ", "\t", "\u00a0"])
+def test_a_name_of_blanks_is_no_name(units: Register, blank: str) -> None:
+    assert edited(units, "2", {"name": blank}) == "a unit always has a name and a status"
+
+
+def test_names_of_power_groups_have_a_length(reg: Register) -> None:
+    group = reg.insert("power_group", ident="PG0001")["id"]
+    edit = "select register.edit_unit('power_group', %s, %s)"
+    with refused(reg, "RG008") as caught:
+        reg.conn.execute(edit, [group, Jsonb({"name": "x" * 257})])
+    assert message(caught) == "name is longer than 256 characters"
+    reg.conn.execute(edit, [group, Jsonb({"name": " Group "})])
+    assert reg.value("select name from register.power_group") == "Group"
+    reg.conn.execute(edit, [group, Jsonb({"name": "  "})])
+    assert reg.value("select name from register.power_group") is None
+    with refused(reg, "23514"):
+        reg.conn.execute("update register.power_group set name = ''")
+
+
+def test_a_percentage_that_rounds_to_nothing_is_refused_in_words(units: Register) -> None:
+    one, two = (units.unit_id(ident) for ident in "12")
+    for wrong in ("0.001", "100.01", "0"):
+        with refused(units, "RG008") as caught:
+            units.conn.execute("select register.relate(%s, %s, 'ownership', %s::numeric)", [one, two, wrong])
+        assert message(caught) == f"{wrong} is no percentage: above 0, at most 100, of two decimals"
+
+
+def test_every_function_that_edits_says_rules_of_tables_in_words() -> None:
+    """What a rule of a table refuses carries no statement and no row."""
+    granted = re.findall(
+        r"register\.(\w+)\([a-z, ]+\)", GRANTS.read_text(encoding="utf-8").split("register.is_served")[1]
+    )
+    editing = {f.name: f for f in functions("register") if f.path.parent.name == "edit" and f.name in granted}
+    assert len(editing) == 8
+    assert {name for name, f in editing.items() if "refuse_violation" not in f.body} == {"find_unit"}

@@ -9,7 +9,8 @@ create table register.power_group (
   edit_at       timestamptz not null default clock_timestamp(),
   edit_by       text not null default session_user,
   edit_comment  text,
-  constraint power_group_short_name_is_short check (length(short_name) <= 16),
+  constraint power_group_name_has_a_length    check (length(name) between 1 and 256),
+  constraint power_group_short_name_is_short  check (length(short_name) <= 16),
   constraint power_group_in_years_1_to_9999
     check (edit_at at time zone interval '0' between '0001-01-02' and '9999-12-31')
 );

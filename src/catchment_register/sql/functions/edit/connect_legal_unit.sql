@@ -15,11 +15,13 @@ create or replace function register.connect_legal_unit(
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_times datemultirange;
-  v_taken datemultirange;
-  v_moves jsonb;
-  v_next  jsonb;
-  v_left  integer[];
+  v_times  datemultirange;
+  v_taken  datemultirange;
+  v_moves  jsonb;
+  v_next   jsonb;
+  v_left   integer[];
+  v_rule   text;
+  v_column text;
 begin
   perform register.lock_units(array[p_legal_unit_id], null);
   v_times := register.unit_times('legal_unit', p_legal_unit_id, coalesce(p_valid_from, register.today()),
@@ -53,5 +55,9 @@ begin
   perform register.patch_slices('establishment', 'id', v_next -> 'establishment', '{}', p_comment => p_comment);
   perform register.drop_empty_enterprises(v_left);
   return p_enterprise_id;
+exception
+  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+    get stacked diagnostics v_rule = constraint_name, v_column = column_name;
+    perform register.refuse_violation(v_rule, v_column, sqlerrm);
 end;
 $$;

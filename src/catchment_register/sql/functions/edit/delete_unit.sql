@@ -15,6 +15,8 @@ as $$
 declare
   v_enterprises integer[];
   v_next        jsonb;
+  v_rule        text;
+  v_column      text;
 begin
   if p_unit_type not in ('legal_unit', 'establishment') then
     perform register.refuse_edit(format('%s is not deleted by itself', replace(p_unit_type, '_', ' ')),
@@ -35,5 +37,9 @@ begin
   perform register.cut_slices(p_unit_type, 'id', array[p_unit_id]);
   perform register.patch_slices(n.key, 'id', n.value, '{}') from jsonb_each(v_next) as n;
   perform register.drop_empty_enterprises(v_enterprises);
+exception
+  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+    get stacked diagnostics v_rule = constraint_name, v_column = column_name;
+    perform register.refuse_violation(v_rule, v_column, sqlerrm);
 end;
 $$;

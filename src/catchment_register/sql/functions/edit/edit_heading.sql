@@ -1,4 +1,6 @@
 -- edit_heading: the names of an enterprise or a power group; returns the changes that are about something else.
+--
+--   raises  RG008 when a name is too long
 create or replace function register.edit_heading(
   p_unit_type  text,
   p_unit_id    integer,
@@ -9,6 +11,9 @@ create or replace function register.edit_heading(
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if register.length_problem(p_changes ->> 'name', 256) is not null then
+    perform register.refuse_edit(format('name %s', register.length_problem(p_changes ->> 'name', 256)));
+  end if;
   case p_unit_type
     when 'enterprise' then
       update register.enterprise as e

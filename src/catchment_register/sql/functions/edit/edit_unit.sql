@@ -1,7 +1,8 @@
 -- edit_unit: change what is known about a unit for some time: {"name": "New", "employees": "12", "postal_postcode":
 -- ""}. The words are those of import files; a value is a text, a number, or true or false for a statistic of that type;
--- an empty text takes away what was there. Details are changed where the unit is there. An enterprise has a short_name,
--- a power group a name and a short_name; identifiers and tags go to any unit and have no dates.
+-- blanks around a text do not count, and an empty text takes away what was there. Details are changed where the unit is
+-- there. An enterprise has a short_name, a power group a name and a short_name; identifiers and tags go to any unit and
+-- have no dates.
 --
 --   locks   the unit
 --   raises  RG008 when the changes, a word, a code or a value are not understood, the unit is not there, or there is no
@@ -27,6 +28,8 @@ declare
 begin
   perform register.check_changes(p_unit_type, p_unit_id, p_changes);
   perform register.require_period(v_from, p_valid_until);
+  -- As cells of files are.
+  p_changes := register.trimmed(p_changes);
   -- Identifiers, tags and statistics are told by the lists of the register.
   v_rest := register.edit_names(v_owner, p_unit_id, p_changes, p_comment);
   if p_unit_type in ('enterprise', 'power_group') then
@@ -61,7 +64,6 @@ begin
 exception
   when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
     get stacked diagnostics v_wrong = constraint_name, v_column = column_name;
-    perform register.refuse_edit(coalesce(register.refusal_text(v_wrong, v_column), sqlerrm),
-                                 'A column cannot have this value.');
+    perform register.refuse_violation(v_wrong, v_column, sqlerrm);
 end;
 $$;

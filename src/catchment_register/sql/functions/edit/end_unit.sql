@@ -14,8 +14,10 @@ create or replace function register.end_unit(
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_slice record;
-  v_next  jsonb;
+  v_slice  record;
+  v_next   jsonb;
+  v_rule   text;
+  v_column text;
 begin
   perform register.unit_times(p_unit_type, p_unit_id, p_date, 'infinity');
   if not exists (select from register.legal_unit as l
@@ -56,5 +58,9 @@ begin
   perform register.cut_details('legal_unit_id', array[p_unit_id], p_date);
   perform register.cut_slices('legal_unit', 'id', array[p_unit_id], p_date);
   perform register.patch_slices(n.key, 'id', n.value, '{}') from jsonb_each(v_next) as n;
+exception
+  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+    get stacked diagnostics v_rule = constraint_name, v_column = column_name;
+    perform register.refuse_violation(v_rule, v_column, sqlerrm);
 end;
 $$;

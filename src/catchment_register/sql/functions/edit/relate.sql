@@ -15,6 +15,9 @@ create or replace function register.relate(
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_rule   text;
+  v_column text;
 begin
   p_valid_from := coalesce(p_valid_from, register.today());
   perform register.require_period(p_valid_from, p_valid_until);
@@ -23,8 +26,8 @@ begin
                                  'A relationship has a first day.');
   elsif p_influencing_id = p_influenced_id then
     perform register.refuse_edit('a unit cannot influence itself');
-  elsif p_percentage is not null and (p_percentage > 0 and p_percentage <= 100) is not true then
-    perform register.refuse_edit(format('%s is no percentage: above 0, at most 100', p_percentage));
+  elsif p_percentage is not null and (round(p_percentage, 2) > 0 and round(p_percentage, 2) <= 100) is not true then
+    perform register.refuse_edit(format('%s is no percentage: above 0, at most 100, of two decimals', p_percentage));
   end if;
   perform register.lock_units(array[p_influencing_id, p_influenced_id], null);
   perform register.patch_slices('legal_relationship', 'influencing_id',
@@ -32,5 +35,9 @@ begin
                                          'type_id', register.code_id('rel_type', p_type),
                                          'valid_from', p_valid_from, 'valid_until', p_valid_until)),
     jsonb_build_object('percentage', p_percentage), p_comment => p_comment);
+exception
+  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+    get stacked diagnostics v_rule = constraint_name, v_column = column_name;
+    perform register.refuse_violation(v_rule, v_column, sqlerrm);
 end;
 $$;

@@ -15,6 +15,8 @@ as $$
 declare
   v_times   datemultirange;
   v_patches jsonb;
+  v_rule    text;
+  v_column  text;
 begin
   perform register.lock_units(case p_unit_type when 'legal_unit' then array[p_unit_id] end,
                               case p_unit_type when 'establishment' then array[p_unit_id] end);
@@ -39,5 +41,9 @@ begin
              and (o.id = u.id or o.primary_for_legal_unit or o.primary_for_enterprise)) as o
    cross join lateral unnest(o.times * v_times) as t;
   perform register.patch_slices(p_unit_type, 'id', v_patches, '{}', p_comment => p_comment);
+exception
+  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+    get stacked diagnostics v_rule = constraint_name, v_column = column_name;
+    perform register.refuse_violation(v_rule, v_column, sqlerrm);
 end;
 $$;

@@ -12,6 +12,9 @@ create or replace function register.unrelate(
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_rule   text;
+  v_column text;
 begin
   p_valid_from := coalesce(p_valid_from, register.today());
   perform register.require_period(p_valid_from, p_valid_until);
@@ -22,5 +25,9 @@ begin
      = 0 then
     perform register.refuse_edit('the units are not related in that time');
   end if;
+exception
+  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+    get stacked diagnostics v_rule = constraint_name, v_column = column_name;
+    perform register.refuse_violation(v_rule, v_column, sqlerrm);
 end;
 $$;
