@@ -716,7 +716,8 @@ CREATE TABLE register.import_batch (
     analysed_at timestamp with time zone,
     processed_at timestamp with time zone,
     error_rows integer DEFAULT 0 NOT NULL,
-    warning_rows integer DEFAULT 0 NOT NULL
+    warning_rows integer DEFAULT 0 NOT NULL,
+    left_legal_unit_ids int4multirange DEFAULT '{}'::int4multirange NOT NULL
 );
 ALTER TABLE register.import_batch OWNER TO register_owner;
 CREATE TABLE register.import_data (
@@ -2422,6 +2423,7 @@ GRANT ALL ON PROCEDURE register.finish_statistical_history_facet(IN payload json
 REVOKE ALL ON FUNCTION register.finish_upload(p_job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.finish_upload(p_job_id integer) TO register_edit;
 REVOKE ALL ON FUNCTION register.follow_bridges(p_enterprise_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.follow_primaries(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.found_enterprises(p_args jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.give_back(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_children() FROM PUBLIC;
@@ -2508,6 +2510,7 @@ GRANT ALL ON FUNCTION register.name_words(p_name text) TO register_read;
 REVOKE ALL ON FUNCTION register.named_periods(p_names text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.needs_round() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.note_differences(p_round_id bigint, p_flush_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.note_left_owners(p_args jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.note_orphans(p_round register.round) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.note_published(p_round_id bigint, p_report text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.notify_import(p_job_id integer) FROM PUBLIC;

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
+
 from tests.fixtures.register_driver import Register
 
 FROM = {"valid_from": date(2020, 1, 1)}
@@ -72,3 +74,40 @@ def test_a_legal_unit_comes_in_with_all_its_details(reg: Register) -> None:
     assert reg.value("select count(*) from register.external_ident where legal_unit_id = %s", unit["id"]) == 2
     assert reg.value("select count(*) from register.tag_for_unit") == 1
     reg.check()
+
+
+def _primaries(reg: Register, owner: str) -> list[tuple[str, date, date]]:
+    rows = reg.rows(
+        "select e.name, e.valid_from, e.valid_until from register.establishment as e"
+        " where e.legal_unit_id = %s and e.primary_for_legal_unit order by e.valid_from",
+        reg.unit_id(owner),
+    )
+    return [(row["name"], row["valid_from"], row["valid_until"]) for row in rows]
+
+
+@pytest.mark.parametrize("strategy", ["insert_or_replace", "insert_or_update"])
+@pytest.mark.parametrize("batch_rows", [8192, 1])
+def test_a_primary_establishment_that_moves_is_followed_by_the_first_of_the_others(
+    reg: Register, strategy: str, batch_rows: int
+) -> None:
+    reg.conn.execute("update register.settings set import_batch_rows = %s", [batch_rows])
+    reg.import_rows("legal_unit", [{"tax_ident": n, "name": n} for n in ("1", "2")], **FROM)
+    rows = [{"tax_ident": f"e{n}", "name": f"E{n}", "legal_unit_tax_ident": "1"} for n in (1, 2, 3)]
+    reg.import_rows("establishment_formal", rows, **FROM)
+    assert [name for name, _, _ in _primaries(reg, "1")] == ["E1"]
+    moved = {"tax_ident": "e1", "name": "E1", "legal_unit_tax_ident": "2"}
+    job = reg.import_rows("establishment_formal", [moved], strategy=strategy, valid_from=date(2022, 1, 1))
+    assert (reg.job(job)["state"], reg.import_errors(job)) == ("finished", {})
+    change = date(2022, 1, 1)
+    assert _primaries(reg, "1") == [("E1", FROM["valid_from"], change), ("E2", change, date.max)]
+    assert _primaries(reg, "2") == [("E1", change, date.max)]
+    reg.derive()
+    reg.check()
+
+
+def test_establishments_that_all_move_leave_no_primary_one(reg: Register) -> None:
+    reg.import_rows("legal_unit", [{"tax_ident": n, "name": n} for n in ("1", "2")], **FROM)
+    for owner in ("1", "2"):
+        rows = [{"tax_ident": f"e{n}", "name": f"E{n}", "legal_unit_tax_ident": owner} for n in (1, 2)]
+        reg.import_rows("establishment_formal", rows, **FROM)
+    assert (_primaries(reg, "1"), [name for name, _, _ in _primaries(reg, "2")]) == ([], ["E1"])

@@ -145,16 +145,18 @@ comment on table register.import_data is
 create index import_data_errors on register.import_data (job_id, row_no) where has_error or warnings is not null;
 
 create table register.import_batch (
-  job_id        integer not null,
-  batch_seq     integer not null,
-  first_row_no  integer,
-  last_row_no   integer,
-  rows          integer not null,
-  analysed_at   timestamptz,
-  processed_at  timestamptz,
-  error_rows    integer not null default 0,
-  warning_rows  integer not null default 0,
+  job_id               integer not null,
+  batch_seq            integer not null,
+  first_row_no         integer,
+  last_row_no          integer,
+  rows                 integer not null,
+  analysed_at          timestamptz,
+  processed_at         timestamptz,
+  error_rows           integer not null default 0,
+  warning_rows         integer not null default 0,
+  left_legal_unit_ids  int4multirange not null default '{}',
   primary key (job_id, batch_seq)
 );
 comment on table register.import_batch is
-  'Batches of a job. A row is analysed or processed when its batch is: rows carry no state of their own.';
+  'Batches of a job. A row is analysed or processed when its batch is: rows carry no state of their own. '
+  'left_legal_unit_ids: legal units whose primary establishment the batch has moved to another one.';

@@ -13,6 +13,7 @@ as $$
       from pg_attribute as a
      where a.attrelid = 'register.import_upload'::regclass
        and a.attnum > 0
+       and a.atttypid = 'text'::regtype
     union all
     select d.code, 'the statistic ' || d.code
       from register.stat_definition as d

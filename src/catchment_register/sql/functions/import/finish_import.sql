@@ -1,5 +1,5 @@
 -- finish_import: all batches are processed. Now it is known which rows came in, so the places of those that did not are
--- filled.
+-- filled, and those of primary establishments that have moved.
 --
 --   processing_data -> finished
 create or replace function register.finish_import(p_job_id integer)
@@ -7,9 +7,11 @@ create or replace function register.finish_import(p_job_id integer)
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if (select j.snapshot ->> 'mode' from register.import_job as j where j.id = p_job_id) = 'establishment_formal'
-     and exists (select from register.import_batch as b where b.job_id = p_job_id and b.error_rows > 0) then
-    perform register.promote_establishments(p_job_id);
+  if (select j.snapshot ->> 'mode' from register.import_job as j where j.id = p_job_id) = 'establishment_formal' then
+    if exists (select from register.import_batch as b where b.job_id = p_job_id and b.error_rows > 0) then
+      perform register.promote_establishments(p_job_id);
+    end if;
+    perform register.follow_primaries(p_job_id);
   end if;
   update register.import_job as j
      set state = 'finished', imported_rows = b.imported, error_count = b.errors, current_step = null,

@@ -13,6 +13,9 @@ declare
                         where j.id = (p_args ->> 'job_id')::integer);
 begin
   if v_formal then
+    if not (p_args ->> 'is_new')::boolean then
+      perform register.note_left_owners(p_args);
+    end if;
     perform register.demote_establishments(p_args);
   else
     perform register.found_enterprises(p_args);
