@@ -97,8 +97,9 @@ def _filtered_by(call: exp.Expr) -> exp.Select | None:
             return parent if isinstance(child, exp.Where) else None
         if isinstance(parent, exp.Join):
             holder = parent.parent
-            is_filter = child.arg_key == "on" and isinstance(holder, exp.Select) and _filters(parent, holder)
-            return holder if is_filter else None
+            if child.arg_key == "on" and isinstance(holder, exp.Select) and _filters(parent, holder):
+                return holder
+            return None
         if isinstance(parent, exp.Query):
             return None
         child = parent

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from catchment.lake.query.scopes import free_columns, unwrapped
-from catchment.lake.query.trees import all_of, column, conjuncts, from_items, named, text, where_of, with_columns
+from catchment.lake.query.trees import Renaming, all_of, column, conjuncts, from_items, text, where_of, with_columns
 from catchment.lake.reasons import NotIncremental, Reason
 
 
@@ -60,19 +60,10 @@ class Apart:
 
     def exposed(self, alias: str) -> list[exp.Expr]:
         """The conditions over columns of a derived table, which the query is made to give."""
-        query, inside = self.select(), self.inside()
-        names: dict[tuple[str, str], str] = {}
-
-        def rename(mention: exp.Column) -> exp.Expr | None:
-            if mention.table not in inside:
-                return None
-            key = (mention.table, mention.name)
-            names.setdefault(key, f"__t{len(names) + 1}")
-            return column(names[key], alias)
-
-        conditions = [with_columns(condition, rename) for condition in self.conditions]
-        for (table, name), label in names.items():
-            query.append("expressions", named(column(name, table), label))
+        query, renaming = self.select(), Renaming(self.inside(), alias, lambda _, place: f"__t{place}")
+        conditions = [with_columns(condition, renaming) for condition in self.conditions]
+        for item in renaming.outputs():
+            query.append("expressions", item)
         return conditions
 
 

@@ -25,6 +25,7 @@ from catchment.lake.query.set_operations import as_join, by_name
 from catchment.lake.query.subqueries import Subqueries
 from catchment.lake.query.subquery_joins import Types
 from catchment.lake.query.trees import (
+    Renaming,
     column,
     conjuncts,
     from_item,
@@ -203,18 +204,10 @@ class _Normaliser:
         """``start`` with its joins as a query of its own; columns of it elsewhere in the SELECT get their new names."""
         alias = self._name("j")
         inside = [start.alias_or_name, *(item.alias_or_name for item in joined)]
-        names: dict[tuple[str, str], str] = {}
-
-        def rename(mention: exp.Column) -> exp.Expr | None:
-            if mention.table not in inside:
-                return None
-            key = (mention.table, mention.name)
-            names.setdefault(key, f"{inside.index(mention.table)}_{mention.name}")
-            return column(names[key], alias)
-
+        renaming = Renaming(inside, alias, lambda mention, _: f"{inside.index(mention.table)}_{mention.name}")
         kept = {id(node) for item in (start, *joined) for node in item.walk()}
-        _rename_outside(tree, kept, rename)
-        items = [named(column(name, table), new) for (table, name), new in names.items()] or [named(number(1), "one")]
+        _rename_outside(tree, kept, renaming)
+        items = renaming.outputs() or [named(number(1), "one")]
         inner = exp.Select(expressions=items, from_=exp.From(this=start), joins=joined)
         return query_as(inner, alias)
 

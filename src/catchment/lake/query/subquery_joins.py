@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -19,25 +20,22 @@ Types = Callable[[exp.Query], list[str]]
 _EXACT = re.compile(r"U?(TINY|SMALL|BIG)?INT|U?INTEGER|DECIMAL\(\d+,0\)")
 
 
+@dataclass
 class Joining:
     """One SELECT whose sources are normalised. ``name`` makes new aliases, ``normalised`` a whole query."""
 
-    def __init__(
-        self,
-        tree: exp.Select,
-        kinds: Kinds,
-        types: Types,
-        name: Callable[[str], str],
-        normalised: Callable[[exp.Query], exp.Query],
-    ) -> None:
-        self.tree = tree
-        self.kinds = kinds
-        self.types = types
-        self.name = name
-        self.normalised = normalised
-        self.outer = [item.alias_or_name for item in from_items(tree)]
-        self.sources = tree.copy()
-        self.known: dict[str, exp.Expr] = {}
+    tree: exp.Select
+    kinds: Kinds
+    types: Types
+    name: Callable[[str], str]
+    normalised: Callable[[exp.Query], exp.Query]
+    outer: list[str] = field(init=False)
+    sources: exp.Select = field(init=False)
+    known: dict[str, exp.Expr] = field(default_factory=dict[str, exp.Expr])
+
+    def __post_init__(self) -> None:
+        self.outer = [item.alias_or_name for item in from_items(self.tree)]
+        self.sources = self.tree.copy()
 
     def member(self, node: exp.In) -> Apart:
         """The subquery of an IN. One that groups is tied to nothing."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeVar
 
@@ -133,6 +134,28 @@ def with_columns(tree: exp.Expr, change: Callable[[exp.Column], exp.Expr | None]
         return (change(node) or node) if isinstance(node, exp.Column) else node
 
     return tree.copy().transform(exchange, copy=False)
+
+
+@dataclass
+class Renaming:
+    """New names for the columns of some sources, which become the outputs of one query. ``label`` makes a name from the
+    first mention of a column and its number, counted from one."""
+
+    sources: Collection[str]
+    alias: str
+    label: Callable[[exp.Column, int], str]
+    names: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+    def __call__(self, mention: exp.Column) -> exp.Expr | None:
+        """The column that takes the place of a mention; None for one of another source."""
+        if mention.table not in self.sources:
+            return None
+        name = self.names.setdefault((mention.table, mention.name), self.label(mention, len(self.names) + 1))
+        return column(name, self.alias)
+
+    def outputs(self) -> list[exp.Expr]:
+        """What the query has to give for the columns that were mentioned."""
+        return [named(column(name, table), label) for (table, name), label in self.names.items()]
 
 
 def equal(left: exp.Expr, right: exp.Expr) -> exp.Expr:
