@@ -30,6 +30,7 @@ MOST_TASKS = 16
 """About as many as a round of few edits has."""
 
 DONE = "select count(*) from worker.tasks where queue = 'analytics' and state = 'completed'"
+JOINED = "select exists (select from worker.worker where started_at > %s)"
 WORKER = ("--queue", "analytics", "--concurrency", "analytics=2")
 
 
@@ -75,7 +76,9 @@ def test_after_each_of_fifty_kills_the_tables_are_right(crashing: tuple[str, Pat
             clerk.reg = reg
             edit_some(clerk, chance)
             enough = reg.value(DONE) + chance.randrange(MOST_TASKS)
-            worker = start(*WORKER)
+            began, worker = reg.value("select worker.now()"), start(*WORKER)
+            # One that finds no server when it begins says so and ends.
+            wait_until(lambda reg=reg, began=began: reg.value(JOINED, began), seconds=120)
             wait_until(lambda reg=reg, enough=enough: reg.value(DONE) >= enough or is_settled(reg), seconds=120)
         if number % 2:
             restart(data, "immediate")
