@@ -2109,6 +2109,7 @@ CREATE TRIGGER capture_update_to AFTER UPDATE ON register.power_root REFERENCING
 CREATE TRIGGER capture_update_to AFTER UPDATE ON register.stat_for_unit REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.capture_owned();
 CREATE TRIGGER capture_update_to AFTER UPDATE ON register.tag_for_unit REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.capture_named();
 CREATE TRIGGER copy_primary_influencer BEFORE INSERT OR UPDATE OF type_id, primary_influencer_only ON register.legal_relationship FOR EACH ROW EXECUTE FUNCTION register.copy_primary_influencer();
+CREATE TRIGGER give_way BEFORE INSERT ON register.power_root FOR EACH ROW WHEN ((new.custom_root_legal_unit_id IS NOT NULL)) EXECUTE FUNCTION register.give_way();
 CREATE TRIGGER guard_1_owner_insert AFTER INSERT ON register.external_ident REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_owner('legal_unit_id', 'legal_unit', 'establishment_id', 'establishment', 'enterprise_id', 'enterprise', 'power_group_id', 'power_group', 'person_id', 'person');
 CREATE TRIGGER guard_1_owner_insert AFTER INSERT ON register.tag_for_unit REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_owner('legal_unit_id', 'legal_unit', 'establishment_id', 'establishment', 'enterprise_id', 'enterprise', 'power_group_id', 'power_group');
 CREATE TRIGGER guard_1_owner_insert AFTER INSERT ON register.unit_notes REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION register.guard_owner('legal_unit_id', 'legal_unit', 'establishment_id', 'establishment', 'enterprise_id', 'enterprise', 'power_group_id', 'power_group');
@@ -2426,6 +2427,7 @@ REVOKE ALL ON FUNCTION register.follow_bridges(p_enterprise_ids integer[]) FROM 
 REVOKE ALL ON FUNCTION register.follow_primaries(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.found_enterprises(p_args jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.give_back(p_round_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.give_way() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_children() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_codes() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.guard_column() FROM PUBLIC;

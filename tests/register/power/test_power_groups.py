@@ -375,3 +375,27 @@ def test_many_units_that_change_on_days_of_their_own_cut_their_group_once_each(r
     rows = figures(reg)
     assert [f[3] for f in rows] == [None, *range(1, 61)]
     assert_right(reg)
+
+
+def test_a_root_is_chosen_by_a_new_row_whatever_derivation_wrote(units: Register) -> None:
+    relate(units, "ab", "ba")
+    derive(units)
+    group = only_group(units)
+    derived = units.value("select derived_root_legal_unit_id from register.power_root")
+    chosen = units.unit_id("b" if derived == units.unit_id("a") else "a")
+    units.conn.execute(
+        "insert into register.power_root (power_group_id, valid_from, valid_until, custom_root_legal_unit_id)"
+        " values (%(group)s, '2020-01-01', '2021-01-01', %(unit)s), (%(group)s, '2022-01-01', '2023-01-01', %(unit)s)",
+        {"group": group, "unit": chosen},
+    )
+    derive(units)
+    rows = units.rows("select valid_from::text, root_legal_unit_id from register.power_root order by valid_from")
+    assert [tuple(row.values()) for row in rows] == [
+        ("2020-01-01", chosen),
+        ("2021-01-01", derived),
+        ("2022-01-01", chosen),
+        ("2023-01-01", derived),
+    ]
+    with refused(units, "RG001"):
+        units.insert("power_root", power_group_id=group, valid_from="2022-06-01", custom_root_legal_unit_id=chosen)
+    assert_right(units)

@@ -106,3 +106,6 @@ $$;
 create or replace trigger copy_primary_influencer
   before insert or update of type_id, primary_influencer_only on register.legal_relationship
   for each row execute function register.copy_primary_influencer();
+
+create or replace trigger give_way before insert on register.power_root
+  for each row when (new.custom_root_legal_unit_id is not null) execute function register.give_way();
