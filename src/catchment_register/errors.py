@@ -22,6 +22,8 @@ RegisterError             a CatchmentError
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from catchment import CatchmentError, SchemaMismatch
 
 
@@ -109,3 +111,8 @@ BY_SQLSTATE: dict[str, type[RegisterError]] = {
     "RG009": RoundBroken,
     "RG010": StagingLost,
 }
+
+
+def refuse(path: Path, reason: str, hint: str | None = None) -> FileRefused:
+    """The error for a file of which nothing can be read."""
+    return FileRefused(f"{path} cannot be read: {reason}", hint=hint)

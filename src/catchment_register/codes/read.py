@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from catchment_register.codes.kinds import Kind
+from catchment_register.encoding import SAMPLE, is_text_encoding, is_utf16, other_format
 from catchment_register.errors import CodesRefused
-from catchment_register.upload.encoding import SAMPLE, is_text_encoding, is_utf16, other_format
 
 _LABELS = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
 

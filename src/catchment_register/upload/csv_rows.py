@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from catchment_register.upload.encoding import check_bytes, is_text_encoding
-from catchment_register.upload.source import Source, SourceRow, refuse
+from catchment_register.encoding import check_bytes, is_text_encoding
+from catchment_register.errors import refuse
+from catchment_register.upload.source import Source, SourceRow
 
 DELIMITERS = (",", ";", "\t")
 # How far a quoted field with line breaks may reach.

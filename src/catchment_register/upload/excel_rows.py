@@ -8,7 +8,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from catchment_register.upload.source import Source, SourceRow, refuse
+from catchment_register.errors import refuse
+from catchment_register.upload.source import Source, SourceRow
 
 SUFFIXES = (".xlsx", ".xlsm")
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-from catchment_register.errors import FileRefused
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +22,3 @@ class Source:
 
     headers: list[str]
     rows: Iterator[SourceRow]
-
-
-def refuse(path: Path, reason: str, hint: str | None = None) -> FileRefused:
-    """The error for a file of which nothing can be read."""
-    return FileRefused(f"{path} cannot be read: {reason}", hint=hint)

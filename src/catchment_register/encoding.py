@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
-from catchment_register.upload.source import refuse
+from catchment_register.errors import refuse
 
 # How much of a file is looked at.
 SAMPLE = 1 << 18
