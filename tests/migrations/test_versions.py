@@ -30,6 +30,7 @@ from tests.fixtures.engine import Engine
 from tests.fixtures.lake import install_lake
 from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.register_driver import RegisterDatabase
+from tests.fixtures.server import Connect
 from tests.fixtures.worker import StartWorker, wait_until
 
 NEWEST = ENGINE.newest
@@ -173,22 +174,27 @@ def test_an_older_package_leaves_a_newer_register(reg_db: RegisterDatabase) -> N
 
 
 def test_a_running_worker_that_an_upgrade_leaves_behind_stops_in_order(
-    committed: Engine, start_worker: StartWorker, beyond: Schema, tmp_path: Path
+    committed: Engine, connect: Connect, start_worker: StartWorker, beyond: Schema, tmp_path: Path
 ) -> None:
-    worker = start_worker("--queue", "work")
-    running = committed.enqueue(note="runs", sleep=1)
-    later = committed.enqueue(note="waits")
-    wait_until(lambda: committed.state(running) == "processing")
-    with version(beyond):
-        migrate(committed.conn)
+    worker, log = start_worker("--queue", "work"), tmp_path / "worker-1.log"
+    with connect() as holder, holder.transaction():
+        holder.execute("lock table probe.effect in share mode")
+        running = committed.enqueue(note="runs")
+        later = committed.enqueue(note="waits")
+        wait_until(lambda: committed.state(running) == "processing")
+        with version(beyond):
+            migrate(committed.conn)
+        wait_until(lambda: '"worker.outdated"' in log.read_text())
+        # So long that the call that runs it is over after it.
+        began = committed.value("select clock_timestamp()")
+        wait_until(lambda: committed.value("select clock_timestamp() > %s + interval '1 second'", began))
     assert worker.wait(timeout=60) == 1
     assert committed.state(running) == "completed"
     assert committed.state(later) == "pending"
     assert committed.value("select count(*) from worker.worker") == 0
-    log = (tmp_path / "worker-1.log").read_text()
-    events = {json.loads(line)["event"] for line in log.splitlines() if line.startswith("{")}
+    events = {json.loads(line)["event"] for line in log.read_text().splitlines() if line.startswith("{")}
     assert {"worker.outdated", "worker.stopped"} <= events
-    assert "Upgrade Catchment on this machine." in log
+    assert "Upgrade Catchment on this machine." in log.read_text()
 
 
 def test_a_running_worker_that_still_fits_goes_on_after_an_upgrade(
