@@ -68,6 +68,7 @@ class Reason(StrEnum):
     ROWID_NOT_UNIQUE = "ROWID_NOT_UNIQUE"
     ROWID_CHANGED = "ROWID_CHANGED"
     STEP_FAILED = "STEP_FAILED"
+    STEP_TOO_BIG = "STEP_TOO_BIG"
     COST = "COST"
     SMALL_TABLE = "SMALL_TABLE"
 
@@ -289,6 +290,11 @@ _TEXTS: dict[Reason, _Text] = {
         "run",
         "A step of the incremental refresh failed on rows that no version of the result has.",
         "Use TRY_CAST, or compute such values in a table of their own, before the join.",
+    ),
+    Reason.STEP_TOO_BIG: _Text(
+        "run",
+        "A step of the incremental refresh did not fit into memory, and it could not be spread.",
+        "Raise LAKE_MEMORY_LIMIT or add workers; or set REFRESH_MODE = FULL.",
     ),
     Reason.COST: _Text("run", "A full refresh was expected to be faster."),
     Reason.SMALL_TABLE: _Text("run", "The table is so small that a full refresh costs nothing."),

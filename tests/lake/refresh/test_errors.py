@@ -118,6 +118,28 @@ def test_no_memory_and_nobody_to_spread_to(regions: LakeCase, monkeypatch: pytes
     assert regions.temporary() == []
 
 
+def test_steps_that_do_not_fit_into_memory_are_done_without(regions: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole may fit where a step does not; and a table that may choose does not try it again."""
+    make = Work.make
+    tried: list[str] = []
+
+    def small(work: Work, name: str, sql: str, parameters: tuple[object, ...] = ()) -> int:
+        if name == "akeys_1":
+            tried.append(name)
+            raise LakeMemory("the query does not fit into memory")
+        return make(work, name, sql, parameters)
+
+    monkeypatch.setattr(Work, "make", small)
+    for mode, reason in (("incremental", "STEP_TOO_BIG"), ("auto", "COST")):
+        regions.pg("update lake.dt set properties = properties || jsonb_build_object('refresh_mode', %s::text)", mode)
+        regions.sql("INSERT INTO orders VALUES (20, 43, 100, NULL)")
+        refreshed = regions.refresh("dt", lake_small_ms=0)
+        assert (refreshed["action"], refreshed["reason"]) == ("full", reason)
+        regions.check("dt")
+    assert tried == ["akeys_1"]
+    assert regions.temporary() == []
+
+
 def test_full_disk(shop: LakeCase) -> None:
     """A process that may write files of 200 kB at most, which looks like a full disk to the write of a data file."""
     filled(shop, f"{TABLE} SELECT order_id, max(note) AS note FROM orders GROUP BY 1")

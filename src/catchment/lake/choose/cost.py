@@ -50,6 +50,9 @@ MARGIN = 1.2
 FAR_TOO_LONG = 10
 """An incremental refresh that took this many times the expected time of a full one is not tried again."""
 
+TOO_BIG_MS = 3_600_000.0
+"""What an incremental refresh counts that did not fit into memory: so much that it is not tried again."""
+
 SLOWEST_MS_PER_UNIT = 0.05
 """No refresh is expected to do fewer than 20,000 units a second; a sample that says so was too small to tell."""
 

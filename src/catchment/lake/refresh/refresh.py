@@ -74,15 +74,21 @@ def _run(
     with duck.turn(stop), control.connection() as conn:
         plan = plan_of(duck, conn, order)
     analysed = time.perf_counter() - start
-    audited = _audited(duck, control, order, settings, stop)
+    verdict = _audited(duck, control, order, settings, stop)
     for attempt in range(1, READS + 1):
         work = Work.open(duck, order, plan, stop)
+        refresh = _Refresh(work, control, settings, decide, verdict, analysed)
         try:
-            result = _Refresh(work, control, settings, decide, audited, analysed).run()
-        except SourceMoved:
+            result = refresh.run()
+        except (SourceMoved, LakeMemory) as error:
             work.close()
-            if attempt == READS:
+            is_too_big = isinstance(error, LakeMemory)
+            if attempt == READS or (is_too_big and refresh.verdict.action != Action.INCREMENTAL):
                 raise
+            if is_too_big:
+                verdict = Verdict(Action.FULL, Reason.STEP_TOO_BIG.value, str(error))
+                units = cost.incremental_units(refresh.estimate, refresh.keys or 0)
+                control.add_sample(order.dt_id, Action.INCREMENTAL.value, units, cost.TOO_BIG_MS)
             continue
         except BaseException:
             work.close()
@@ -110,7 +116,7 @@ class _Refresh:
     control: Control
     settings: LakeSettings
     decide: Decide
-    audited: Verdict | None = None
+    given: Verdict | None = None
     analysed: float = 0.0
     verdict: Verdict = field(default_factory=lambda: Verdict(Action.INCREMENTAL))
     reads: tuple[ReadDone, ...] = ()
@@ -144,7 +150,7 @@ class _Refresh:
         """Look at the catalog and at earlier refreshes, and decide how to begin."""
         properties = self.order.definition.properties
         with self.control.connection() as conn:
-            self.verdict = self.audited or window.inspect(conn, self.order, self.work.bound)
+            self.verdict = self.given or window.inspect(conn, self.order, self.work.bound)
             self.estimate = window.estimate(conn, self.order, self.work.bound, self.plan)
         self.samples = [Sample(*row) for row in self.control.cost_samples(self.order.dt_id)]
         self.choice = cost.choose(
