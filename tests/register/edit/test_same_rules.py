@@ -183,4 +183,4 @@ def test_every_function_that_edits_says_rules_of_tables_in_words() -> None:
     )
     editing = {f.name: f for f in functions("register") if f.path.parent.name == "edit" and f.name in granted}
     assert len(editing) == 8
-    assert {name for name, f in editing.items() if "refuse_violation" not in f.body} == {"find_unit"}
+    assert {name for name, f in editing.items() if "refusal_text" not in f.body} == {"find_unit"}

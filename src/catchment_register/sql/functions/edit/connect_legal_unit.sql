@@ -55,9 +55,8 @@ begin
   perform register.patch_slices('establishment', 'id', v_next -> 'establishment', '{}', p_comment => p_comment);
   perform register.drop_empty_enterprises(v_left);
   return p_enterprise_id;
-exception
-  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
-    get stacked diagnostics v_rule = constraint_name, v_column = column_name;
-    perform register.refuse_violation(v_rule, v_column, sqlerrm);
+exception when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+  get stacked diagnostics v_rule = constraint_name, v_column = column_name;
+  perform register.refuse_edit(coalesce(register.refusal_text(v_rule, v_column), sqlerrm));
 end;
 $$;

@@ -37,9 +37,8 @@ begin
   perform register.cut_slices(p_unit_type, 'id', array[p_unit_id]);
   perform register.patch_slices(n.key, 'id', n.value, '{}') from jsonb_each(v_next) as n;
   perform register.drop_empty_enterprises(v_enterprises);
-exception
-  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
-    get stacked diagnostics v_rule = constraint_name, v_column = column_name;
-    perform register.refuse_violation(v_rule, v_column, sqlerrm);
+exception when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+  get stacked diagnostics v_rule = constraint_name, v_column = column_name;
+  perform register.refuse_edit(coalesce(register.refusal_text(v_rule, v_column), sqlerrm));
 end;
 $$;

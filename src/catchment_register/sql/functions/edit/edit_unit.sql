@@ -61,9 +61,8 @@ begin
                                  'Use the names of columns of import files, codes of statistics, or types of '
                                  'identifiers.');
   end if;
-exception
-  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
-    get stacked diagnostics v_wrong = constraint_name, v_column = column_name;
-    perform register.refuse_violation(v_wrong, v_column, sqlerrm);
+exception when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+  get stacked diagnostics v_wrong = constraint_name, v_column = column_name;
+  perform register.refuse_edit(coalesce(register.refusal_text(v_wrong, v_column), sqlerrm));
 end;
 $$;

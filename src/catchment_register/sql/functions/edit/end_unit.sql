@@ -58,9 +58,8 @@ begin
   perform register.cut_details('legal_unit_id', array[p_unit_id], p_date);
   perform register.cut_slices('legal_unit', 'id', array[p_unit_id], p_date);
   perform register.patch_slices(n.key, 'id', n.value, '{}') from jsonb_each(v_next) as n;
-exception
-  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
-    get stacked diagnostics v_rule = constraint_name, v_column = column_name;
-    perform register.refuse_violation(v_rule, v_column, sqlerrm);
+exception when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+  get stacked diagnostics v_rule = constraint_name, v_column = column_name;
+  perform register.refuse_edit(coalesce(register.refusal_text(v_rule, v_column), sqlerrm));
 end;
 $$;

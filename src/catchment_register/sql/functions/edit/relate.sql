@@ -35,9 +35,8 @@ begin
                                          'type_id', register.code_id('rel_type', p_type),
                                          'valid_from', p_valid_from, 'valid_until', p_valid_until)),
     jsonb_build_object('percentage', p_percentage), p_comment => p_comment);
-exception
-  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
-    get stacked diagnostics v_rule = constraint_name, v_column = column_name;
-    perform register.refuse_violation(v_rule, v_column, sqlerrm);
+exception when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+  get stacked diagnostics v_rule = constraint_name, v_column = column_name;
+  perform register.refuse_edit(coalesce(register.refusal_text(v_rule, v_column), sqlerrm));
 end;
 $$;

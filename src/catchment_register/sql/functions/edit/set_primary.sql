@@ -41,9 +41,8 @@ begin
              and (o.id = u.id or o.primary_for_legal_unit or o.primary_for_enterprise)) as o
    cross join lateral unnest(o.times * v_times) as t;
   perform register.patch_slices(p_unit_type, 'id', v_patches, '{}', p_comment => p_comment);
-exception
-  when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
-    get stacked diagnostics v_rule = constraint_name, v_column = column_name;
-    perform register.refuse_violation(v_rule, v_column, sqlerrm);
+exception when check_violation or not_null_violation or unique_violation or numeric_value_out_of_range then
+  get stacked diagnostics v_rule = constraint_name, v_column = column_name;
+  perform register.refuse_edit(coalesce(register.refusal_text(v_rule, v_column), sqlerrm));
 end;
 $$;

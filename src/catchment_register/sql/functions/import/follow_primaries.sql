@@ -7,7 +7,6 @@ create or replace function register.follow_primaries(p_job_id integer)
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_job    register.import_job;
   v_owners integer[];
   v_rows   jsonb;
 begin
@@ -42,10 +41,9 @@ begin
     into v_rows
     from placed as p
    cross join lateral unnest(p.free) as t;
-  if v_rows is not null then
-    select j.* into v_job from register.import_job as j where j.id = p_job_id;
-    perform register.patch_slices('establishment', 'id', v_rows, '{"primary_for_legal_unit": true}', v_job.created_by,
-                                  v_job.note);
-  end if;
+  perform register.patch_slices('establishment', 'id', v_rows, '{"primary_for_legal_unit": true}', j.created_by, j.note)
+     from register.import_job as j
+    where j.id = p_job_id
+      and v_rows is not null;
 end;
 $$;

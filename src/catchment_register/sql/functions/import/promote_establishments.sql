@@ -8,7 +8,6 @@ create or replace function register.promote_establishments(p_job_id integer)
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_job    register.import_job;
   v_owners integer[];
   v_rows   jsonb;
 begin
@@ -52,10 +51,9 @@ begin
       on e.legal_unit_id = c.owner_id and e.id = c.unit_id and not e.primary_for_legal_unit
      and e.valid_from < c.valid_until and c.valid_from < e.valid_until
    where c.unit_id = c.first;
-  if v_rows is not null then
-    select j.* into v_job from register.import_job as j where j.id = p_job_id;
-    perform register.patch_slices('establishment', 'id', v_rows, '{"primary_for_legal_unit": true}', v_job.created_by,
-                                  v_job.note);
-  end if;
+  perform register.patch_slices('establishment', 'id', v_rows, '{"primary_for_legal_unit": true}', j.created_by, j.note)
+     from register.import_job as j
+    where j.id = p_job_id
+      and v_rows is not null;
 end;
 $$;
