@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 
 from catchment.commands import Dsn, console
 from catchment_register.cli.database import open_register
-from catchment_register.cli.import_ import last_day, read_day
+from catchment_register.cli.days import last_day, read_day
 from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.cli.waiting import Wait, Work, show, working
 from catchment_register.dates import OPEN_END

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,10 +10,10 @@ from psycopg import Connection
 
 from catchment.commands import Dsn, Json, console, errors, print_json
 from catchment_register.cli.database import open_register
+from catchment_register.cli.days import last_day, read_day
 from catchment_register.cli.import_job import job_rows, print_problems, print_summary, write_problems
 from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.cli.waiting import Wait, Work, show, working
-from catchment_register.dates import OPEN_END
 from catchment_register.errors import JobRefused
 from catchment_register.upload.columns import KINDS
 from catchment_register.upload.job import Request, Uploaded, import_source, open_source
@@ -22,32 +21,6 @@ from catchment_register.upload.mapping import find_mapping
 from catchment_register.watch import find_job, watch_import
 
 STRATEGIES = ("insert_or_replace", "insert_or_update", "insert_only", "update_only", "replace_only")
-
-
-def read_day(text: str | None, option: str) -> date | None:
-    """A day of the command line."""
-    if text is None:
-        return None
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        raise JobRefused(f"{option} {text} is not a day", hint="Write it as 2026-02-13.") from None
-    if day == OPEN_END:
-        raise _too_late(text, option)
-    return day
-
-
-def last_day(text: str | None, option: str) -> date | None:
-    """An inclusive last day as the first one after it; infinity is an open end."""
-    day = None if text == "infinity" else read_day(text, option)
-    until = None if day is None else day + timedelta(days=1)
-    if until == OPEN_END:
-        raise _too_late(text, option)
-    return until
-
-
-def _too_late(text: str | None, option: str) -> JobRefused:
-    return JobRefused(f"{option} {text} is too late", hint="Leave out the last day for an open end.")
 
 
 def import_file(

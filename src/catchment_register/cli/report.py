@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping, Sequence
-from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +14,7 @@ from rich.markup import escape
 
 from catchment.commands import Dsn, Json, console, print_json, print_rows
 from catchment_register.cli.database import open_register
-from catchment_register.dates import OPEN_END
+from catchment_register.cli.days import read_day
 from catchment_register.errors import ReportRefused
 from catchment_register.names import MEASURES, UNIT_TYPES
 from catchment_register.report import chart, plot
@@ -54,19 +53,6 @@ _BESIDES = (
 )
 _NEVER = ("valid_from", "valid_to", "valid_until", "search", "hash_slot", "stats", "stats_summary", "last_edit_at")
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write all columns into this file.")]
-
-
-def read_day(text: str | None) -> date | None:
-    """A day of the command line."""
-    if text is None:
-        return None
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        raise ReportRefused(f"{text!r} is not a day", hint="Write it as 2026-02-13.") from None
-    if day == OPEN_END:
-        raise ReportRefused(f"{day} is too late", hint=f"Write a day before {date.max}.")
-    return day
 
 
 @app.command()
@@ -155,7 +141,7 @@ def facets(
     """Units on a day by what they are: give codes or paths to go deeper."""
     place = Place(region, activity, sector, legal_form, country, status)
     with open_register(dsn) as conn:
-        drilldown = read_facets(conn, unit_type, read_day(at) or read_today(conn), place)
+        drilldown = read_facets(conn, unit_type, read_day(at, "--at", ReportRefused) or read_today(conn), place)
     if as_json:
         print_json(drilldown)
         return
@@ -256,7 +242,7 @@ def units(
     if unit_type is not None:
         check_choice("unit type", unit_type, UNIT_TYPES)
     with open_register(dsn) as conn:
-        count = export_units(conn, file, unit_type=unit_type, at=read_day(at))
+        count = export_units(conn, file, unit_type=unit_type, at=read_day(at, "--at", ReportRefused))
     console.print(f"{count} rows written to {file}", markup=False)
 
 

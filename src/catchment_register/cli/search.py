@@ -10,8 +10,8 @@ from psycopg.rows import dict_row
 
 from catchment.commands import Dsn, Json, print_rows
 from catchment_register.cli.database import open_register
+from catchment_register.cli.days import read_day
 from catchment_register.cli.numbers import LARGEST_INTEGER
-from catchment_register.cli.report import read_day
 from catchment_register.errors import ReportRefused
 from catchment_register.names import UNIT_TYPES
 from catchment_register.report.figures import check_choice, find_path
@@ -43,7 +43,12 @@ def search(
         raise ReportRefused("there is nothing to search for", hint="Give a text, or --unit-type, --region, --activity.")
     if unit_type is not None:
         check_choice("unit type", unit_type, UNIT_TYPES)
-    asked = {"text": text.strip(), "words": word_query(text), "unit_type": unit_type, "at": read_day(at)}
+    asked = {
+        "text": text.strip(),
+        "words": word_query(text),
+        "unit_type": unit_type,
+        "at": read_day(at, "--at", ReportRefused),
+    }
     places = {"region": region, "activity": activity, "sector": sector}
     with open_register(dsn) as conn, conn.cursor(row_factory=dict_row) as cursor:
         paths = {kind: find_path(conn, kind, place) for kind, place in places.items()}

@@ -260,7 +260,7 @@ def test_codes_in_use(told: RegisterDatabase) -> None:
         (["report", "history", "--from", "2050", "--plot", "history.png"], "there is nothing to draw"),
         (["report", "history", "--plot", "history.txt"], "history.txt is no kind of picture"),
         (["report", "history", "--csv", "/no/such/folder/h.csv"], "/no/such/folder/h.csv cannot be written"),
-        (["report", "facets", "--at", "today"], "'today' is not a day"),
+        (["report", "facets", "--at", "today"], "--at today is not a day"),
         (["report", "facets", "--at", "9999-12-31"], "9999-12-31 is too late"),
         (["report", "facets", "--legal-form", "XX"], "legal_form has no code 'XX'"),
         (["report", "facets", "--status", "XX"], "status has no code 'XX'"),
