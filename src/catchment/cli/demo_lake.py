@@ -29,6 +29,7 @@ CHANGED = 1000
 TOTALS = """
 CREATE DYNAMIC TABLE totals
   TARGET_LAG = '1 hour'
+  REFRESH_MODE = INCREMENTAL
   PARALLEL_THRESHOLD = 10000
 AS SELECT c.customer_id, max(n.name) AS country, count(*) AS orders, sum(o.amount) AS amount
      FROM orders o

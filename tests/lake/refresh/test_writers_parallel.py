@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from catchment.errors import CommitRefused
+from catchment.lake.files.sweep import sweep
 from catchment.lake.refresh.window import ReadingBroken
 from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import wait_until
-from tests.lake.refresh.inline import Parallel, spread
+from tests.lake.refresh.inline import spread
 from tests.lake.refresh.test_writers import is_its_definition, settle, writers
 
 REFRESHES = 3
@@ -19,11 +20,18 @@ def carried_out(case: LakeCase, name: str) -> dict[str, Any]:
     """A parallel refresh; done again, as workers do it, when a delete was dated into what its ranges have read."""
     for _ in range(TRIES):
         wait_until(lambda: _has_inserted(case), seconds=30)
-        one = spread(case, name, parallel_min_buckets=2, parallel_max_buckets=2, parallel_buckets_per_worker=1)
-        row = _published(case, one)
-        assert one.sweep() == 0
-        if row is not None:
-            return row
+        refresh_id = case.request(name)
+        try:
+            one = spread(
+                case, refresh_id, parallel_min_buckets=2, parallel_max_buckets=2, parallel_buckets_per_worker=1
+            )
+            one.compute_all()
+            return one.publish()
+        except ReadingBroken as error:
+            fence = case.control.refresh_state(refresh_id).fence
+            case.control.fail_refresh(refresh_id, fence, error.code, str(error))
+        finally:
+            assert sweep(case.duck, case.control, case.settings, refresh_id) == 0
     raise AssertionError(f"the sources of {name} changed in their past {TRIES} times")
 
 
@@ -34,16 +42,6 @@ def _has_inserted(case: LakeCase) -> bool:
     except CommitRefused:
         return False
     return True
-
-
-def _published(case: LakeCase, one: Parallel) -> dict[str, Any] | None:
-    one.compute_all()
-    try:
-        return one.publish()
-    except ReadingBroken as error:
-        fence = case.control.refresh_state(one.refresh_id).fence
-        case.control.fail_refresh(one.refresh_id, fence, error.code, str(error))
-        return None
 
 
 def test_parallel_refreshes_under_writers(lake_case: LakeCase) -> None:
