@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -44,6 +45,27 @@ def test_a_part_that_ends_unexpectedly_is_started_again(db: str, error: Exceptio
     asyncio.run(link.hold(serve, asyncio.Event()))
     assert len(set(turns)) == 3
     assert [e.name for e in seen] == [event] * 2
+
+
+def test_a_part_whose_call_had_ended_when_it_was_cut_ends_too(db: str) -> None:
+    """It goes on as if nothing had happened, and waits for news that nobody has any more."""
+    link, _ = _held(db)
+
+    async def serve(conn: AsyncConnection[Any]) -> None:
+        with suppress(psycopg.Error):
+            await conn.execute("select pg_sleep(3600)")
+        await asyncio.Event().wait()
+
+    async def run() -> None:
+        stopping = asyncio.Event()
+        runner = asyncio.create_task(link.hold(serve, stopping))
+        while not link.is_calling:  # noqa: ASYNC110 - a state of the driver, of which there is no event
+            await asyncio.sleep(0.01)
+        stopping.set()
+        link.close(runner)
+        await asyncio.wait_for(asyncio.wait([runner]), 30)
+
+    asyncio.run(run())
 
 
 def test_a_call_past_its_limit_ends_and_so_does_its_session(db: str, committed: Engine) -> None:

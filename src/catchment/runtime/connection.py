@@ -30,6 +30,8 @@ from catchment.store.worker import end_backend
 LOST = (psycopg.OperationalError, psycopg.InterfaceError, ServerUnavailable, TimeoutError)
 FIRST_PAUSE = 0.05
 LAST_PAUSE = 2.0
+# Seconds after which a part whose call was cut is in no call any more.
+AFTER_CUT = 1.0
 
 AnyConnection = AsyncConnection[Any] | Connection[Any]
 
@@ -132,6 +134,12 @@ class Link:
             raise psycopg.OperationalError(f"{self._part}: no connection")
         return Call(self._conn, self._limit if limit is None else limit)
 
+    @property
+    def is_calling(self) -> bool:
+        """Is a call under way on the current connection?"""
+        active = psycopg.pq.TransactionStatus.ACTIVE
+        return self._conn is not None and self._conn.pgconn.transaction_status == active
+
     def cut(self) -> None:
         """End the current connection, and with it a running call."""
         if self._conn is not None:
@@ -139,8 +147,10 @@ class Link:
 
     def close(self, runner: asyncio.Task[None]) -> None:
         """End a part that was asked to stop but has not: a running call is cut off, a wait is cancelled."""
-        if self._conn is not None and self._conn.pgconn.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
+        if self._conn is not None and self.is_calling:
             cut(self._conn)
+            # A call whose answer was there already goes on, perhaps to a wait for what will not come any more.
+            asyncio.get_running_loop().call_later(AFTER_CUT, runner.cancel)
         else:
             runner.cancel()
 
