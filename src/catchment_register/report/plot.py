@@ -84,7 +84,7 @@ def _share_a_part(one: Sequence[float], two: Sequence[float]) -> bool:
 
 
 def labelled(labels: Sequence[str]) -> range:
-    """The places of the labels that are written: as many as fit, of months those that years can be told by."""
+    """The places of the labels that are written: as many as fit. Labels of months include the first month of years."""
     most = max(1, _AXIS_CHARACTERS // (max(map(len, labels)) + _GAP))
     step = -(-len(labels) // most)
     if "-" not in labels[0]:

@@ -94,7 +94,7 @@ def test_counted_keys_are_held_against_earlier_times_however_few_they_are() -> N
 
     assert refined(full + slow) == Action.FULL
     assert refined(full + quick) == Action.INCREMENTAL
-    # Without a time the share decides. And to begin anew has to be worth what was done so far.
+    # Without a time the share decides. A full refresh must also save more than the time spent so far.
     assert refined(full) == Action.INCREMENTAL
     assert refined(full + slow, spent_ms=400) == Action.INCREMENTAL
 

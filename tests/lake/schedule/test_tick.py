@@ -179,7 +179,7 @@ def test_a_session_with_advisory_locks_of_the_same_names_stops_neither_ticks_nor
 
 
 def test_a_table_whose_first_refresh_failed_has_its_turns_and_no_more(lake_case: LakeCase) -> None:
-    """Whoever asked for that first refresh: its turn is over, whatever came of it."""
+    """A failed first refresh ends the turn of the table, whether the schedule or a person asked for it."""
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     table = add(lake_case, "d", "s", lag=timedelta(hours=1))
     at(lake_case, START, "select lake.request_round(array[%s], 'create')", table.dt_id)

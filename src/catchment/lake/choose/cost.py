@@ -147,7 +147,7 @@ def guess_incremental(estimate: Estimate, keys: float, full_ms: float) -> float 
 
 
 def predict(samples: Sequence[Sample], actions: Sequence[str], units: float) -> float | None:
-    """The expected milliseconds of so many units of work, or None without samples of these actions."""
+    """The expected milliseconds of an amount of work, or None without samples of these actions."""
     times = [_scaled(sample, units) for sample in samples if sample.action in actions and sample.units > 0]
     return max(FIXED_MS, median(times)) if times else None
 

@@ -301,8 +301,8 @@ def _tally(work: Work, raw: str) -> tuple[int, int, int, int]:
 
 def _consolidate(work: Work, source: Bound) -> int:
     """What is left of the changes when those that cancel each other are gone: no-op updates, changes of columns that
-    are not used, rows that came and went, files that were written anew. Values that are equal but not the same, such as
-    0.0 and -0.0 or a month and 30 days, do not cancel each other: an expression may tell them apart."""
+    are not used, rows that came and went, files that were rewritten. Values that compare as equal and still differ,
+    such as 0.0 and -0.0 or a month and 30 days, do not cancel each other: an expression may show the difference."""
     table = source.table
     names = [quoted(name) for name in (*table.used, *([RID] if table.wants_rid else []))]
     alike = [quoted(name) for name, column in used_columns(source).items() if _HAS_ALIKES.search(column.type)]
