@@ -16,11 +16,12 @@ def test_table_chooses_by_itself(shop: LakeCase) -> None:
     assert (found["action"], found["keys"]) == ("incremental", 1)
     assert found["figures"]["predicted_full_ms"] > 0
     shop.sql("UPDATE orders SET amount = amount + 1 WHERE order_id < 300")
+    shop.control.add_sample(shop.find("dt"), "incremental", 10, 10**6)
     found = shop.refresh("dt", lake_small_ms=0)
     assert (found["action"], found["reason"]) == ("full", "COST")
     shop.check("dt")
     actions = [row[0] for row in shop.control.cost_samples(shop.find("dt"))]
-    assert sorted(actions) == ["full", "full", "incremental", "reinitialize"]
+    assert sorted(actions) == ["full", "full", "incremental", "incremental", "reinitialize"]
     # What it took to choose is told of each.
     assert shop.pg("select count(*), count(*) filter (where plan_ms > 0) from lake.refreshes") == [(4, 4)]
 

@@ -135,6 +135,8 @@ def test_explaining_says_what_the_refresh_then_does(lake: Lake, lake_case: LakeC
     with Lake(lake_case.dsn, settings=not_small) as told:
         for what, statement in changes.items():
             lake_case.sql(statement)
+            if what == "half of the keys":
+                lake_case.control.add_sample(lake_case.find("named"), "incremental", 10, 10**6)
             said = told.explain("named")["next"]
             done = lake_case.refresh("named", lake_small_ms=0)
             assert (said["action"], said["reason"]) == (done["action"], done["reason"]), what
