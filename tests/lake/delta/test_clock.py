@@ -48,6 +48,9 @@ FILTERS = [
     "WITH r AS (SELECT kind, sum(n) AS n FROM events WHERE ts < now() GROUP BY kind)"
     " SELECT label, n FROM r JOIN kinds USING (kind)",
     "SELECT id FROM events WHERE (ts < now()) IS NOT TRUE OR n = 3",
+    "SELECT id FROM events WHERE now() > ts OR n = 3",
+    "SELECT id FROM events WHERE now() > ts AND n > 3 OR current_date = day",
+    "SELECT id FROM events WHERE date_add(now(), INTERVAL 1 DAY) > ts",
     BROUGHT_BACK.format("LEFT"),
 ]
 

@@ -31,6 +31,10 @@ QUERIES = [
     LEFT JOIN (SELECT customer_id, count(*) AS n FROM orders GROUP BY ROLLUP (customer_id)) q USING (customer_id)
     """,
     "SELECT note, count(*) AS n FROM orders GROUP BY ROLLUP (note) HAVING count(*) >= (SELECT count(*) FROM country)",
+    # Operators that begin with a call.
+    "SELECT note, count(*) AS n FROM orders GROUP BY ROLLUP (note) HAVING grouping(note) = 1 OR count(*) > 1",
+    "SELECT note, grouping(note) = 1 AND count(*) > 1 AS a FROM orders GROUP BY CUBE (note)",
+    "SELECT note, grouping(note) ^ 2 AS g, count(*) AS n FROM orders GROUP BY ROLLUP (note)",
 ]
 
 

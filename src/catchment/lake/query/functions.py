@@ -61,10 +61,15 @@ def names_in(tree: exp.Expr) -> frozenset[str]:
 
 
 def name_of(node: exp.Expr) -> str:
-    """The name of a function node as DuckDB sees it, in lower case."""
+    """The name of a function node as DuckDB sees it, in lower case. Operators are such nodes too, AND and OR among
+    them: they are written with their left side first, which may itself begin with a call."""
     if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)):
         return node.name.lower()
-    return text(node).split("(", 1)[0].strip().lower()
+    written = text(node)
+    left = node.args.get("this")
+    if isinstance(left, exp.Expr) and written.startswith(text(left)) and written[len(text(left)) :][:1] != "(":
+        return node.key
+    return written.split("(", 1)[0].strip().lower()
 
 
 def reasons(tree: exp.Expr, kinds: Kinds) -> Iterator[Reason]:
