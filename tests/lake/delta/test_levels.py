@@ -31,11 +31,27 @@ WINDOWS = [
     SELECT c.region, w.r FROM customers c
     JOIN (SELECT customer_id, rank() OVER (ORDER BY order_id) AS r FROM orders) w ON w.customer_id = c.customer_id
     """,
+    "SELECT note, rank() OVER (ORDER BY sum(amount), note) = 1 AND true AS r FROM orders GROUP BY note",
+    "SELECT order_id FROM orders QUALIFY rank() OVER (PARTITION BY note ORDER BY amount) = 1 OR amount = 1",
 ]
+OPERATORS = [
+    "SELECT note, sum(amount) > 1 AND count(*) > 1 AS x FROM orders GROUP BY note",
+    "SELECT note, CASE WHEN count(*) > 1 OR sum(amount) > 9 THEN 'a' ELSE 'b' END AS x FROM orders GROUP BY note",
+    "SELECT note, count(*) ^ 2 AS x, -sum(amount) ** 2 AS y FROM orders GROUP BY note",
+    "SELECT note, count(*) AS n FROM orders GROUP BY note HAVING count(*) > 1 OR sum(amount) > 6",
+    "SELECT region, (SELECT count(*) = 0 OR max(amount) > 9 FROM orders o WHERE o.customer_id = c.customer_id) AS x"
+    " FROM customers c",
+]
+"""AND, OR and others that begin with the call of an aggregate."""
 
 
 @pytest.mark.parametrize("query", WINDOWS)
 def test_a_window_is_followed(shop: Memory, query: str) -> None:
+    follow(shop, query)
+
+
+@pytest.mark.parametrize("query", OPERATORS)
+def test_an_operator_is_not_the_call_that_it_begins_with(shop: Memory, query: str) -> None:
     follow(shop, query)
 
 

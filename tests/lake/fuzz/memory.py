@@ -282,11 +282,13 @@ class Dynamic:
         changed: set[int] = set()
         for table in self.plan.tables:
             i = table.occurrence
-            names = ", ".join(quoted(name) for name in [*table.used, *([RID] if table.wants_rid else [])])
+            columns = [quoted(name) for name in [*table.used, *([RID] if table.wants_rid else [])]]
+            names = ", ".join(columns)
+            group = ", ".join([*columns, *(f"CAST({name} AS VARCHAR)" for name in columns)])
             self.memory.run(
                 f"CREATE OR REPLACE TEMP TABLE o{i}_delta AS SELECT {names}, sum(w)::BIGINT AS {quoted(WEIGHT)} FROM ("
                 f"SELECT {names}, 1 AS w FROM o{i}_new UNION ALL SELECT {names}, -1 FROM o{i}_old"
-                f") GROUP BY ALL HAVING sum(w) <> 0"
+                f") GROUP BY {group} HAVING sum(w) <> 0"
             )
             if self.memory.rows(f"SELECT 1 FROM o{i}_delta LIMIT 1"):
                 changed.add(i)

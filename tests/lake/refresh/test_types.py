@@ -84,6 +84,8 @@ ALIKE = {
     "late": "SELECT k FROM t WHERE DATE '2026-02-01' + i > DATE '2026-03-02'",
     "text": "SELECT f::VARCHAR AS f, sum(k) AS s FROM t GROUP BY 1",
     "first": "SELECT l[1]::VARCHAR AS f, count(*) AS n FROM t GROUP BY 1",
+    "below": "SELECT u::VARCHAR AS f, count(*) AS n FROM (SELECT unnest(l) AS u FROM t) GROUP BY 1",
+    "largest": "SELECT m::VARCHAR AS f, count(*) AS n FROM (SELECT k, max(f) AS m FROM t GROUP BY k) GROUP BY 1",
 }
 
 

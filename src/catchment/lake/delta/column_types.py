@@ -31,6 +31,9 @@ _NAMES = {
     "timestamp_us": "TIMESTAMP",
 }
 
+ALIKE = r"\b(FLOAT|DOUBLE|INTERVAL|TIME WITH TIME ZONE)\b"
+"""Types, also inside others, with values that compare as equal and still differ: 0.0 and -0.0, a month and 30 days."""
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogColumn:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from catchment.lake.delta.column_types import ALIKE
 from catchment.lake.delta.joins import clock_term, exact_term, is_clock, key_terms
 from catchment.lake.delta.plan import Part, Plan
 from catchment.lake.delta.relation import Block, Relation, Source, Table, UnionAll, is_changed
@@ -99,7 +100,7 @@ class _Maker:
         if relation.kind in ("rows", "distinct"):
             outputs = zip(relation.tree.expressions, relation.outputs, strict=True)
             items = [named(attempt(projection.unalias().copy()), name) for projection, name in outputs]
-            return self._add(f"b{relation.id}_delta", self._projected(relation, items))
+            return self._add(f"b{relation.id}_delta", self._projected(relation, items, relation.outputs))
         return self._add(f"b{relation.id}_delta", self._recomputed(relation))
 
     def _add(self, name: str, query: exp.Query) -> str:
@@ -109,18 +110,18 @@ class _Maker:
             self.steps.append(Step(name, sql))
         return self.names[sql]
 
-    def _projected(self, block: Block, items: Sequence[exp.Expr]) -> exp.Query:
-        """These expressions over the support of the block's joined source rows, each result once."""
+    def _projected(self, block: Block, items: Sequence[exp.Expr], outputs: Sequence[str] = ()) -> exp.Query:
+        """These expressions over the support of the block's joined source rows, each result once. Two that are alike
+        are one key, but two outputs: an expression over them may show the difference."""
         queries: dict[str, exp.Query] = {}
         for term in self._all_terms(block, items):
             queries.setdefault(text(term), term)
         if not queries:
             return add_where(self._nothing(block, items), exp.false())
-        return exp.Select(
-            expressions=[exp.Star()],
-            from_=exp.From(this=query_as(union_all(list(queries.values())), "__t")),
-            distinct=exp.Distinct(),
-        )
+        source = query_as(union_all(list(queries.values())), "__t")
+        if outputs:
+            return _once(select([column(name) for name in outputs], source))
+        return exp.Select(expressions=[exp.Star()], from_=exp.From(this=source), distinct=exp.Distinct())
 
     def _all_terms(self, block: Block, items: Sequence[exp.Expr]) -> Iterator[exp.Select]:
         for index, source in enumerate(block.sources):
@@ -149,9 +150,7 @@ class _Maker:
             )
             for version, weight in versions
         ]
-        names = [column(name) for name in block.outputs]
-        query = select([*names], query_as(union_all(both), "__t"))
-        query.set("group", exp.Group(expressions=[name.copy() for name in names]))
+        query = _once(select([column(name) for name in block.outputs], query_as(union_all(both), "__t")))
         query.set("having", exp.Having(this=exp.NEQ(this=exp.Sum(this=column(WEIGHT)), expression=number(0))))
         return query
 
@@ -163,6 +162,24 @@ class _Maker:
             if is_changed(branch, self.renderer.changed):
                 queries.append(select([exp.Star()], table_as(self.delta(branch), "__v")))
         return union_all(queries)
+
+
+def _once(query: exp.Select) -> exp.Select:
+    """Group the rows by all columns. Values that are alike do not fall into one group; DuckDB leaves the CASE out where
+    the type has none."""
+    columns = [item.copy() for item in query.expressions]
+    texts = [
+        exp.Case(
+            ifs=[exp.If(this=_call("regexp_matches", _call("typeof", item), exp.Literal.string(ALIKE)), true=shown)]
+        )
+        for item, shown in zip(columns, [cast(item.copy(), "VARCHAR") for item in columns], strict=True)
+    ]
+    query.set("group", exp.Group(expressions=[*columns, *texts]))
+    return query
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
 
 
 def _table_delta(relation: Relation) -> str:

@@ -23,6 +23,7 @@ from psycopg import Connection
 
 from catchment.errors import CommitRefused, SnapshotExpired
 from catchment.lake.choose.cost import Changed, Estimate, changed_source, estimate_of
+from catchment.lake.delta.column_types import ALIKE
 from catchment.lake.delta.plan import Plan
 from catchment.lake.duck import catalog
 from catchment.lake.names import ALIAS, RID, WEIGHT, lake_name, literal, quoted
@@ -34,7 +35,6 @@ ROWID_LIMIT = 10**18
 """Rows that were inserted and updated in one transaction have ids from here on, the same ones in every transaction."""
 
 _SNAPSHOT = "__snapshot"
-_HAS_ALIKES = re.compile(r"\b(FLOAT|DOUBLE|INTERVAL|TIME WITH TIME ZONE)\b")
 _FORCED = {
     Reason.FIRST_FILL: Action.REINITIALIZE,
     Reason.DEFINITION_CHANGED: Action.REINITIALIZE,
@@ -305,7 +305,7 @@ def _consolidate(work: Work, source: Bound) -> int:
     such as 0.0 and -0.0 or a month and 30 days, do not cancel each other: an expression may show the difference."""
     table = source.table
     names = [quoted(name) for name in (*table.used, *([RID] if table.wants_rid else []))]
-    alike = [quoted(name) for name, column in used_columns(source).items() if _HAS_ALIKES.search(column.type)]
+    alike = [quoted(name) for name, column in used_columns(source).items() if re.search(ALIKE, column.type)]
     group = [*names, *(f"CAST({name} AS VARCHAR)" for name in alike)]
     raw = f"o{table.occurrence}_raw"
     count = work.make(

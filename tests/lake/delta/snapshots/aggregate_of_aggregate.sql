@@ -118,7 +118,15 @@ FROM (
 ) AS "__t"
 GROUP BY
   "customer_id",
-  "s"
+  "s",
+  CASE
+    WHEN REGEXP_MATCHES(TYPEOF("customer_id"), '\b(FLOAT|DOUBLE|INTERVAL|TIME WITH TIME ZONE)\b')
+    THEN CAST("customer_id" AS TEXT)
+  END,
+  CASE
+    WHEN REGEXP_MATCHES(TYPEOF("s"), '\b(FLOAT|DOUBLE|INTERVAL|TIME WITH TIME ZONE)\b')
+    THEN CAST("s" AS TEXT)
+  END
 HAVING
   SUM("__w") <> 0;
 
