@@ -82,6 +82,7 @@ class Expressions:
             options += [f"string_agg({value}, ',' ORDER BY {value})", f"CAST(sum({some('BIGINT')}) AS VARCHAR)"]
         if kind == "BOOLEAN":
             options += [f"bool_or({some(kind)})", f"bool_and({some(kind)})", f"count(*) > {self.random.randint(1, 2)}"]
+            options += [f"count(*) > 1 {how} min({some('INTEGER')}) > 0" for how in ("AND", "OR")]
         return self.pick(options)
 
     def additive(self, fields: list[Field], kind: str) -> str:
@@ -98,6 +99,7 @@ class Expressions:
             f"sum({exact}) * 2 - count(*)",
             f"coalesce(sum({exact}), -1)",
             f"CASE WHEN count(*) > 1 THEN sum({exact}) END",
+            f"CASE WHEN count(*) > 2 OR sum({exact}) > 1 THEN count(*) END",
         ]
         return self.pick([f"avg({exact}) {filtered}", *plain[:2]] if kind == "DOUBLE" else plain)
 
@@ -111,6 +113,9 @@ class Expressions:
         return f"FILTER (WHERE {self.condition(fields, 0)})"
 
     def aggregate_condition(self, fields: list[Field]) -> str:
+        if self.chance(0.3):
+            how = self.pick(["AND", "OR"])
+            return f"{self.aggregate_condition(fields)} {how} {self.aggregate_condition(fields)}"
         return self.pick(
             [
                 f"count(*) > {self.random.randint(1, 3)}",

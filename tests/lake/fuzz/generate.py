@@ -264,7 +264,7 @@ class Generator(Nested):
         if self.chance(0.5):
             items.append(f"grouping({listed})")
             types.append("BIGINT")
-        having = " HAVING count(*) > 1" if self.chance(0.2) else ""
+        having = self.pick([" HAVING count(*) > 1", f" HAVING grouping({able[0].sql}) = 1 OR count(*) > 1", *[""] * 6])
         if self.chance(0.2):
             items.append(f"rank() OVER (PARTITION BY grouping({able[0].sql}) ORDER BY count(*), {able[0].sql})")
             types.append("BIGINT")
