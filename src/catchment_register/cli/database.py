@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from psycopg import Connection
+from psycopg.errors import InsufficientPrivilege
 
 import catchment
 from catchment_register.cli.numbers import read_numbers
@@ -25,13 +26,25 @@ def connect_register(dsn: str | None = None, *, name: str = "catchment register"
 def open_register(dsn: str | None) -> Generator[Connection[Any]]:
     """Connect, and check that the register fits. On the embedded server it is kept up to date by itself.
 
-    Errors of the register's functions are raised as its classes; an open end is read as ``date.max``, and numbers as
-    JSON has them.
+    Errors of the register's functions are raised as its classes, and a right that is missing with the roles that give
+    it; an open end is read as ``date.max``, and numbers as JSON has them.
     """
-    with connect_register(dsn) as conn, REGISTER.translated():
+    with connect_register(dsn) as conn, REGISTER.translated(), _roles_named():
         if dsn is None:
             migrate(conn)
         check_version(conn)
         read_open_ends(conn)
         read_numbers(conn)
         yield conn
+
+
+@contextmanager
+def _roles_named() -> Generator[None]:
+    try:
+        yield
+    except InsufficientPrivilege as error:
+        raise catchment.RequestRefused(
+            f"the database refused: {str(error).strip()}",
+            hint="It needs a role of the register: register_read to look, register_edit to change units and to import,"
+            " catchment_worker to run its tasks. Let an administrator grant it one.",
+        ) from error

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from psycopg.conninfo import make_conninfo
 from typer.testing import CliRunner
 
+from catchment import RequestRefused
 from catchment_register import RegisterError
 from catchment_register.cli.main import app
 from tests.fixtures.register import Cli
@@ -46,6 +48,13 @@ def test_every_verb_does_what_it_says(two: RegisterDatabase) -> None:
     run(two, "delete", "2")
     assert two.value("select count(*) from register.legal_unit where id = %s", other) == 0
     two.check()
+
+
+def test_a_right_that_is_missing_is_refused_with_the_roles_that_give_it(two: RegisterDatabase) -> None:
+    as_reader = make_conninfo(two.dsn, options="-c role=register_read")
+    with pytest.raises(RequestRefused, match="permission denied") as raised:
+        CliRunner().invoke(app, ["edit", "set", "1", "name=x", "--dsn", as_reader], catch_exceptions=False)
+    assert "register_edit to change units" in str(raised.value.hint)
 
 
 def test_what_cannot_be_is_refused_with_a_reason(two: RegisterDatabase) -> None:
