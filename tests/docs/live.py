@@ -34,6 +34,7 @@ from catchment import App
 from catchment.errors import CatchmentError
 from tests.docs.steps import Block, Step, check_sql, cut
 from tests.fixtures.spare import spare
+from tests.fixtures.worker import wait_until
 
 DONE = "the block is done:"
 # Where the program is that people start.
@@ -107,12 +108,19 @@ class LivePage:
                 check_sql(self._conn, step, is_rolled_back=False)
         elif block.language == "sh":
             self._printed = self.shell.run(block.text)
+            self._wait_for_processes(block.text)
         elif block.language == "text":
             said, expected = _without_durations(self._printed), _without_durations(block.text)
             assert said == expected, f"it printed:\n{self._printed}"
         elif block.language == "python":
             for step in cut(block):
                 self._check_python(step)
+
+    def _wait_for_processes(self, commands: str) -> None:
+        """A refresh is spread over the processes that are there; a reader is slower than they are."""
+        wanted = re.search(r"catchment table worker --processes (\d+)", commands)
+        if wanted is not None:
+            wait_until(lambda: self._conn.execute("select lake.count_workers()").fetchall() >= [(int(wanted[1]),)])
 
     def _write(self, name: str, text: str) -> None:
         path = self._folder / name
