@@ -117,6 +117,24 @@ def test_waiters_go_on_when_the_one_that_asks_for_all_is_cancelled(shop: Shop) -
     assert shop.run(scenario) == {"to": "b"}
 
 
+def test_the_rest_is_asked_for_after_two_had_their_answers_at_once(shop: Shop) -> None:
+    async def scenario() -> list[Any]:
+        ids = await shop.app.enqueue_many(shop.send, [{"to": to} for to in "abc"])
+        waiting = [asyncio.create_task(shop.app.result(task)) for task in ids]
+        for task in ids:
+            await _until_asked(shop, task)
+        hand = shop.hand
+        *both, last = sorted(hand.claim(3, QUEUE), key=lambda claim: claim.id)
+        with shop.engine.conn.transaction():
+            for claim in both:
+                hand.complete(claim, p_result={"to": claim.payload["to"]})
+        first = [(await task)["to"] for task in waiting[:2]]
+        hand.complete(last, p_result={"to": "c"})
+        return [*first, (await asyncio.wait_for(waiting[2], 30))["to"]]
+
+    assert shop.run(scenario) == ["a", "b", "c"]
+
+
 def test_a_newcomer_does_not_wait_for_the_pause_of_the_others(shop: Shop) -> None:
     async def scenario() -> Any:
         slow, done = await shop.app.enqueue_many(shop.send, [{"to": "a"}, {"to": "b"}])

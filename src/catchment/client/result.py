@@ -142,8 +142,10 @@ class Results:
             self._waiters.remove(waiter)
             if self._leader is waiter:
                 self._leader = None
-                if self._waiters:
-                    self._waiters[0].signal.set()
+                # Not to one that has its answer from the same look: it would leave without leading.
+                heir = next((other for other in self._waiters if other.answer is None), None)
+                if heir is not None:
+                    heir.signal.set()
 
     async def _lead(self, leader: _Waiter) -> None:
         """Look once for everybody, then pause unless the leader itself is done."""
