@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from catchment.lake.names import quoted
-from tests.lake.fuzz.expressions import Expressions, Field
+from tests.lake.fuzz.expressions import Expressions, Field, name_of
 
 
 class Nested(Expressions):
@@ -83,11 +83,15 @@ class Nested(Expressions):
     def _where(self, fields: list[Field], own: list[Field], *, share: float) -> str:
         """Mostly equalities with the outer query; now and then another comparison, or conditions of its own."""
         parts: list[str] = []
-        pairs = [(one.sql, two.sql) for one in own for two in fields if one.type == two.type]
+        pairs = [(one.sql, two.sql, one.type) for one in own for two in fields if one.type == two.type]
+        types = {quoted(name_of(one)): one.type for one in own}
         if pairs and self.chance(share):
-            for one, two in self.random.sample(pairs, min(len(pairs), self.random.choice([1, 1, 2]))):
+            for one, two, kind in self.random.sample(pairs, min(len(pairs), self.random.choice([1, 1, 2]))):
                 sign = self.random.choices(["=", "IS NOT DISTINCT FROM", "<>", "<"], [16, 2, 1, 1])[0]
-                parts.append(f"{one} {sign} {two}" if self.chance(0.7) else f"{two} {sign} {one}")
+                tie = f"{one} {sign} {two}" if self.chance(0.7) else f"{two} {sign} {one}"
+                # A name without its table is that of the inner table, which may have another type.
+                if types.get(two, kind) == kind:
+                    parts.append(tie)
         if self.chance(0.3):
             parts.append(self.condition(own, 0))
         if len(parts) == 2 and self.chance(0.1):
