@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -85,22 +84,22 @@ def test_a_call_past_its_limit_ends_and_so_does_its_session(db: str, committed: 
     wait_until(lambda: committed.value(gone, pids[0]))
 
 
-def test_a_cancelled_call_is_cancelled_even_when_its_query_fails(db: str) -> None:
+def test_a_cancelled_call_is_cancelled_even_when_its_query_fails(db: str, committed: Engine) -> None:
     """psycopg sends a cancel request then, and raises what the query answers."""
     link, _ = _held(db)
-    started = threading.Event()
+    sleeps = "select exists (select from pg_stat_activity where pid = any (%s) and wait_event = 'PgSleep')"
+    pids: list[int] = []
 
     async def serve(conn: AsyncConnection[Any]) -> None:
+        pids.append(conn.pgconn.backend_pid)
         with link.call():
-            started.set()
             await conn.execute(
                 "do $$ begin perform pg_sleep(60); exception when query_canceled then raise 'another error'; end $$"
             )
 
     async def run() -> None:
         part = asyncio.create_task(link.hold(serve, asyncio.Event()))
-        await asyncio.to_thread(started.wait)
-        await asyncio.sleep(0.1)
+        await asyncio.to_thread(wait_until, lambda: committed.value(sleeps, pids))
         part.cancel()
         with pytest.raises(asyncio.CancelledError):
             await part
