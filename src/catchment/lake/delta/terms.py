@@ -168,12 +168,10 @@ def _once(query: exp.Select) -> exp.Select:
     """Group the rows by all columns. Values that are alike do not fall into one group; DuckDB leaves the CASE out where
     the type has none."""
     columns = [item.copy() for item in query.expressions]
-    texts = [
-        exp.Case(
-            ifs=[exp.If(this=_call("regexp_matches", _call("typeof", item), exp.Literal.string(ALIKE)), true=shown)]
-        )
-        for item, shown in zip(columns, [cast(item.copy(), "VARCHAR") for item in columns], strict=True)
-    ]
+    texts: list[exp.Expr] = []
+    for item in columns:
+        is_alike = _call("regexp_matches", _call("typeof", item), exp.Literal.string(ALIKE))
+        texts.append(exp.Case(ifs=[exp.If(this=is_alike, true=cast(item.copy(), "VARCHAR"))]))
     query.set("group", exp.Group(expressions=[*columns, *texts]))
     return query
 

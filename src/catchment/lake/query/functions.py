@@ -65,9 +65,11 @@ def name_of(node: exp.Expr) -> str:
     them: they are written with their left side first, which may itself begin with a call."""
     if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)):
         return node.name.lower()
-    written = text(node)
-    left = node.args.get("this")
-    if isinstance(left, exp.Expr) and written.startswith(text(left)) and written[len(text(left)) :][:1] != "(":
+    if isinstance(node, exp.Connector):
+        return node.key
+    written, left = text(node), node.args.get("this")
+    start = text(left) if isinstance(left, exp.Expr) else written
+    if written.startswith(start) and written[len(start) :][:1] not in ("", "("):
         return node.key
     return written.split("(", 1)[0].strip().lower()
 
