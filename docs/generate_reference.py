@@ -35,7 +35,7 @@ MODULES = {"catchment.schema": catchment.schema, "catchment.commands": catchment
 ERRORS_INTRO = "Those with a code come from the engine, see [errors](errors.md)."
 
 MORE = {
-    "App": "More on `dedup` and `merge` is in [merge pending work](../how-to/merge-pending-work.md), on `workflow` in\n"
+    "App": "More on `dedup` and `merge` is in [merge pending work](../how-to/merge-pending-work.md), on `lane` in\n"
     "[keep things in order](../how-to/keep-things-in-order.md), on `conn` in [write in one\n"
     "transaction](../how-to/write-in-one-transaction.md).",
     "Retry": "More is in [retry and give up](../how-to/retry-and-give-up.md).",

@@ -45,9 +45,9 @@ def rates(dsn: str, *, quick: bool) -> None:
     async def many() -> None:
         await mine.enqueue_many(no_op, ({} for _ in range(bulk)))
 
-    async def many_with_workflow() -> None:
+    async def many_with_lane() -> None:
         await mine.enqueue_many(
-            send, ({"to": str(n)} for n in range(bulk)), workflow=lambda payload: f"w{payload['to'][-2:]}"
+            send, ({"to": str(n)} for n in range(bulk)), lane=lambda payload: f"w{payload['to'][-2:]}"
         )
 
     def many_sync() -> None:
@@ -74,7 +74,7 @@ def rates(dsn: str, *, quick: bool) -> None:
             report("enqueue at once over 4 connections", f"{singles / await measure(at_once):,.0f}/s")
             rate = bulk / await measure(many)
             report("enqueue_many without payload", f"{rate:,.0f}/s", bar=">= 80,000")
-            report("enqueue_many with payload and workflow", f"{bulk / await measure(many_with_workflow):,.0f}/s")
+            report("enqueue_many with payload and lane", f"{bulk / await measure(many_with_lane):,.0f}/s")
 
     asyncio.run(run_async())
     report("app.sync.enqueue one by one", f"{singles / median_of(3, lambda: seconds(singles_sync)):,.0f}/s")

@@ -39,12 +39,12 @@ async def wait(i: int, seconds: float = 0.1) -> None:
 
 
 @app.command(queue="python")
-async def in_lane(lane: int, number: int) -> None:
+async def in_lane(key: int, number: int) -> None:
     """Checks the order of its lane from inside."""
     if probe is not None:
-        probe.enter_lane(lane, number)
+        probe.enter_lane(key, number)
         await asyncio.sleep(0)  # gives a wrong order the chance to show
-        probe.leave_lane(lane, number)
+        probe.leave_lane(key, number)
 
 
 @app.command(queue="python")

@@ -104,13 +104,13 @@ def hot(bench: Bench, *, quick: bool) -> None:
     """Pickup in 500 lanes while one other lane has 5,000 tasks of 1 ms queued."""
     keys = 100 if quick else 500
     with fleet(bench, tasks=keys) as made:
-        preload(made, in_hot_lane, [{"number": n, "seconds": 0.001} for n in range(5_000)], workflow="hot")
+        preload(made, in_hot_lane, [{"number": n, "seconds": 0.001} for n in range(5_000)], lane="hot")
         made.start()
         made.wait(lambda: made.value("select count(*) from worker.outcome") > 0)
         client = _client(made)
         committed: list[int] = []
         for i in range(keys):
-            client.sync.enqueue(no_op, i=i, workflow=f"w{i}")
+            client.sync.enqueue(no_op, i=i, lane=f"w{i}")
             committed.append(time.monotonic_ns())
             time.sleep(0.005)
         made.wait(lambda: all(made.probe.ended_at(i) for i in range(keys)))
@@ -130,9 +130,9 @@ def lanes(bench: Bench, *, quick: bool) -> None:
 
     def run(hot: int) -> float:
         with fleet(bench, tasks=0, lanes=keys) as made:
-            preload(made, in_hot_lane, [{"number": n} for n in range(hot)], workflow="hot")
-            payloads = [{"lane": i % keys, "number": i // keys + 1} for i in range(tasks)]
-            preload(made, in_lane, payloads, workflow=lambda payload: f"w{payload['lane']}")
+            preload(made, in_hot_lane, [{"number": n} for n in range(hot)], lane="hot")
+            payloads = [{"key": i % keys, "number": i // keys + 1} for i in range(tasks)]
+            preload(made, in_lane, payloads, lane=lambda payload: f"w{payload['key']}")
             cells = made.probe.cells
             made.start(**TUNED)
             made.wait(lambda: made.probe.ended() > 0)
@@ -200,8 +200,8 @@ def chaos(bench: Bench, *, quick: bool) -> None:
     """Order and exclusion under kill -9: nothing out of order, nothing twice at once, nothing lost."""
     tasks, keys, every = (20_000, 100, 1.0) if quick else (1_000_000, 1_000, 5.0)
     with fleet(bench, tasks=0, lanes=keys) as made:
-        payloads = [{"lane": i % keys, "number": i // keys + 1} for i in range(tasks)]
-        preload(made, in_lane, payloads, workflow=lambda payload: f"w{payload['lane']}")
+        payloads = [{"key": i % keys, "number": i // keys + 1} for i in range(tasks)]
+        preload(made, in_lane, payloads, lane=lambda payload: f"w{payload['key']}")
         made.start(3, **TUNED)
         began = last = time.monotonic()
         kills = 0

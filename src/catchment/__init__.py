@@ -14,7 +14,7 @@ A command is a function, a task is a request to run it, and a worker runs it (``
 
     async def main() -> None:
         async with app:
-            task_id = await app.enqueue(send, to="a@example.org", workflow="order-17")
+            task_id = await app.enqueue(send, to="a@example.org", lane="order-17")
             print(await app.result(task_id, timeout=10))
 """
 

@@ -103,7 +103,7 @@ class ScopeClosed(RequestRefused):
     """``CM005``: the parent takes no (more) children.
 
     Also: a spawn in a join, a sibling of a task without parent, a second scope with another policy, a limited command
-    in a workflow or a serial scope.
+    in a lane or a serial scope.
     """
 
 

@@ -28,9 +28,9 @@ BAD_TASKS: list[tuple[dict[str, Any], str]] = [
     ({"delay": dt.timedelta.max}, "delay is 999999999 days, .* expected at most 100 years"),
     ({"delay": HUGE}, "delay is a number of thousands of digits seconds, expected at most 100 years"),
     ({"delay": "5"}, "delay is '5', expected a number of seconds or a timedelta"),
-    ({"workflow": HALF}, rf"workflow is 'a\\ud800b', expected .* {TEXT}"),
-    ({"workflow": NUL}, rf"workflow is 'a\\x00b', expected .* {TEXT}"),
-    ({"workflow": 5}, "workflow is 5, expected a text of 1 to 500 characters"),
+    ({"lane": HALF}, rf"lane is 'a\\ud800b', expected .* {TEXT}"),
+    ({"lane": NUL}, rf"lane is 'a\\x00b', expected .* {TEXT}"),
+    ({"lane": 5}, "lane is 5, expected a text of 1 to 500 characters"),
 ]
 BAD_COMMANDS: list[tuple[Any, str]] = [
     (HALF, rf"command is 'a\\ud800b', expected a text {TEXT}"),
@@ -67,7 +67,7 @@ def test_options_that_no_task_can_have_are_refused(shop: Shop, verbs: Verbs) -> 
             verbs.enqueue(shop.send, to="ann", **options)
         with pytest.raises(RequestRefused, match=says):
             verbs.enqueue("send", payload={"to": "ann"}, **options)
-        many = says if options != {"workflow": 5} else "workflow is 5, expected one text, a sequence of them"
+        many = says if options != {"lane": 5} else "lane is 5, expected one text, a sequence of them"
         with pytest.raises(RequestRefused, match=many):
             verbs.enqueue_many(shop.send, [{"to": "ann"}], **options)
     assert shop.column("id") == []

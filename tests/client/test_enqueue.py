@@ -25,7 +25,7 @@ def test_a_task_has_the_payload_of_its_call(shop: Shop) -> None:
 
 def test_a_task_has_the_options_of_its_call(shop: Shop) -> None:
     at = datetime(2100, 1, 1, tzinfo=UTC)
-    task = shop.run(lambda: shop.app.enqueue(shop.send, to="a", workflow="w", priority=7, at=at))
+    task = shop.run(lambda: shop.app.enqueue(shop.send, to="a", lane="w", priority=7, at=at))
     row = shop.engine.task(task)
     assert (row["lane"], row["priority"]) == ("w", 7)
     assert datetime.fromisoformat(row["scheduled_at"]) == at
@@ -77,8 +77,8 @@ def test_text_that_jsonb_cannot_hold_is_refused(shop: Shop) -> None:
         ({"delay": "soon"}, "delay is 'soon'"),
         ({"priority": 1.5}, "priority is 1.5"),
         ({"priority": 2**31}, "priority is 2147483648"),
-        ({"workflow": ""}, "workflow is ''"),
-        ({"workflow": "w" * 501}, "workflow is 'www"),
+        ({"lane": ""}, "lane is ''"),
+        ({"lane": "w" * 501}, "lane is 'www"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(shop: Shop, options: dict[str, Any], reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Enqueue many tasks: order, workflows, all or none."""
+"""Enqueue many tasks: order, lanes, all or none."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_no_payloads_make_no_tasks(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("workflow", "lanes"),
+    ("lane", "lanes"),
     [
         (None, [None] * 4),
         ("w", ["w"] * 4),
@@ -41,21 +41,21 @@ def test_no_payloads_make_no_tasks(shop: Shop) -> None:
         (lambda payload: f"to {payload['to']}", ["to 0", "to 1", "to 2", "to 3"]),
     ],
 )
-def test_a_workflow_is_one_for_all_one_for_each_or_a_function(shop: Shop, workflow: Any, lanes: list[Any]) -> None:
-    shop.run(lambda: shop.app.enqueue_many(shop.send, payloads(4), workflow=workflow, batch_size=3))
+def test_a_lane_is_one_for_all_one_for_each_or_a_function(shop: Shop, lane: Any, lanes: list[Any]) -> None:
+    shop.run(lambda: shop.app.enqueue_many(shop.send, payloads(4), lane=lane, batch_size=3))
     assert shop.column("lane") == lanes
 
 
 @pytest.mark.parametrize("count", [3, 5])
-def test_as_many_workflows_as_payloads_are_expected(shop: Shop, count: int) -> None:
-    with pytest.raises(RequestRefused, match=f"{count} workflows for 4"):
-        shop.run(lambda: shop.app.enqueue_many(shop.send, payloads(4), workflow=["w"] * count))
+def test_as_many_lanes_as_payloads_are_expected(shop: Shop, count: int) -> None:
+    with pytest.raises(RequestRefused, match=f"{count} lanes for 4"):
+        shop.run(lambda: shop.app.enqueue_many(shop.send, payloads(4), lane=["w"] * count))
     assert shop.column("id") == []
 
 
 def test_text_of_any_kind_survives(shop: Shop) -> None:
     texts = ['"', "\\", "\n", "{}", "a,b", "NULL", "é\u2028", "'", '\\"', ""]
-    shop.run(lambda: shop.app.enqueue_many(shop.send, [{"to": t} for t in texts], workflow=[t or "x" for t in texts]))
+    shop.run(lambda: shop.app.enqueue_many(shop.send, [{"to": t} for t in texts], lane=[t or "x" for t in texts]))
     assert shop.column("payload ->> 'to'") == texts
     assert shop.column("lane") == [t or "x" for t in texts]
 

@@ -61,7 +61,7 @@ def test_recorded_figures_are_kept(shop: Shop, parent: tuple[Hand, Claim]) -> No
 def test_a_recorded_follow_up_waits_for_its_root(shop: Shop, parent: tuple[Hand, Claim]) -> None:
     context = Context.local()
     context.spawn(shop.send, to="child")
-    context.follow_up(shop.send, to="after", workflow="w", priority=9)
+    context.follow_up(shop.send, to="after", lane="w", priority=9)
     complete(*parent, context)
     (after,) = shop.engine.conn.execute(
         "select lane, priority, waits_for from worker.tasks where follows_id is not null"

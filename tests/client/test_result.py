@@ -72,9 +72,7 @@ def test_a_settled_task_has_a_result_even_without_time(shop: Shop) -> None:
 
 def test_a_merged_task_has_the_result_of_its_survivor(shop: Shop) -> None:
     # In a lane duplicates are not merged at once: the claim folds them.
-    first, second = shop.app.sync.enqueue_many(
-        shop.gather, [{"customer": 1, "items": [n]} for n in (1, 2)], workflow="w"
-    )
+    first, second = shop.app.sync.enqueue_many(shop.gather, [{"customer": 1, "items": [n]} for n in (1, 2)], lane="w")
     hand = shop.hand
     hand.complete(hand.claim_one(QUEUE), p_result={"n": 2})
     assert shop.engine.task(second)["merged_into"] == first
@@ -82,7 +80,7 @@ def test_a_merged_task_has_the_result_of_its_survivor(shop: Shop) -> None:
 
 
 def test_a_merged_task_fails_with_the_error_of_its_survivor(shop: Shop) -> None:
-    _, second = shop.app.sync.enqueue_many(shop.gather, [{"customer": 1, "items": [n]} for n in (1, 2)], workflow="w")
+    _, second = shop.app.sync.enqueue_many(shop.gather, [{"customer": 1, "items": [n]} for n in (1, 2)], lane="w")
     hand = shop.hand
     hand.fail(hand.claim_one(QUEUE), kind="ValueError", message="bad")
     with pytest.raises(TaskFailed, match="failed with ValueError: bad"):
@@ -152,10 +150,10 @@ def test_a_newcomer_does_not_wait_for_the_pause_of_the_others(shop: Shop) -> Non
 
 
 def test_a_task_can_be_looked_at(shop: Shop) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a", workflow="w", priority=3)
+    task = shop.app.sync.enqueue(shop.send, to="a", lane="w", priority=3)
     info = shop.run(lambda: shop.app.task(task))
     assert (info.id, info.command, info.queue, info.state) == (task, "send", "mail", TaskState.PENDING)
-    assert (info.workflow, info.priority, info.attempt, info.max_attempts) == ("w", 3, 0, 3)
+    assert (info.lane, info.priority, info.attempt, info.max_attempts) == ("w", 3, 0, 3)
     assert info.payload == {"to": "a", "body": ""}
     assert info.result is None
     assert info.created_at.tzinfo is not None

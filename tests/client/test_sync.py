@@ -14,7 +14,7 @@ from tests.client.support import QUEUE, Shop
 
 
 def test_a_task_is_made_and_its_result_returned(shop: Shop) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a", workflow="w")
+    task = shop.app.sync.enqueue(shop.send, to="a", lane="w")
     hand = shop.hand
     hand.complete(hand.claim_one(QUEUE), p_result={"n": 1})
     assert shop.app.sync.result(task, timeout=5) == {"n": 1}
@@ -32,9 +32,7 @@ def test_a_result_arrives_while_it_is_waited_for(shop: Shop) -> None:
 
 
 def test_many_tasks_are_made_in_order(shop: Shop) -> None:
-    ids = shop.app.sync.enqueue_many(
-        shop.send, [{"to": str(n)} for n in range(5)], workflow=list("abcab"), batch_size=2
-    )
+    ids = shop.app.sync.enqueue_many(shop.send, [{"to": str(n)} for n in range(5)], lane=list("abcab"), batch_size=2)
     assert ids == shop.column("id")
     assert shop.column("lane") == list("abcab")
 

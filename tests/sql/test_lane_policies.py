@@ -23,7 +23,7 @@ def _fail_the_first(hand: Hand, *, lane: str | None, count: int = 3) -> list[int
 
 
 @pytest.mark.parametrize("declared_by", ["queue", "command"])
-def test_workflow_lane_may_go_on(engine: Engine, declared_by: str) -> None:
+def test_lane_may_go_on(engine: Engine, declared_by: str) -> None:
     hand = python_work(engine, on_failure="continue" if declared_by == "command" else None)
     if declared_by == "queue":
         engine.conn.execute("update worker.queue_registry set on_failure = 'continue'")

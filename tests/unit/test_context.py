@@ -85,9 +85,9 @@ def test_many_are_recorded_in_order() -> None:
     assert {s["priority"] for s in spawns(context)} == {7}
 
 
-def test_a_child_has_no_workflow() -> None:
-    with pytest.raises(RequestRefused, match="workflow is not an option of a child"):
-        Context.local().spawn("other", workflow="w")
+def test_a_child_has_no_lane() -> None:
+    with pytest.raises(RequestRefused, match="lane is not an option of a child"):
+        Context.local().spawn("other", lane="w")
 
 
 def test_children_are_concurrent_and_waited_for_by_default() -> None:
@@ -153,9 +153,9 @@ def test_a_task_without_parent_has_no_siblings() -> None:
         Context.local().spawn_sibling(send, to="a")
 
 
-def test_a_follow_up_is_recorded_with_its_workflow() -> None:
+def test_a_follow_up_is_recorded_with_its_lane() -> None:
     context = Context.local()
-    context.follow_up(send, to="a", workflow='w "1"', priority=3)
+    context.follow_up(send, to="a", lane='w "1"', priority=3)
     payload = {"to": "a", "body": ""}
     assert follow_ups(context) == [{"command": "send", "payload": payload, "priority": 3, "lane": 'w "1"'}]
 

@@ -166,7 +166,7 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
         command=[*NO_TEXT, None],
         task_id=NO_ID,
         parent_id=NO_ID[:-1],
-        workflow=[*NO_TEXT, "", "w" * 501],
+        lane=[*NO_TEXT, "", "w" * 501],
         attempt=[*NO_COUNT, None],
         max_attempts=[*NO_COUNT, None],
     ),
@@ -176,7 +176,7 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
     "Context.spawn": options(lambda **given: context().spawn("x", **given), **WHEN, payload=NO_PAYLOAD),
     "Context.spawn_sibling": options(lambda **given: context().spawn_sibling("x", **given), **WHEN, payload=NO_PAYLOAD),
     "Context.follow_up": options(
-        lambda **given: context().follow_up("x", **given), **WHEN, payload=NO_PAYLOAD, workflow=[*NO_TEXT, ""]
+        lambda **given: context().follow_up("x", **given), **WHEN, payload=NO_PAYLOAD, lane=[*NO_TEXT, ""]
     ),
     "Context.spawn_many": options(
         lambda **given: context().spawn_many("x", **{"payloads": [{}], **given}),
@@ -190,7 +190,7 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
     "SyncClient.enqueue": options(
         lambda **given: an_app().sync.enqueue("x", **given),
         **WHEN,
-        workflow=[*NO_TEXT, "", "w" * 501],
+        lane=[*NO_TEXT, "", "w" * 501],
         payload=NO_PAYLOAD,
         conn=NO_CONNECTION,
     ),
@@ -198,7 +198,7 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
         lambda **given: an_app().sync.enqueue_many("x", **{"payloads": [{}], **given}),
         **WHEN,
         payloads=NO_PAYLOADS,
-        workflow=[*BAD_TEXTS, "", b"x", 5, 2.5, {"x": 1}, object(), Stubborn()],
+        lane=[*BAD_TEXTS, "", b"x", 5, 2.5, {"x": 1}, object(), Stubborn()],
         conn=NO_CONNECTION,
         batch_size=[*NO_COUNT, None],
     ),

@@ -86,9 +86,9 @@ class Crew:
         return self.client.sync.enqueue(command, **options)
 
     def enqueue_many(self, command: Any, payloads: Sequence[dict[str, Any]], *, by_key: bool = True) -> list[int]:
-        """Make tasks; those of one key are one workflow."""
-        workflow = (lambda payload: payload["key"]) if by_key else None
-        return list(self.client.sync.enqueue_many(command, payloads, workflow=workflow))
+        """Make tasks; those of one key are one lane."""
+        lane = (lambda payload: payload["key"]) if by_key else None
+        return list(self.client.sync.enqueue_many(command, payloads, lane=lane))
 
     def result(self, task_id: int, timeout: float = 60) -> Any:
         return self.client.sync.result(task_id, timeout=timeout)

@@ -15,8 +15,8 @@ from tests.worker.crew import Crew
 from tests.worker.probe import peak_overlap
 
 
-def _own_workflows(count: int, **more: Any) -> list[dict[str, Any]]:
-    return [{"key": f"workflow {n}", "seq": n, **more} for n in range(count)]
+def _own_lanes(count: int, **more: Any) -> list[dict[str, Any]]:
+    return [{"key": f"lane {n}", "seq": n, **more} for n in range(count)]
 
 
 def _claimer_spoke_at(crew: Crew) -> Any:
@@ -36,15 +36,15 @@ def _claims_seen(crew: Crew, seconds: float) -> int:
     return len(seen)
 
 
-def test_one_worker_runs_a_hundred_workflows_at_once(crew: Crew) -> None:
-    crew.enqueue_many(step, _own_workflows(100, seconds=2))
+def test_one_worker_runs_a_hundred_lanes_at_once(crew: Crew) -> None:
+    crew.enqueue_many(step, _own_lanes(100, seconds=2))
     crew.hire()
     crew.wait_settled(100)
     assert peak_overlap(crew.records.spans()) >= 90
 
 
 def test_the_cap_is_never_passed_and_nothing_is_dropped_at_it(crew: Crew) -> None:
-    crew.enqueue_many(step, _own_workflows(300, seconds=0.02))
+    crew.enqueue_many(step, _own_lanes(300, seconds=0.02))
     crew.hire(max_concurrent_tasks=25)
     crew.wait_settled(300)
     assert peak_overlap(crew.records.spans()) == 25
@@ -53,7 +53,7 @@ def test_the_cap_is_never_passed_and_nothing_is_dropped_at_it(crew: Crew) -> Non
 
 
 def test_a_worker_claims_no_more_than_its_cap_and_starts_it_at_once(crew: Crew) -> None:
-    crew.enqueue_many(step, _own_workflows(600, seconds=0.02))
+    crew.enqueue_many(step, _own_lanes(600, seconds=0.02))
     with measured() as load:
         crew.hire(2, max_concurrent_tasks=10)
         most = 0
@@ -73,7 +73,7 @@ def test_a_worker_claims_no_more_than_its_cap_and_starts_it_at_once(crew: Crew) 
 
 
 def test_what_is_claimed_ahead_does_not_run_before_there_is_a_slot(crew: Crew) -> None:
-    crew.enqueue_many(hold, _own_workflows(40))
+    crew.enqueue_many(hold, _own_lanes(40))
     crew.hire(max_concurrent_tasks=5, claim_ahead=10)
     wait_until(lambda: crew.engine.value("select count(*) from worker.running") == 15)
     wait_until(lambda: len(crew.records.spans()) == 5)
@@ -84,7 +84,7 @@ def test_what_is_claimed_ahead_does_not_run_before_there_is_a_slot(crew: Crew) -
 
 
 def test_what_was_claimed_ahead_and_finds_no_slot_goes_to_another_worker(crew: Crew) -> None:
-    crew.enqueue_many(hold, _own_workflows(6))
+    crew.enqueue_many(hold, _own_lanes(6))
     crew.hire(max_concurrent_tasks=2, claim_ahead=4, give_back_seconds=0.5)
     wait_until(lambda: crew.engine.value("select count(*) from worker.running") == 6)
     crew.hire(max_concurrent_tasks=10)
@@ -95,7 +95,7 @@ def test_what_was_claimed_ahead_and_finds_no_slot_goes_to_another_worker(crew: C
 
 
 def test_a_worker_that_stops_gives_back_what_it_claimed_ahead(crew: Crew) -> None:
-    crew.enqueue_many(step, _own_workflows(30, seconds=1))
+    crew.enqueue_many(step, _own_lanes(30, seconds=1))
     (first,) = crew.hire(max_concurrent_tasks=3, claim_ahead=20)
     wait_until(lambda: len(crew.records.spans()) == 3)
     crew.stop(first)
@@ -108,7 +108,7 @@ def test_a_worker_that_stops_gives_back_what_it_claimed_ahead(crew: Crew) -> Non
 
 @pytest.mark.parametrize(("cap", "batch", "largest"), [(30, 50, 30), (200, 7, 7)])
 def test_a_claim_takes_at_most_the_batch_and_the_free_slots(crew: Crew, cap: int, batch: int, largest: int) -> None:
-    crew.enqueue_many(step, _own_workflows(200, seconds=0.2))
+    crew.enqueue_many(step, _own_lanes(200, seconds=0.2))
     crew.hire(max_concurrent_tasks=cap, claim_batch_size=batch)
     crew.wait_settled(200)
     assert max(crew.claim_sizes()) == largest
@@ -116,7 +116,7 @@ def test_a_claim_takes_at_most_the_batch_and_the_free_slots(crew: Crew, cap: int
 
 
 def test_concurrency_is_not_the_size_of_a_claim(crew: Crew) -> None:
-    crew.enqueue_many(hold, _own_workflows(40))
+    crew.enqueue_many(hold, _own_lanes(40))
     crew.hire(max_concurrent_tasks=1000, claim_batch_size=3)
     wait_until(lambda: len(crew.records.spans()) == 40)
     assert max(crew.claim_sizes()) == 3
@@ -125,7 +125,7 @@ def test_concurrency_is_not_the_size_of_a_claim(crew: Crew) -> None:
 
 
 def test_a_full_worker_does_not_claim(crew: Crew) -> None:
-    crew.enqueue_many(hold, _own_workflows(20))
+    crew.enqueue_many(hold, _own_lanes(20))
     crew.hire(max_concurrent_tasks=5, poll_interval_ms=20)
     wait_until(lambda: len(crew.records.spans()) == 5)
     # Silent for many times the interval. The claim that filled it may still be ending, so the first look is no proof.
@@ -136,11 +136,11 @@ def test_a_full_worker_does_not_claim(crew: Crew) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_slots_and_workflows_are_free_again_however_a_thousand_tasks_end(crew: Crew) -> None:
+def test_slots_and_lanes_are_free_again_however_a_thousand_tasks_end(crew: Crew) -> None:
     ways = ["raise", "hang", "cancel_itself"] * 300
-    crew.enqueue_many(end_soon, [{"key": f"workflow {n}", "how": how} for n, how in enumerate(ways)])
-    crew.enqueue_many(hold, [{"key": f"workflow {n}", "gate": "never"} for n in range(900, 1000)])
-    crew.enqueue_many(step, [{"key": f"workflow {n}"} for n in range(1000)])
+    crew.enqueue_many(end_soon, [{"key": f"lane {n}", "how": how} for n, how in enumerate(ways)])
+    crew.enqueue_many(hold, [{"key": f"lane {n}", "gate": "never"} for n in range(900, 1000)])
+    crew.enqueue_many(step, [{"key": f"lane {n}"} for n in range(1000)])
     crew.hire(max_concurrent_tasks=5, lease_seconds=1.5)
 
     def cancel_and_count() -> int:
@@ -153,13 +153,13 @@ def test_slots_and_workflows_are_free_again_however_a_thousand_tasks_end(crew: C
     wait_until(lambda: cancel_and_count() == 2000, seconds=240)
     assert crew.states() == {"failed": 900, "cancelled": 100, "completed": 1000}
     wait_until(lambda: crew.engine.value("select available_capacity from worker.worker") == 5)
-    crew.enqueue_many(hold, _own_workflows(5, gate="last"))
+    crew.enqueue_many(hold, _own_lanes(5, gate="last"))
     wait_until(lambda: len([s for s in crew.records.spans() if s.end == float("inf")]) == 5)
     crew.records.open_gate("last")
 
 
 def test_a_worker_waits_only_when_nothing_is_left(crew: Crew) -> None:
-    crew.enqueue_many(step, _own_workflows(1000), by_key=False)
+    crew.enqueue_many(step, _own_lanes(1000), by_key=False)
     crew.hire(poll_interval_ms=60_000, wake_ups="false")
     crew.wait_settled(1000, seconds=15)
     assert set(crew.claim_sizes()) == {50}
@@ -207,7 +207,7 @@ def test_capacity_is_registered(crew: Crew, settings: dict[str, int], capacity: 
 
 
 def test_claims_are_of_fifty_by_default(crew: Crew) -> None:
-    crew.enqueue_many(step, _own_workflows(400), by_key=False)
+    crew.enqueue_many(step, _own_lanes(400), by_key=False)
     crew.hire()
     crew.wait_settled(400)
     assert max(crew.claim_sizes()) == 50
@@ -223,7 +223,7 @@ def test_a_cap_that_is_no_number_stops_the_start_with_a_reason(crew: Crew, tmp_p
 
 
 def test_free_capacity_is_told_by_the_heartbeat(crew: Crew) -> None:
-    crew.enqueue_many(hold, _own_workflows(37))
+    crew.enqueue_many(hold, _own_lanes(37))
     crew.hire(max_concurrent_tasks=100, lease_seconds=1.5)
     wait_until(lambda: crew.engine.value("select available_capacity from worker.worker") == 63)
     assert 0 < crew.engine.value("select memory_usage from worker.worker") <= 1

@@ -33,7 +33,7 @@ def _cut(crew: Crew, part: str) -> int:
 def _claimed_unheard(crew: Crew) -> Iterator[int]:
     """A task claimed for the only worker, as if the answer to its claim had been lost."""
     crew.engine.value("select worker.pause_queue('work')")
-    task = crew.enqueue(step, key="unheard", workflow="a")
+    task = crew.enqueue(step, key="unheard", lane="a")
     with crew.engine.conn.transaction():
         crew.engine.value("select worker.resume_queue('work')")
         claim = "select id from worker.claim_tasks(%s, array['work'], 1)"
@@ -45,7 +45,7 @@ def _claimed_unheard(crew: Crew) -> Iterator[int]:
 def test_a_claim_whose_answer_was_lost_is_given_back(crew: Crew) -> None:
     crew.hire(lease_seconds=1.5)
     with _claimed_unheard(crew) as task:
-        behind = crew.enqueue(step, key="unheard", seq=1, workflow="a")
+        behind = crew.enqueue(step, key="unheard", seq=1, lane="a")
         crew.result(behind)
     assert crew.engine.task(task)["attempt"] == 1
     assert [span.seq for span in crew.records.spans("unheard")] == [0, 1]

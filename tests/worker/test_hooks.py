@@ -104,7 +104,7 @@ def test_before_runs_at_each_attempt_and_after_once(hooked: Crew) -> None:
 def test_each_task_of_a_lane_has_its_hooks(hooked: Crew) -> None:
     hooked.hire()
     for seq in range(6):
-        hooked.client.sync.enqueue(step, key="a", seq=seq, workflow="a")
+        hooked.client.sync.enqueue(step, key="a", seq=seq, lane="a")
     wait_until(lambda: _is_done(hooked))
     for seq in range(6):
         assert sorted(_hooks(hooked, seq)) == ["after", "before"]

@@ -28,8 +28,8 @@ def crew(crew: Crew) -> Crew:
 
 def test_a_handler_that_outlives_its_time_limit_is_left_behind_and_its_lane_goes_on(crew: Crew) -> None:
     crew.hire(app=APP, stop_grace_seconds=0.3, metrics_port=0, max_concurrent_tasks=20, lease_seconds=1.5)
-    task = crew.enqueue(stubborn, key="a", workflow="a")
-    behind = crew.enqueue(nap, workflow="a")
+    task = crew.enqueue(stubborn, key="a", lane="a")
+    behind = crew.enqueue(nap, lane="a")
     with pytest.raises(TaskFailed, match="timed out") as caught:
         crew.result(task)
     assert caught.value.kind == "TimeoutError"
@@ -63,7 +63,7 @@ def test_a_handler_that_swallows_its_cancellation_is_left_behind(crew: Crew) -> 
 def test_a_stop_does_not_wait_for_a_handler_that_swallows_it(crew: Crew) -> None:
     (worker,) = crew.hire(app=APP, shutdown_grace_seconds=0.5)
     crew.engine.conn.execute("update worker.command_registry set timeout = null where command = 'stubborn'")
-    task = crew.enqueue(stubborn, key="a", workflow="a")
+    task = crew.enqueue(stubborn, key="a", lane="a")
     wait_until(lambda: len(crew.records.spans("a")) == 1)
     began = time.monotonic()
     assert crew.stop(worker) == 0

@@ -1,4 +1,4 @@
-"""Tasks of one workflow run one after another and in order, whichever worker runs them."""
+"""Tasks of one lane run one after another and in order, whichever worker runs them."""
 
 from __future__ import annotations
 
@@ -15,24 +15,22 @@ from tests.worker.crew import Crew
 from tests.worker.probe import disorder, overlaps, peak_overlap
 
 
-def _rounds(workflows: int, length: int, **more: Any) -> list[dict[str, Any]]:
-    """Payloads in rounds: the first of all workflows, then the second of all."""
-    return [{"key": f"workflow {k}", "seq": n, **more} for n in range(length) for k in range(workflows)]
+def _rounds(lanes: int, length: int, **more: Any) -> list[dict[str, Any]]:
+    """Payloads in rounds: the first of all lanes, then the second of all."""
+    return [{"key": f"lane {k}", "seq": n, **more} for n in range(length) for k in range(lanes)]
 
 
-@pytest.mark.parametrize(("workers", "workflows", "length"), [(1, 100, 10), (2, 100, 10), (3, 200, 20)])
-def test_each_workflow_is_serial_and_ordered_while_workflows_overlap(
-    crew: Crew, workers: int, workflows: int, length: int
-) -> None:
-    crew.enqueue_many(step, _rounds(workflows, length, seconds=0.002))
+@pytest.mark.parametrize(("workers", "lanes", "length"), [(1, 100, 10), (2, 100, 10), (3, 200, 20)])
+def test_each_lane_is_serial_and_ordered_while_lanes_overlap(crew: Crew, workers: int, lanes: int, length: int) -> None:
+    crew.enqueue_many(step, _rounds(lanes, length, seconds=0.002))
     crew.hire(workers)
-    crew.wait_settled(workflows * length, seconds=80)
+    crew.wait_settled(lanes * length, seconds=80)
     spans = crew.records.spans()
-    assert len(spans) == workflows * length
+    assert len(spans) == lanes * length
     assert disorder(spans) == []
     assert overlaps(spans) == []
     assert peak_overlap(spans) > 1
-    assert crew.states() == {"completed": workflows * length}
+    assert crew.states() == {"completed": lanes * length}
     crew.engine.check()
 
 
@@ -44,8 +42,8 @@ def test_next_task_sees_what_the_one_before_committed_last(crew: Crew) -> None:
 
 
 def test_next_task_does_not_begin_before_the_end_of_the_first_is_recorded(crew: Crew, connect: Any) -> None:
-    first = crew.enqueue(hold, workflow="a", key="a", seq=0)
-    second = crew.enqueue(step, workflow="a", key="a", seq=1)
+    first = crew.enqueue(hold, lane="a", key="a", seq=0)
+    second = crew.enqueue(step, lane="a", key="a", seq=1)
     crew.hire(2)
     wait_until(lambda: len(crew.records.spans("a")) == 1)
     with connect(autocommit=False) as recorder:
@@ -58,12 +56,12 @@ def test_next_task_does_not_begin_before_the_end_of_the_first_is_recorded(crew: 
     assert crew.result(second) == 1
 
 
-def test_other_workflows_go_ahead_beside_a_busy_one_with_a_long_line(crew: Crew) -> None:
+def test_other_lanes_go_ahead_beside_a_busy_one_with_a_long_line(crew: Crew) -> None:
     crew.hire()
-    busy = crew.enqueue(hold, workflow="busy", key="busy")
+    busy = crew.enqueue(hold, lane="busy", key="busy")
     wait_until(lambda: crew.engine.state(busy) == "processing")
     crew.enqueue_many(step, [{"key": "busy", "seq": n} for n in range(1, 501)])
-    other = crew.enqueue(step, workflow="other", key="other", seq=7)
+    other = crew.enqueue(step, lane="other", key="other", seq=7)
     assert crew.result(other) == 7
     assert crew.engine.value("select last_value from worker.fence") == 2, "tasks were claimed that could not start"
     crew.records.open_gate("gate")
@@ -87,7 +85,7 @@ def test_a_task_given_back_runs_in_its_place_and_has_used_no_attempt(crew: Crew)
     assert crew.engine.task(first)["attempt"] == 1
 
 
-def test_a_workflow_keeps_its_order_while_one_task_is_retried(crew: Crew) -> None:
+def test_a_lane_keeps_its_order_while_one_task_is_retried(crew: Crew) -> None:
     crew.enqueue_many(flaky, [{"key": "a", "seq": n, "failures": 2 if n == 4 else 0} for n in range(10)])
     crew.hire(3)
     crew.wait_settled(10)
@@ -96,7 +94,7 @@ def test_a_workflow_keeps_its_order_while_one_task_is_retried(crew: Crew) -> Non
     assert overlaps(spans) == []
 
 
-def test_a_workflow_keeps_its_order_when_its_worker_is_killed_in_the_middle(crew: Crew) -> None:
+def test_a_lane_keeps_its_order_when_its_worker_is_killed_in_the_middle(crew: Crew) -> None:
     crew.enqueue_many(step, [{"key": "a", "seq": n, "seconds": 0.1} for n in range(10)])
     crew.hire(3)
     wait_until(lambda: len(crew.records.spans("a")) >= 4)

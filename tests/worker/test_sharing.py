@@ -1,4 +1,4 @@
-"""Several workers share the work, and a long line of one workflow does not keep others waiting."""
+"""Several workers share the work, and a long line of one lane does not keep others waiting."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _by_worker(crew: Crew) -> list[list[Span]]:
     return [[span for span in crew.records.spans() if span.pid == worker.pid] for worker in crew.workers]
 
 
-def test_a_hot_workflow_does_not_hold_up_others(crew: Crew) -> None:
+def test_a_hot_lane_does_not_hold_up_others(crew: Crew) -> None:
     crew.enqueue_many(step, [{"key": "hot", "seq": n, "seconds": 0.001} for n in range(2000)])
     crew.hire(max_concurrent_tasks=50)
     wait_until(lambda: len(crew.records.spans("hot")) > 10)
@@ -88,6 +88,6 @@ def test_a_hot_workflow_does_not_hold_up_others(crew: Crew) -> None:
         lambda: crew.engine.value("select count(*) from worker.outcome where id = any (%s)", others) == len(others)
     )
     left = crew.engine.value("select count(*) from worker.blocked where lane = 'hot'")
-    assert left > 500, "the hot workflow is far from done"
+    assert left > 500, "the hot lane is far from done"
     ran = [span.seq for span in crew.records.spans("hot")]
     assert ran == list(range(len(ran)))

@@ -46,8 +46,8 @@ def test_claimed_tasks_that_have_not_started_are_given_back(crew: Crew) -> None:
 
 def test_after_the_grace_the_rest_is_given_back_without_using_an_attempt(crew: Crew) -> None:
     (worker,) = crew.hire(shutdown_grace_seconds=0.5)
-    task = crew.enqueue(hold, key="a", workflow="a")
-    behind = crew.enqueue(step, key="a", seq=1, workflow="a")
+    task = crew.enqueue(hold, key="a", lane="a")
+    behind = crew.enqueue(step, key="a", seq=1, lane="a")
     wait_until(lambda: len(crew.records.spans("a")) == 1)
     assert crew.stop(worker) == 0
     assert crew.engine.state(task) == "pending"

@@ -110,9 +110,9 @@ def test_cancelling_a_parent_stops_its_running_children(staffed: Crew) -> None:
     assert staffed.records.spans("stop after") == []
 
 
-def test_workflows_wait_for_the_whole_scope_of_a_task(staffed: Crew) -> None:
-    first = staffed.enqueue(parent, key="scope 1", count=4, workflow="scopes")
-    second = staffed.enqueue(parent, key="scope 2", count=4, workflow="scopes")
+def test_lanes_wait_for_the_whole_scope_of_a_task(staffed: Crew) -> None:
+    first = staffed.enqueue(parent, key="scope 1", count=4, lane="scopes")
+    second = staffed.enqueue(parent, key="scope 2", count=4, lane="scopes")
     staffed.result(second)
     assert staffed.engine.state(first) == "completed"
     assert _run(staffed, "scope 1 join").end <= _run(staffed, "scope 2 parent").start

@@ -9,7 +9,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 from psycopg import AsyncConnection
 
 from catchment.client.connections import Connections
-from catchment.client.enqueue import AnyCommand, Workflows, prepare_batches, prepare_one, prepare_when
+from catchment.client.enqueue import AnyCommand, Lanes, prepare_batches, prepare_one, prepare_when
 from catchment.client.register import Registrar
 from catchment.client.result import as_timeout
 from catchment.client.sync import SyncClient
@@ -114,7 +114,7 @@ class App:
         - ``max_attempts``, ``retry``: how many attempts may fail, and the delay between them, a ``Retry``
         - ``timeout``: of an attempt, in seconds or as a timedelta, at most 100 years
         - ``dedup``, ``merge``: parameters that make two pending tasks the same work, and how the others combine
-        - ``on_failure``: what a workflow does after a final failure: ``continue``, ``halt`` or ``cancel_rest``; the
+        - ``on_failure``: what a lane does after a final failure: ``continue``, ``halt`` or ``cancel_rest``; the
           queue's, unless given
         - ``limit``: how many may run at a time or start in a while, a ``Limit``
         - ``executor``: ``auto`` is ``async`` for ``async def`` and ``thread`` for ``def``; ``process`` is for a plain
@@ -163,7 +163,7 @@ class App:
         - ``mode``: ``serial`` runs its top level one after another, ``concurrent`` does not
         - ``concurrency``: how many SQL handlers of it one worker runs at a time
         - ``max_depth``: how deep children may have children
-        - ``on_failure``: what a workflow, or a serial queue, does after a final failure
+        - ``on_failure``: what a lane, or a serial queue, does after a final failure
         - ``max_running``, and ``rate`` starts in each ``per``: limit the attempts of all workers together
         """
         self.commands.add_queue(
@@ -199,7 +199,7 @@ class App:
         command: AnyCommand,
         /,
         *,
-        workflow: str | None = None,
+        lane: str | None = None,
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
@@ -209,7 +209,7 @@ class App:
     ) -> TaskId:
         """Make a task and return its id. The keyword arguments are the payload.
 
-        - ``workflow``: tasks of one workflow run one after another, each with its whole scope
+        - ``lane``: tasks of one lane run one after another, each with its whole scope
         - ``priority``: smaller runs first; the command's, unless given
         - ``at``, ``delay``: not before this time (aware), or after so many seconds or this timedelta by the server's
           clock
@@ -228,14 +228,12 @@ class App:
         on the server goes on, except behind a transaction pooler. ``conn`` has no such limit.
         """
         when = prepare_when(priority, at, delay)
-        one = prepare_one(command, payload, arguments, workflow=workflow, when=when)
+        one = prepare_one(command, payload, arguments, lane=lane, when=when)
         async with self._connections.use_async(conn) as used:
             await self._registrar.ensure_async(used, command)
             try:
                 with tracing.enqueuing(one.command) as trace:
-                    return await enqueue_store.enqueue_async(
-                        used, one.command, one.payload, one.workflow, one.when, trace
-                    )
+                    return await enqueue_store.enqueue_async(used, one.command, one.payload, one.lane, one.when, trace)
             except UnknownCommand as error:
                 raise self._registrar.explain(error, command) from error
 
@@ -245,7 +243,7 @@ class App:
         /,
         payloads: Iterable[Mapping[str, Any]],
         *,
-        workflow: Workflows = None,
+        lane: Lanes = None,
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
@@ -254,11 +252,11 @@ class App:
     ) -> list[TaskId]:
         """Make one task for each payload, all or none, and return their ids in the order of the payloads.
 
-        ``workflow`` is one for all, one for each, or a function of the payload. Raises what ``enqueue`` raises.
+        ``lane`` is one for all, one for each, or a function of the payload. Raises what ``enqueue`` raises.
         """
         when = prepare_when(priority, at, delay)
         name = command_name(command)
-        batches = prepare_batches(command, payloads, workflow, batch_size)
+        batches = prepare_batches(command, payloads, lane, batch_size)
         async with self._connections.use_async(conn) as used:
             await self._registrar.ensure_async(used, command)
             try:

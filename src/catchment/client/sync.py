@@ -10,7 +10,7 @@ from typing import Any
 from psycopg import Connection
 
 from catchment.client.connections import Connections
-from catchment.client.enqueue import AnyCommand, Workflows, prepare_batches, prepare_one, prepare_when
+from catchment.client.enqueue import AnyCommand, Lanes, prepare_batches, prepare_one, prepare_when
 from catchment.client.register import Registrar
 from catchment.client.result import (
     LAST_LOOK,
@@ -48,7 +48,7 @@ class SyncClient:
         command: AnyCommand,
         /,
         *,
-        workflow: str | None = None,
+        lane: str | None = None,
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
@@ -58,12 +58,12 @@ class SyncClient:
     ) -> TaskId:
         """Make a task and return its id. As the app's; ``conn`` is a ``psycopg.Connection`` here."""
         when = prepare_when(priority, at, delay)
-        one = prepare_one(command, payload, arguments, workflow=workflow, when=when)
+        one = prepare_one(command, payload, arguments, lane=lane, when=when)
         with self._connections.use(conn) as used:
             self._registrar.ensure(used, command)
             try:
                 with tracing.enqueuing(one.command) as trace:
-                    return enqueue_store.enqueue(used, one.command, one.payload, one.workflow, one.when, trace)
+                    return enqueue_store.enqueue(used, one.command, one.payload, one.lane, one.when, trace)
             except UnknownCommand as error:
                 raise self._registrar.explain(error, command) from error
 
@@ -73,7 +73,7 @@ class SyncClient:
         /,
         payloads: Iterable[Mapping[str, Any]],
         *,
-        workflow: Workflows = None,
+        lane: Lanes = None,
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
@@ -83,7 +83,7 @@ class SyncClient:
         """Make many tasks, all or none, and return their ids in order."""
         when = prepare_when(priority, at, delay)
         name = command_name(command)
-        batches = prepare_batches(command, payloads, workflow, batch_size)
+        batches = prepare_batches(command, payloads, lane, batch_size)
         with self._connections.use(conn) as used:
             self._registrar.ensure(used, command)
             try:

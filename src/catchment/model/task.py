@@ -29,7 +29,7 @@ class TaskInfo:
     attempt: int
     max_attempts: int
     priority: int
-    workflow: str | None
+    lane: str | None
     parent_id: TaskId | None
     merged_into: TaskId | None
     waits_for: str | None

@@ -56,7 +56,7 @@ class HandlerCalls:
             failures=held.failures,
             max_attempts=held.max_attempts,
             parent_id=held.parent_id,
-            workflow=held.lane or None,
+            lane=held.lane or None,
             is_join=held.phase == 1,
             is_async=join.is_async if join else command.is_async,
         )

@@ -40,32 +40,32 @@ class When:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Payloads as JSON text, and the workflow of each, or none."""
+    """Payloads as JSON text, and the lane of each, or none."""
 
     payloads: Sequence[str]
-    workflows: Sequence[str | None] | None = None
+    lanes: Sequence[str | None] | None = None
 
 
 async def enqueue_async(
-    conn: AsyncConnection[Any], command: str, payload: str, workflow: str | None, when: When, trace: str | None = None
+    conn: AsyncConnection[Any], command: str, payload: str, lane: str | None, when: When, trace: str | None = None
 ) -> TaskId:
     """Make a task; it commits with the transaction of ``conn``. ``trace`` is a traceparent."""
     # Cursors are made here, because the caller's connection may have others.
     cursor = AsyncCursor(conn, row_factory=tuple_row)
     with translated():
-        parameters = (command, payload, when.priority, workflow, when.at, when.delay, trace)
+        parameters = (command, payload, when.priority, lane, when.at, when.delay, trace)
         await cursor.execute(_ENQUEUE, parameters, prepare=True)
         ((task_id,),) = await cursor.fetchall()
     return task_id
 
 
 def enqueue(
-    conn: Connection[Any], command: str, payload: str, workflow: str | None, when: When, trace: str | None = None
+    conn: Connection[Any], command: str, payload: str, lane: str | None, when: When, trace: str | None = None
 ) -> TaskId:
     """As ``enqueue_async``, without asyncio."""
     cursor = Cursor(conn, row_factory=tuple_row)
     with translated():
-        parameters = (command, payload, when.priority, workflow, when.at, when.delay, trace)
+        parameters = (command, payload, when.priority, lane, when.at, when.delay, trace)
         cursor.execute(_ENQUEUE, parameters, prepare=True)
         ((task_id,),) = cursor.fetchall()
     return task_id
@@ -111,5 +111,5 @@ def _needs_transaction(conn: AsyncConnection[Any] | Connection[Any]) -> bool:
 
 
 def _parameters(command: str, batch: Batch, when: When, trace: str | None) -> tuple[Any, ...]:
-    workflows = None if batch.workflows is None else array_literal(batch.workflows)
-    return command, array_literal(batch.payloads), when.priority, workflows, when.at, when.delay, trace
+    lanes = None if batch.lanes is None else array_literal(batch.lanes)
+    return command, array_literal(batch.payloads), when.priority, lanes, when.at, when.delay, trace

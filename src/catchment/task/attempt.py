@@ -44,12 +44,12 @@ class Attempt:
         "fence",
         "is_async",
         "is_join",
+        "lane",
         "newest_progress",
         "parent_id",
         "queue",
         "recorded",
         "task_id",
-        "workflow",
     )
 
     def __init__(
@@ -64,7 +64,7 @@ class Attempt:
         failures: int | None = None,
         max_attempts: int = 1,
         parent_id: TaskId | None = None,
-        workflow: str | None = None,
+        lane: str | None = None,
         is_join: bool = False,
         is_async: bool = True,
     ) -> None:
@@ -75,7 +75,7 @@ class Attempt:
         self.queue = queue
         self.attempt = attempt
         self.parent_id = parent_id
-        self.workflow = workflow
+        self.lane = lane
         self.is_join = is_join
         self.is_async = is_async
         self.recorded: Offspring | None = None

@@ -45,7 +45,7 @@ class Command(Generic[P, R]):
     """A function with a name, a payload and options. Made by ``@app.command``; call it to run the function here.
 
     The function takes parameters with names of their own; their annotations say what the payload may hold, as pydantic
-    reads them. A parameter annotated ``Context`` gets the context of the attempt. The names ``workflow``, ``priority``,
+    reads them. A parameter annotated ``Context`` gets the context of the attempt. The names ``lane``, ``priority``,
     ``at``, ``delay``, ``conn`` and ``payload`` are taken, and in handlers ``children``. What does not fit raises
     ``DefinitionRefused`` at definition.
     """

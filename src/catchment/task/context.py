@@ -21,9 +21,9 @@ from catchment.task.offspring import ChildMode, ScopeFailure
 from catchment.task.port import LocalPort
 from catchment.task.request import (
     AnyCommand,
+    check_lane,
     check_payloads,
     check_priority,
-    check_workflow,
     command_json,
     command_name,
     due_time,
@@ -33,7 +33,7 @@ from catchment.task.request import (
 from catchment.task.transaction import Transaction
 
 # Options of enqueue that a child cannot have; an unvalidated payload would swallow them.
-_NOT_FOR_CHILDREN = ("workflow", "conn")
+_NOT_FOR_CHILDREN = ("lane", "conn")
 
 
 class Scope:
@@ -61,7 +61,7 @@ class Context(Attempt):
     recorded; they become real when the attempt completes, and not at all when it fails.
 
     It knows ``task_id``, ``command``, ``queue``, ``attempt`` (starts, from 1), ``fence`` (the number of this attempt,
-    never given twice), ``workflow`` (if it has one) and ``parent_id`` (None at the top level).
+    never given twice), ``lane`` (if it has one) and ``parent_id`` (None at the top level).
     """
 
     __slots__ = ()
@@ -73,7 +73,7 @@ class Context(Attempt):
         command: str = "local",
         task_id: int = 0,
         parent_id: int | None = None,
-        workflow: str | None = None,
+        lane: str | None = None,
         attempt: int = 1,
         max_attempts: int = 1,
         is_join: bool = False,
@@ -91,7 +91,7 @@ class Context(Attempt):
             attempt=check_count(attempt, name="attempt"),
             max_attempts=check_count(max_attempts, name="max_attempts"),
             parent_id=None if parent_id is None else TaskId(check_task_id(parent_id, name="parent_id")),
-            workflow=check_workflow(workflow),
+            lane=check_lane(lane),
             is_join=is_join,
             is_async=is_async,
         )
@@ -146,7 +146,7 @@ class Context(Attempt):
         command: AnyCommand,
         /,
         *,
-        workflow: str | None = None,
+        lane: str | None = None,
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
@@ -154,7 +154,7 @@ class Context(Attempt):
         **arguments: Any,
     ) -> None:
         """Record a task that starts when the root of this tree has completed, and is cancelled if it does not."""
-        rest = _rest(priority, due_time(at, delay), workflow=check_workflow(workflow))
+        rest = _rest(priority, due_time(at, delay), lane=check_lane(lane))
         self.record().add_follow_up(_entry(command, whole_payload(payload, arguments), rest))
 
     def scope(self, mode: ChildMode = "concurrent", on_child_failure: ScopeFailure = "wait") -> Scope:
@@ -216,12 +216,12 @@ def _child_payload(payload: Mapping[str, Any] | None, arguments: dict[str, Any])
 
 
 def _rest(
-    priority: int | None, scheduled_at: datetime | None, *, workflow: str | None = None, is_sibling: bool = False
+    priority: int | None, scheduled_at: datetime | None, *, lane: str | None = None, is_sibling: bool = False
 ) -> str:
     return offspring.members(
         priority=check_priority(priority),
         scheduled_at=scheduled_at,
-        workflow=workflow,
+        lane=lane,
         is_sibling=is_sibling,
         trace=tracing.current_trace(),
     )

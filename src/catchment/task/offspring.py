@@ -112,7 +112,7 @@ def members(
     *,
     priority: int | None,
     scheduled_at: datetime | None,
-    workflow: str | None = None,
+    lane: str | None = None,
     is_sibling: bool = False,
     trace: str | None = None,
 ) -> str:
@@ -120,8 +120,8 @@ def members(
     text = "" if priority is None else f',"priority":{priority:d}'
     if scheduled_at is not None:
         text += f',"scheduled_at":"{scheduled_at.isoformat()}"'
-    if workflow is not None:
-        text += f',"lane":{to_json(workflow).decode()}'
+    if lane is not None:
+        text += f',"lane":{to_json(lane).decode()}'
     if trace is not None:
         text += f',"trace":"{trace}"'
     return text + ',"is_sibling":true' if is_sibling else text

@@ -79,13 +79,13 @@ def check_priority(priority: int | None) -> int | None:
     )
 
 
-def check_workflow(workflow: str | None) -> str | None:
+def check_lane(lane: str | None) -> str | None:
     """A key that the engine can store."""
-    if workflow is None or (is_text(workflow) and 0 < len(workflow) <= 500):
-        return workflow
+    if lane is None or (is_text(lane) and 0 < len(lane) <= 500):
+        return lane
     raise RequestRefused(
-        f"workflow is {shown(workflow)}, expected a text of 1 to 500 characters without NUL and lone surrogates",
-        hint="Tasks of one workflow run one after another; leave it out for a task that needs no order.",
+        f"lane is {shown(lane)}, expected a text of 1 to 500 characters without NUL and lone surrogates",
+        hint="Tasks of one lane run one after another; leave it out for a task that needs no order.",
     )
 
 

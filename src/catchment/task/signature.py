@@ -17,7 +17,7 @@ from catchment.model.check import shown
 from catchment.task.context import Context
 from catchment.task.parameters import Field, Signature
 
-RESERVED = ("workflow", "priority", "at", "delay", "conn", "payload")
+RESERVED = ("lane", "priority", "at", "delay", "conn", "payload")
 _UNSUITABLE = {
     inspect.Parameter.POSITIONAL_ONLY: "is positional-only",
     inspect.Parameter.VAR_POSITIONAL: "takes any positional arguments",

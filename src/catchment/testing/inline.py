@@ -1,7 +1,7 @@
 """``run_inline``: a command, its children, its join and its follow-ups, in this process and without a database.
 
 It keeps the rules of the engine that a handler can see: children start when their parent has returned, by priority and
-then in order; a parent fails when a child did; retries happen, at once; follow-ups come last. Times, queues, workflows,
+then in order; a parent fails when a child did; retries happen, at once; follow-ups come last. Times, queues, lanes,
 merging and the depth of trees are left to the engine.
 """
 
@@ -63,7 +63,7 @@ class Task:
     payload: str
     priority: int
     parent: Task | None = None
-    workflow: str | None = None
+    lane: str | None = None
     children: list[Task] = field(default_factory=list["Task"])
     follow_ups: list[Task] = field(default_factory=list["Task"])
 
@@ -201,7 +201,7 @@ class Inline:
     def _held(self, task: Task, phase: int, failures: int) -> Held:
         parent = None if task.parent is None else task.parent.id
         options = task.command.options
-        head = (task.id, 0, task.run.command, task.payload, task.run.attempt, phase, parent, task.workflow)
+        head = (task.id, 0, task.run.command, task.payload, task.run.attempt, phase, parent, task.lane)
         return Held((*head, 0, options.timeout, failures, options.max_attempts, True, None, None))
 
     def _take_offspring(self, task: Task, ending: Ending) -> None:

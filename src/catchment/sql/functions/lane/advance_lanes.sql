@@ -1,6 +1,6 @@
 -- advance_lanes: heads leave their lanes: they have settled, were put off or are skipped. The next admitted task
 -- becomes the head and is ready. After a final failure the lane goes on, halts on the failed task, or cancels the rest:
--- the command decides, then the queue, then the kind of lane (a serial queue goes on, a workflow lane halts). A task
+-- the command decides, then the queue, then the kind of lane (a serial queue goes on, a named lane halts). A task
 -- with a lane on a serial queue held both; the queue goes on in any case.
 --
 --   locks   lane rows by key, then blocked and ready rows
