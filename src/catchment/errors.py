@@ -1,45 +1,46 @@
 """Every error Catchment raises, as one tree.
 
 CatchmentError
-├── RequestRefused        a caller can change the request
-│   ├── UnknownCommand    CM002
-│   ├── UnknownQueue      CM003
-│   ├── PayloadRefused    CM004
-│   │   └── PayloadInvalid  it does not fit the command's parameters
-│   ├── ScopeClosed       CM005
-│   ├── TooDeep           CM006
-│   ├── SurfaceClosed     CM007
-│   ├── NotRetryable      CM008
-│   ├── TaskNotFound      CM009
-│   ├── CommandTaken      CM013
-│   └── ScheduleRefused   CM016
-├── DefinitionRefused     a command cannot be defined as written
-├── ResultMissing         there is no result to return
+├── RequestRefused              a caller can change the request
+│   ├── CommandNotRegistered    CM002
+│   ├── QueueNotRegistered      CM003
+│   ├── PayloadRefused          CM004
+│   │   └── ArgumentsInvalid    it does not fit the command's parameters
+│   ├── ScopeClosed             CM005
+│   ├── TooDeep                 CM006
+│   ├── WriteRefused            CM007
+│   ├── NotRetryable            CM008
+│   ├── TaskNotFound            CM009
+│   ├── CommandNameTaken        CM013
+│   └── ScheduleRefused         CM016
+├── DefinitionRefused           a command cannot be defined as written
+├── ResultMissing               there is no result to return
 │   ├── TaskFailed
-│   ├── TaskWasCancelled
-│   └── ResultTimeout     also a TimeoutError
-├── ValueUnreadable       a value of a task that Python cannot read
-├── Steering              raised by a handler to say what happens next
+│   ├── TaskCancelled
+│   └── ResultTimeout           also a TimeoutError
+├── ValueUnreadable             a value of a task that Python cannot read
+├── Steering                    raised by a handler to say what happens next
 │   ├── RetryLater
 │   └── GiveUp
-├── ClaimLost             CM001  a worker must drop its result
-├── TaskCancelled         CM011  a handler should stop
-├── HandlerMissing        CM012
-├── ExtraMissing          an optional part is not installed; also an ImportError
-├── SchemaMismatch        CM010  the database and this version do not fit
-├── LakeError             dynamic tables; has a code
-│   ├── TableRefused      a definition cannot be carried out
-│   ├── TableMissing      there is no such dynamic table
-│   ├── SourceChanged     a table that is read went, or lost a column
-│   ├── LakeUnavailable   catalog, storage or extensions cannot be used
-│   ├── LakeMemory        a query does not fit into memory
-│   ├── LakeDiskFull      no space for data or for spilling
-│   ├── LakeInterrupted   a query was stopped from outside
-│   ├── SnapshotExpired   a version of the lake is gone
-│   ├── CommitRefused     another commit came first
-│   ├── PublishVetoed     the attempt is no longer the one that may publish
-│   └── RoundTimeout      a refresh is not over yet; also a TimeoutError
-└── ServerUnavailable     no PostgreSQL could be reached or started, or it gave no answer
+├── ClaimLost                   CM001  a worker must drop its result
+├── CancelRequested             CM011  a handler should stop
+├── ProcedureMissing            CM012
+├── ExtraMissing                an optional part is not installed; also an ImportError
+├── SchemaMismatch              CM010  the database and this version do not fit
+├── LakeError                   dynamic tables; has a code
+│   ├── TableRefused            a definition cannot be carried out
+│   ├── TableNotFound           there is no such dynamic table
+│   ├── SourceChanged           a table that is read went, or lost a column
+│   ├── LakeUnavailable         catalog, storage or extensions cannot be used
+│   ├── LakeOutOfMemory         a query does not fit into memory
+│   ├── LakeDiskFull            no space for data or for spilling
+│   ├── LakeInterrupted         a query was stopped from outside
+│   ├── SnapshotExpired         a version of the lake is gone
+│   ├── CommitConflict          another commit came first
+│   ├── PublishVetoed           the attempt is no longer the one that may publish
+│   └── RefreshTimeout          a refresh is not over yet; also a TimeoutError
+└── ServerUnavailable           no PostgreSQL could be reached or started
+    └── OutcomeUnknown          a call had no answer: it may or may not have taken effect
 """
 
 from __future__ import annotations
@@ -73,14 +74,14 @@ class RequestRefused(CatchmentError):
     """Base of what a caller can change about a request. Nothing has happened."""
 
 
-class UnknownCommand(RequestRefused):
+class CommandNotRegistered(RequestRefused):
     """``CM002``: no such command is registered.
 
     Also: a command of the app is not registered, and this user may not register it.
     """
 
 
-class UnknownQueue(RequestRefused):
+class QueueNotRegistered(RequestRefused):
     """``CM003``: no such queue is registered."""
 
 
@@ -92,7 +93,7 @@ class PayloadRefused(RequestRefused):
     """
 
 
-class PayloadInvalid(PayloadRefused):
+class ArgumentsInvalid(PayloadRefused):
     """The payload does not fit the parameters of its command.
 
     The message names the command, the parameters and the reasons, never the payload.
@@ -111,7 +112,7 @@ class TooDeep(RequestRefused):
     """``CM006``: the queue does not allow children of children at this depth."""
 
 
-class SurfaceClosed(RequestRefused):
+class WriteRefused(RequestRefused):
     """``CM007``: a write to ``worker.tasks`` that the surface does not allow."""
 
 
@@ -127,7 +128,7 @@ class ScheduleRefused(RequestRefused):
     """``CM016``: a schedule that could never fire: its interval, cron expression or time zone is invalid."""
 
 
-class CommandTaken(RequestRefused):
+class CommandNameTaken(RequestRefused):
     """``CM013``: a command of this name is registered with a SQL handler."""
 
 
@@ -159,7 +160,7 @@ class TaskFailed(ResultMissing):
         )
 
 
-class TaskWasCancelled(ResultMissing):
+class TaskCancelled(ResultMissing):
     """The task whose result was asked for was cancelled, and ``reason`` says why."""
 
     def __init__(self, task_id: int, command: str, reason: str) -> None:
@@ -252,11 +253,11 @@ class ClaimLost(CatchmentError):
     """``CM001``: the attempt is no longer ours, its result must be dropped."""
 
 
-class TaskCancelled(CatchmentError):
+class CancelRequested(CatchmentError):
     """``CM011``: the task, or one above it, is being cancelled. In a handler: stop."""
 
 
-class HandlerMissing(CatchmentError):
+class ProcedureMissing(CatchmentError):
     """``CM012``: the registered procedure does not exist, or its name is ambiguous."""
 
 
@@ -285,7 +286,7 @@ class TableRefused(LakeError):
     default_code = "REFUSED"
 
 
-class TableMissing(LakeError):
+class TableNotFound(LakeError):
     """There is no dynamic table of this name."""
 
     default_code = "TABLE_MISSING"
@@ -303,7 +304,7 @@ class LakeUnavailable(LakeError):
     default_code = "STORAGE"
 
 
-class LakeMemory(LakeError):
+class LakeOutOfMemory(LakeError):
     """A query needs more memory than ``LAKE_MEMORY_LIMIT`` allows."""
 
     default_code = "MEMORY"
@@ -327,7 +328,7 @@ class SnapshotExpired(LakeError):
     default_code = "SNAPSHOT_EXPIRED"
 
 
-class CommitRefused(LakeError):
+class CommitConflict(LakeError):
     """Another commit to the lake came first. Nothing was written; the transaction can be done again."""
 
     default_code = "CONFLICT"
@@ -339,33 +340,37 @@ class PublishVetoed(LakeError):
     default_code = "FENCED"
 
 
-class RoundTimeout(LakeError, TimeoutError):
+class RefreshTimeout(LakeError, TimeoutError):
     """Tables were not refreshed within the time that somebody was willing to wait. The refresh goes on."""
 
     default_code = "WAIT_TIMEOUT"
 
 
 class ServerUnavailable(CatchmentError):
-    """No PostgreSQL server could be reached or started, or it gave no answer to a call for a minute.
+    """No PostgreSQL server could be reached or started."""
 
-    Without an answer, the call may or may not have taken effect.
+
+class OutcomeUnknown(ServerUnavailable):
+    """The server gave no answer to a call for a minute: the call may or may not have taken effect.
+
+    See what it has done before you repeat it.
     """
 
 
 BY_SQLSTATE: Mapping[str, type[CatchmentError]] = {
     "CM001": ClaimLost,
-    "CM002": UnknownCommand,
-    "CM003": UnknownQueue,
+    "CM002": CommandNotRegistered,
+    "CM003": QueueNotRegistered,
     "CM004": PayloadRefused,
     "CM005": ScopeClosed,
     "CM006": TooDeep,
-    "CM007": SurfaceClosed,
+    "CM007": WriteRefused,
     "CM008": NotRetryable,
     "CM009": TaskNotFound,
     "CM010": SchemaMismatch,
-    "CM011": TaskCancelled,
-    "CM012": HandlerMissing,
-    "CM013": CommandTaken,
+    "CM011": CancelRequested,
+    "CM012": ProcedureMissing,
+    "CM013": CommandNameTaken,
     "CM014": TableRefused,
     "CM015": PublishVetoed,
     "CM016": ScheduleRefused,

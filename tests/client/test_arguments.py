@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from catchment import App, Context
-from catchment.errors import DefinitionRefused, PayloadInvalid, RequestRefused
+from catchment.errors import ArgumentsInvalid, DefinitionRefused, RequestRefused
 from catchment.model.check import check_task_id
 from tests.client.support import Shop
 
@@ -82,9 +82,9 @@ def test_what_is_no_command_is_refused(shop: Shop, verbs: Verbs) -> None:
 
 
 def test_payloads_that_are_no_mappings_are_refused(shop: Shop, verbs: Verbs) -> None:
-    with pytest.raises(PayloadInvalid, match="the payload of send is a JSON array, expected an object"):
+    with pytest.raises(ArgumentsInvalid, match="the payload of send is a JSON array, expected an object"):
         verbs.enqueue(shop.send, payload=[1])
-    with pytest.raises(PayloadInvalid, match="the payload of send is a JSON null, expected an object"):
+    with pytest.raises(ArgumentsInvalid, match="the payload of send is a JSON null, expected an object"):
         verbs.enqueue_many(shop.send, [{"to": "ann"}, None])
     with pytest.raises(RequestRefused, match="payloads is None, expected a sequence of mappings"):
         verbs.enqueue_many(shop.send, None)

@@ -11,7 +11,7 @@ import pytest
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 
-from catchment import PayloadInvalid, PayloadRefused, RequestRefused, UnknownCommand
+from catchment import ArgumentsInvalid, CommandNotRegistered, PayloadRefused, RequestRefused
 from tests.client.support import Shop, until
 
 
@@ -53,12 +53,12 @@ def test_a_registered_command_can_be_given_by_name(shop: Shop) -> None:
 
 
 def test_an_unknown_name_is_refused(shop: Shop) -> None:
-    with pytest.raises(UnknownCommand, match="unknown command 'nowhere'"):
+    with pytest.raises(CommandNotRegistered, match="unknown command 'nowhere'"):
         shop.run(lambda: shop.app.enqueue("nowhere"))
 
 
 def test_an_invalid_payload_reaches_no_server(shop: Shop) -> None:
-    with pytest.raises(PayloadInvalid, match="to is missing"):
+    with pytest.raises(ArgumentsInvalid, match="to is missing"):
         shop.run(lambda: shop.app.enqueue(shop.send))
     assert shop.column("id") == []
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from psycopg import AsyncConnection
 
-from catchment import PayloadInvalid, RequestRefused, UnknownCommand
+from catchment import ArgumentsInvalid, CommandNotRegistered, RequestRefused
 from catchment.store.array_text import array_literal
 from tests.client.support import Shop
 
@@ -67,7 +67,7 @@ def test_an_array_literal_is_read_back_as_it_was(shop: Shop, items: list[str | N
 
 def test_one_invalid_payload_refuses_all(shop: Shop) -> None:
     bad = [*payloads(5), {"to": 1}]
-    with pytest.raises(PayloadInvalid):
+    with pytest.raises(ArgumentsInvalid):
         shop.run(lambda: shop.app.enqueue_many(shop.send, bad, batch_size=2))
     assert shop.column("id") == []
 
@@ -81,7 +81,7 @@ def test_one_payload_that_the_server_refuses_takes_all_back(shop: Shop) -> None:
 
 
 def test_an_unknown_name_is_refused(shop: Shop) -> None:
-    with pytest.raises(UnknownCommand):
+    with pytest.raises(CommandNotRegistered):
         shop.run(lambda: shop.app.enqueue_many("nowhere", [{}] * 5, batch_size=2))
 
 
@@ -113,7 +113,7 @@ def test_an_invalid_payload_leaves_the_transaction_of_the_caller_as_it_was(shop:
     async def scenario() -> None:
         async with await AsyncConnection.connect(db) as conn:
             await shop.app.enqueue(shop.send, to="kept", conn=conn)
-            with pytest.raises(PayloadInvalid):
+            with pytest.raises(ArgumentsInvalid):
                 await shop.app.enqueue_many(shop.send, [*payloads(5), {}], conn=conn, batch_size=2)
 
     shop.run(scenario)

@@ -14,14 +14,14 @@ from psycopg.types.json import Jsonb
 from catchment import (
     App,
     Child,
-    CommandTaken,
+    CommandNameTaken,
+    CommandNotRegistered,
     DefinitionRefused,
     Limit,
+    QueueNotRegistered,
     RequestRefused,
     Retry,
     SchemaMismatch,
-    UnknownCommand,
-    UnknownQueue,
 )
 from catchment.store import registry
 from tests.client.support import Shop
@@ -138,7 +138,7 @@ def test_a_sql_command_never_becomes_a_python_one(shop: Shop) -> None:
     shop.engine.queue("mail")
     shop.engine.command("send", "mail", handler_procedure="public.send")
     for verb in (shop.app.register, lambda: shop.app.enqueue(shop.send, to="a")):
-        with pytest.raises(CommandTaken, match=r"command send is registered with the SQL handler public\.send"):
+        with pytest.raises(CommandNameTaken, match=r"command send is registered with the SQL handler public\.send"):
             shop.run(verb)
     row = registered(shop.engine, "send")
     assert row is not None
@@ -146,7 +146,7 @@ def test_a_sql_command_never_becomes_a_python_one(shop: Shop) -> None:
 
 
 def test_a_command_of_an_unknown_queue_is_refused(shop: Shop) -> None:
-    with pytest.raises(UnknownQueue, match="unknown queue 'nowhere' of command x"):
+    with pytest.raises(QueueNotRegistered, match="unknown queue 'nowhere' of command x"):
         registry.register_commands(shop.engine.conn, [], [{"command": "x", "queue": "nowhere"}], overwrite=False)
 
 
@@ -161,7 +161,7 @@ def test_a_user_that_may_not_register_is_told_what_to_do(shop: Shop, db: str) ->
     app = App(as_user_in(shop.engine, "catchment_enqueue", db))
     send = app.command(queue="mail")(shop.send.fn)
     with pytest.raises(
-        UnknownCommand, match="send is not registered in this database, and this user may not"
+        CommandNotRegistered, match="send is not registered in this database, and this user may not"
     ) as caught:
         app.sync.enqueue(send, to="a")
     assert "Start a worker with this app once" in (caught.value.hint or "")
@@ -206,7 +206,7 @@ def test_a_worker_user_may_register(shop: Shop, db: str) -> None:
 def test_a_command_that_was_deleted_is_registered_again_at_the_second_try(shop: Shop) -> None:
     shop.app.sync.enqueue(shop.send, to="a")
     shop.engine.conn.execute("delete from worker.command_registry where command = 'send'")
-    with pytest.raises(UnknownCommand, match="send is no longer registered"):
+    with pytest.raises(CommandNotRegistered, match="send is no longer registered"):
         shop.app.sync.enqueue(shop.send, to="b")
     shop.app.sync.enqueue(shop.send, to="c")
     assert shop.column("payload ->> 'to'") == ["a", "c"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from catchment import ResultTimeout, TaskFailed, TaskNotFound, TaskState, TaskWasCancelled
+from catchment import ResultTimeout, TaskCancelled, TaskFailed, TaskNotFound, TaskState
 from tests.client.support import QUEUE, Shop, until
 
 
@@ -44,7 +44,7 @@ def test_a_failed_task_raises_with_its_error(shop: Shop) -> None:
 def test_a_cancelled_task_raises_with_the_reason(shop: Shop) -> None:
     task = shop.app.sync.enqueue(shop.send, to="a")
     assert shop.run(lambda: shop.app.cancel(task, "not needed")) == "cancelled"
-    with pytest.raises(TaskWasCancelled, match="was cancelled: not needed"):
+    with pytest.raises(TaskCancelled, match="was cancelled: not needed"):
         shop.run(lambda: shop.app.result(task))
 
 

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
-from catchment import RequestRefused, ResultTimeout, TaskFailed, TaskNotFound, TaskState, TaskWasCancelled
+from catchment import RequestRefused, ResultTimeout, TaskCancelled, TaskFailed, TaskNotFound, TaskState
 from tests.client.support import QUEUE, Shop
 
 
@@ -44,7 +44,7 @@ def test_failures_cancels_and_timeouts_raise_as_in_asyncio(shop: Shop) -> None:
     assert shop.app.sync.cancel(cancelled) == "cancelled"
     with pytest.raises(TaskFailed):
         shop.app.sync.result(failed)
-    with pytest.raises(TaskWasCancelled, match="cancelled on request"):
+    with pytest.raises(TaskCancelled, match="cancelled on request"):
         shop.app.sync.result(cancelled)
     with pytest.raises(ResultTimeout, match="still pending"):
         shop.app.sync.result(pending, timeout=0.01)

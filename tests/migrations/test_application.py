@@ -11,7 +11,7 @@ import pytest
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from catchment.errors import CatchmentError, DefinitionRefused, RequestRefused, SchemaMismatch, UnknownCommand
+from catchment.errors import CatchmentError, CommandNotRegistered, DefinitionRefused, RequestRefused, SchemaMismatch
 from tests.migrations.conftest import Ship, there
 
 
@@ -171,7 +171,7 @@ def test_errors_of_others_are_left_as_they_are(ship: Ship) -> None:
 def test_errors_of_the_engine_are_its_own_within_an_application(db: str, ship: Ship) -> None:
     shop = ship(m0001_a="")
     with psycopg.connect(db, autocommit=True) as conn:
-        with pytest.raises(UnknownCommand, match="no_such") as raised, shop.translated():
+        with pytest.raises(CommandNotRegistered, match="no_such") as raised, shop.translated():
             conn.execute("do $$ begin perform worker.enqueue('no_such', '{}'); end $$")
         assert isinstance(raised.value.__cause__, psycopg.DatabaseError)
 

@@ -174,7 +174,7 @@ def test_an_end_that_the_engine_refuses_is_a_failure(app: App, engine: Engine) -
 
     task = enqueue_python(app, engine, "spawn_unknown")
     assert drain(app, engine.conn) == {"failed": 1}
-    assert engine.task(task)["error_detail"]["kind"] == "UnknownCommand"
+    assert engine.task(task)["error_detail"]["kind"] == "CommandNotRegistered"
 
 
 def test_tasks_of_another_app_are_left(app: App, engine: Engine) -> None:

@@ -10,7 +10,17 @@ from typing import Any
 
 import pytest
 
-from catchment import App, Child, Context, GiveUp, PayloadInvalid, RequestRefused, RetryLater, TaskState, UnknownCommand
+from catchment import (
+    App,
+    ArgumentsInvalid,
+    Child,
+    CommandNotRegistered,
+    Context,
+    GiveUp,
+    RequestRefused,
+    RetryLater,
+    TaskState,
+)
 from catchment.testing import Run, run_inline, run_inline_async
 
 
@@ -220,7 +230,7 @@ def test_a_payload_that_does_not_fit_is_refused(app: App) -> None:
     async def double(n: int) -> int:
         return 2 * n
 
-    with pytest.raises(PayloadInvalid):
+    with pytest.raises(ArgumentsInvalid):
         run_inline(app, double, n="many")
 
 
@@ -229,7 +239,7 @@ def test_a_command_of_somebody_else_is_refused_with_what_to_use(app: App) -> Non
     async def tree(ctx: Context) -> None:
         ctx.spawn("sql_command", payload={})
 
-    with pytest.raises(UnknownCommand, match="sql_command") as caught:
+    with pytest.raises(CommandNotRegistered, match="sql_command") as caught:
         run_inline(app, tree)
     assert "drain" in (caught.value.hint or "")
 

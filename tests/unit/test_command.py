@@ -11,7 +11,7 @@ import pytest
 
 import catchment
 from catchment import App, Child, Context, Limit
-from catchment.errors import DefinitionRefused, RequestRefused, UnknownCommand
+from catchment.errors import CommandNotRegistered, DefinitionRefused, RequestRefused
 from catchment.task.command import Command
 from catchment.task.options import CommandOptions, Retry
 
@@ -270,7 +270,7 @@ def test_an_app_lists_its_commands_and_queues() -> None:
 def test_an_app_says_which_commands_it_has() -> None:
     app = App()
     app.command(send)
-    with pytest.raises(UnknownCommand) as caught:
+    with pytest.raises(CommandNotRegistered) as caught:
         app.commands.get("sent")
     assert caught.value.hint == "It has: send."
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from psycopg import AsyncConnection, Connection
 
-from catchment import App, Context, PayloadInvalid, RequestRefused, ScopeClosed, TaskCancelled
+from catchment import App, ArgumentsInvalid, CancelRequested, Context, RequestRefused, ScopeClosed
 
 app = App()
 
@@ -71,9 +71,9 @@ def test_a_command_given_by_name_takes_any_payload() -> None:
 
 def test_an_invalid_payload_is_refused_at_the_call() -> None:
     context = Context.local()
-    with pytest.raises(PayloadInvalid, match="to is missing"):
+    with pytest.raises(ArgumentsInvalid, match="to is missing"):
         context.spawn(send)
-    with pytest.raises(PayloadInvalid):
+    with pytest.raises(ArgumentsInvalid):
         context.spawn_many(send, [{"to": "a"}, {"to": 1}])
     assert context.recorded is None or context.recorded.spawns_json() == ()
 
@@ -179,7 +179,7 @@ def test_figures_are_kept_and_the_newer_value_wins() -> None:
 
 
 def test_figures_that_json_cannot_hold_are_refused() -> None:
-    with pytest.raises(PayloadInvalid, match="info cannot be written"):
+    with pytest.raises(ArgumentsInvalid, match="info cannot be written"):
         Context.local().info(rows=object())
 
 
@@ -238,7 +238,7 @@ def test_progress_stops_a_plain_handler_that_was_cancelled() -> None:
     context.progress(1)
     context.mark_cancelled("no longer needed")
     assert context.cancelled
-    with pytest.raises(TaskCancelled, match="no longer needed"):
+    with pytest.raises(CancelRequested, match="no longer needed"):
         context.progress(2)
 
 

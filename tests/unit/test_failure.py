@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from catchment import App, Context, GiveUp, PayloadInvalid, RetryLater
-from catchment.errors import LakeMemory
+from catchment import App, ArgumentsInvalid, Context, GiveUp, RetryLater
+from catchment.errors import LakeOutOfMemory
 from catchment.task.command import Command
 from catchment.task.encode import encode
 from catchment.task.failure import describe_error
@@ -38,12 +38,12 @@ def test_an_error_has_kind_message_where_and_context() -> None:
 def test_the_place_of_an_error_is_outside_catchment() -> None:
     def handler(n: int) -> None: ...
 
-    with pytest.raises(PayloadInvalid) as raised:
+    with pytest.raises(ArgumentsInvalid) as raised:
         Command(handler, CommandOptions()).payload.load("{}")
     assert __file__ in describe_error(raised.value)["where"]
 
 
-@pytest.mark.parametrize("error", [GiveUp("no use"), PayloadInvalid("bad")])
+@pytest.mark.parametrize("error", [GiveUp("no use"), ArgumentsInvalid("bad")])
 def test_some_errors_end_the_retries(error: Exception) -> None:
     assert describe_error(caught(error))["retryable"] is False
 
@@ -138,8 +138,8 @@ async def _await(call: Callable[[], Awaitable[Any]]) -> Any:
 
 
 def test_an_error_with_a_code_is_stored_with_it() -> None:
-    assert describe_error(LakeMemory("too much"))["code"] == "MEMORY"
-    assert describe_error(LakeMemory("too much", code="ODD"))["code"] == "ODD"
+    assert describe_error(LakeOutOfMemory("too much"))["code"] == "MEMORY"
+    assert describe_error(LakeOutOfMemory("too much", code="ODD"))["code"] == "ODD"
     assert "code" not in describe_error(GiveUp("enough"))
     assert "code" not in describe_error(SystemExit("a text"))
 

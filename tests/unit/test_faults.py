@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from catchment.errors import ServerUnavailable, TaskCancelled
+from catchment.errors import CancelRequested, ServerUnavailable
 from catchment.runtime import deferred
 from catchment.runtime.completer import Completer
 from catchment.runtime.connection import Link
@@ -53,7 +53,7 @@ from catchment.store.errors import Fault, fault_of
         (errors.CheckViolation(), Fault.BAD),
         (errors.RaiseException(), Fault.BAD),
         (psycopg.DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes"), Fault.BAD),
-        (TaskCancelled("its scope is cancelled"), Fault.BAD),
+        (CancelRequested("its scope is cancelled"), Fault.BAD),
         (ValueError(), Fault.BAD),
     ],
 )

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from catchment.errors import DefinitionRefused, PayloadInvalid
+from catchment.errors import ArgumentsInvalid, DefinitionRefused
 from catchment.task.payload import Payload, dump_any
 from catchment.task.signature import read_signature
 
@@ -101,7 +101,7 @@ def test_a_parameter_may_be_called_as_a_method_of_pydantic(name: str) -> None:
 
 
 def test_an_error_names_command_field_reason_and_json_type() -> None:
-    with pytest.raises(PayloadInvalid) as caught:
+    with pytest.raises(ArgumentsInvalid) as caught:
         payload_of(send).load('{"to": 3}')
     assert str(caught.value) == (
         "the payload of send is invalid: to: Input should be a valid string, got a JSON number"
@@ -110,26 +110,26 @@ def test_an_error_names_command_field_reason_and_json_type() -> None:
 
 
 def test_missing_and_unknown_fields_are_named() -> None:
-    with pytest.raises(PayloadInvalid, match="to is missing; cc is not a parameter"):
+    with pytest.raises(ArgumentsInvalid, match="to is missing; cc is not a parameter"):
         payload_of(send).dump({"cc": "x"})
 
 
 def test_an_error_never_shows_the_payload() -> None:
-    with pytest.raises(PayloadInvalid) as caught:
+    with pytest.raises(ArgumentsInvalid) as caught:
         payload_of(send).dump({"body": "secret", "copies": "sesame"})
     assert "secret" not in f"{caught.value}{caught.value.__cause__}"
     assert "sesame" not in f"{caught.value}{caught.value.__cause__}"
 
 
 def test_only_the_first_problems_are_listed() -> None:
-    with pytest.raises(PayloadInvalid, match="and 3 more"):
+    with pytest.raises(ArgumentsInvalid, match="and 3 more"):
         payload_of(send).dump(dict.fromkeys("abcde", 1))
 
 
 def test_a_value_that_json_cannot_hold_is_refused() -> None:
     def take(value: Any) -> None: ...
 
-    with pytest.raises(PayloadInvalid, match="cannot be written as JSON"):
+    with pytest.raises(ArgumentsInvalid, match="cannot be written as JSON"):
         payload_of(take).dump({"value": object()})
 
 
@@ -173,5 +173,5 @@ def test_the_payload_of_an_unknown_command_can_be_any_object() -> None:
 
 
 def test_the_payload_of_an_unknown_command_must_be_an_object() -> None:
-    with pytest.raises(PayloadInvalid, match="a JSON array, expected an object"):
+    with pytest.raises(ArgumentsInvalid, match="a JSON array, expected an object"):
         dump_any("other", [1])  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import time
 from datetime import timedelta
 from typing import Any, Literal
 
-from catchment import App, Child, Context, GiveUp, Retry, RetryLater, TaskCancelled
+from catchment import App, CancelRequested, Child, Context, GiveUp, Retry, RetryLater
 from tests.worker import probe
 
 SOON = Retry(delay=timedelta(seconds=0.05), jitter=0)
@@ -106,7 +106,7 @@ def patient(ctx: Context, key: str = "", heeds: bool = True) -> str:
         while not ctx.cancelled:
             time.sleep(0.01)
         if heeds:
-            raise TaskCancelled("it was told to stop")
+            raise CancelRequested("it was told to stop")
     return "finished"
 
 

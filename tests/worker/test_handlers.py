@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from catchment import TaskFailed, TaskWasCancelled
+from catchment import TaskCancelled, TaskFailed
 from tests.fixtures.worker import wait_until
 from tests.worker import wrapped
 from tests.worker.app import (
@@ -112,7 +112,7 @@ def test_a_cancelled_process_is_killed(staffed: Crew) -> None:
     task = staffed.enqueue(spin, key="spin on")
     wait_until(lambda: len(staffed.records.spans("spin on")) == 1)
     staffed.client.sync.cancel(task)
-    with pytest.raises(TaskWasCancelled):
+    with pytest.raises(TaskCancelled):
         staffed.result(task)
     wait_until(lambda: not is_alive(staffed.records.spans("spin on")[0].pid))
 
@@ -139,7 +139,7 @@ def test_a_cancelled_async_handler_stops_where_it_waits(staffed: Crew) -> None:
     task = staffed.enqueue(hold, key="cancel", gate="never")
     wait_until(lambda: len(staffed.records.spans("cancel")) == 1)
     assert staffed.client.sync.cancel(task, "not needed") == "cancelling"
-    with pytest.raises(TaskWasCancelled, match="not needed"):
+    with pytest.raises(TaskCancelled, match="not needed"):
         staffed.result(task)
     assert staffed.records.spans("cancel")[0].end < float("inf")
 
@@ -148,7 +148,7 @@ def test_a_cancelled_plain_function_is_told_and_waited_for(staffed: Crew) -> Non
     task = staffed.enqueue(patient, key="patient")
     wait_until(lambda: len(staffed.records.spans("patient")) == 1)
     staffed.client.sync.cancel(task)
-    with pytest.raises(TaskWasCancelled):
+    with pytest.raises(TaskCancelled):
         staffed.result(task)
     assert staffed.records.spans("patient")[0].end < float("inf")
 
@@ -187,7 +187,7 @@ def test_a_payload_that_no_longer_fits_fails_that_task_only(staffed: Crew) -> No
     assert [staffed.result(task) for task in (before, after)] == [1, 2]
     with pytest.raises(TaskFailed, match="seq") as caught:
         staffed.result(misfit)
-    assert caught.value.kind == "PayloadInvalid"
+    assert caught.value.kind == "ArgumentsInvalid"
     assert staffed.engine.task(misfit)["attempt"] == 1
 
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from catchment import TaskFailed, TaskWasCancelled
+from catchment import TaskCancelled, TaskFailed
 from tests.fixtures.worker import wait_until
 from tests.worker import poison
 from tests.worker.app import put, step
@@ -55,7 +55,7 @@ def test_a_handler_that_swallows_its_cancellation_is_left_behind(crew: Crew) -> 
     task = crew.enqueue(stubborn, key="a")
     wait_until(lambda: len(crew.records.spans("a")) == 1)
     crew.client.sync.cancel(task, "not needed")
-    with pytest.raises(TaskWasCancelled, match="not needed"):
+    with pytest.raises(TaskCancelled, match="not needed"):
         crew.result(task)
     assert crew.result(crew.enqueue(nap)) == "rested"
 

@@ -123,7 +123,7 @@ def test_a_transaction_after_the_handler_is_refused_and_takes_no_place(crew: Cre
     for task in tasks:
         crew.result(task)
     crew.records.open_gate("late")
-    assert _ended(crew, 2 * PLACES) == ["TaskCancelled"] * 2 * PLACES
+    assert _ended(crew, 2 * PLACES) == ["CancelRequested"] * 2 * PLACES
     assert _notes(crew) == []
     _assert_places_are_free(crew)
 

@@ -13,7 +13,7 @@ from catchment.client.enqueue import AnyCommand, Lanes, prepare_batches, prepare
 from catchment.client.register import Registrar
 from catchment.client.result import as_timeout
 from catchment.client.sync import SyncClient
-from catchment.errors import UnknownCommand
+from catchment.errors import CommandNotRegistered
 from catchment.model.check import check_task_id, check_text
 from catchment.model.duration import Duration, as_timedelta
 from catchment.model.task import TaskId, TaskInfo
@@ -220,11 +220,11 @@ class App:
         A command may be given by its name: then the payload is not checked here, and the command must be registered. A
         command of the app is registered before its first task if it is missing, in the transaction of ``conn`` if
         there is one; one that exists is not changed. If this is cancelled or the connection breaks, the task may or
-        may not exist. Raises ``PayloadInvalid`` when the arguments do not fit the command, ``UnknownCommand`` when it
-        is not registered and this user may not register it.
+        may not exist. Raises ``ArgumentsInvalid`` when the arguments do not fit the command, ``CommandNotRegistered``
+        when it is not registered and this user may not register it.
 
         When the server gives no answer for a minute, and its session does not work on the call either, this and every
-        other verb raises ``ServerUnavailable``: the call may or may not have taken effect. A call that waits for a lock
+        other verb raises ``OutcomeUnknown``: the call may or may not have taken effect. A call that waits for a lock
         on the server goes on, except behind a transaction pooler. ``conn`` has no such limit.
         """
         when = prepare_when(priority, at, delay)
@@ -234,7 +234,7 @@ class App:
             try:
                 with tracing.enqueuing(one.command) as trace:
                     return await enqueue_store.enqueue_async(used, one.command, one.payload, one.lane, one.when, trace)
-            except UnknownCommand as error:
+            except CommandNotRegistered as error:
                 raise self._registrar.explain(error, command) from error
 
     async def enqueue_many(
@@ -264,13 +264,13 @@ class App:
                 checked = batches if conn is None else list(batches)
                 with tracing.enqueuing(name) as trace:
                     return await enqueue_store.enqueue_many_async(used, name, checked, when, trace)
-            except UnknownCommand as error:
+            except CommandNotRegistered as error:
                 raise self._registrar.explain(error, command) from error
 
     async def result(self, task_id: int, *, timeout: Duration | None = None) -> Any:  # noqa: ASYNC109 - names the state
         """Wait until a task has settled and return its result, a JSON value. A merged task has its survivor's.
 
-        Raises ``TaskFailed``, ``TaskWasCancelled``, ``ResultTimeout`` (the task goes on), ``TaskNotFound`` or
+        Raises ``TaskFailed``, ``TaskCancelled``, ``ResultTimeout`` (the task goes on), ``TaskNotFound`` or
         ``ValueUnreadable``. Cancelling the wait does not touch the task. A connection that gives no answer for 15
         seconds is replaced, and the wait goes on; ``ResultTimeout`` comes within a second after ``timeout``, with or
         without an answer. A server that refuses connections raises ``ServerUnavailable``.
@@ -303,7 +303,7 @@ class App:
         """Register all commands and their queues, and change commands that differ; returns the number of rows written.
 
         A queue that exists is changed where ``app.queue`` says so. Workers do this when they start. Raises
-        ``CommandTaken`` when a command of the same name has a SQL handler.
+        ``CommandNameTaken`` when a command of the same name has a SQL handler.
         """
         async with self._connections.use_async(None) as conn:
             return await self._registrar.register_async(conn)

@@ -7,7 +7,7 @@ from typing import Any
 from psycopg import AsyncConnection, Connection
 from psycopg.pq import TransactionStatus
 
-from catchment.errors import UnknownCommand
+from catchment.errors import CommandNotRegistered
 from catchment.store import registry
 from catchment.task.command import Command
 from catchment.task.commands import Commands, definition
@@ -59,17 +59,17 @@ class Registrar:
         else:
             self._unsure.add(name)
 
-    def explain(self, error: UnknownCommand, command: Command[..., Any] | str) -> UnknownCommand:
+    def explain(self, error: CommandNotRegistered, command: Command[..., Any] | str) -> CommandNotRegistered:
         """Why a command of this app is missing in the database although it should have been registered."""
         if isinstance(command, str):
             return error
         self._known.discard(command.name)
         if self._may_register:
-            return UnknownCommand(
+            return CommandNotRegistered(
                 f"command {command.name} is no longer registered in this database",
                 hint="Somebody has deleted it, or the database is another one now. Try again: that registers it.",
             )
-        return UnknownCommand(
+        return CommandNotRegistered(
             f"command {command.name} is not registered in this database, and this user may not register it",
             hint="Start a worker with this app once, or call app.register() as a member of catchment_worker.",
         )

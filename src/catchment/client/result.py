@@ -11,7 +11,7 @@ import random
 from datetime import timedelta
 from typing import Any
 
-from catchment.errors import ResultMissing, ResultTimeout, TaskFailed, TaskWasCancelled
+from catchment.errors import ResultMissing, ResultTimeout, TaskCancelled, TaskFailed
 from catchment.model.duration import Duration, as_timedelta
 from catchment.model.state import TaskState
 from catchment.store.answer import NoAnswer
@@ -54,7 +54,7 @@ def value_of(standing: Standing) -> Any:
 def _missing(standing: Standing) -> ResultMissing:
     error = standing.error if isinstance(standing.error, dict) else {}
     if standing.state == TaskState.CANCELLED:
-        return TaskWasCancelled(standing.id, standing.command, str(error.get("message", "cancelled")))
+        return TaskCancelled(standing.id, standing.command, str(error.get("message", "cancelled")))
     return TaskFailed(standing.id, standing.command, error)
 
 

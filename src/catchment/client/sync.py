@@ -21,7 +21,7 @@ from catchment.client.result import (
     next_interval,
     value_of,
 )
-from catchment.errors import UnknownCommand
+from catchment.errors import CommandNotRegistered
 from catchment.model.check import check_task_id, check_text
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId, TaskInfo
@@ -64,7 +64,7 @@ class SyncClient:
             try:
                 with tracing.enqueuing(one.command) as trace:
                     return enqueue_store.enqueue(used, one.command, one.payload, one.lane, one.when, trace)
-            except UnknownCommand as error:
+            except CommandNotRegistered as error:
                 raise self._registrar.explain(error, command) from error
 
     def enqueue_many(
@@ -91,7 +91,7 @@ class SyncClient:
                 checked = batches if conn is None else list(batches)
                 with tracing.enqueuing(name) as trace:
                     return enqueue_store.enqueue_many(used, name, checked, when, trace)
-            except UnknownCommand as error:
+            except CommandNotRegistered as error:
                 raise self._registrar.explain(error, command) from error
 
     def result(self, task_id: int, *, timeout: Duration | None = None) -> Any:

@@ -8,17 +8,17 @@ else of Catchment works without it.
 from typing import TYPE_CHECKING
 
 from catchment.errors import (
-    CommitRefused,
+    CommitConflict,
     LakeDiskFull,
     LakeError,
     LakeInterrupted,
-    LakeMemory,
+    LakeOutOfMemory,
     LakeUnavailable,
     PublishVetoed,
-    RoundTimeout,
+    RefreshTimeout,
     SnapshotExpired,
     SourceChanged,
-    TableMissing,
+    TableNotFound,
     TableRefused,
 )
 from catchment.lazy import Extra, lazy_names
@@ -45,19 +45,19 @@ else:
 
 __all__ = [
     "AuditResult",
-    "CommitRefused",
+    "CommitConflict",
     "Lake",
     "LakeDiskFull",
     "LakeError",
     "LakeInterrupted",
-    "LakeMemory",
+    "LakeOutOfMemory",
     "LakeUnavailable",
     "PublishVetoed",
     "RefreshInfo",
-    "RoundTimeout",
+    "RefreshTimeout",
     "SnapshotExpired",
     "SourceChanged",
     "TableInfo",
-    "TableMissing",
+    "TableNotFound",
     "TableRefused",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from duckdb import CatalogException, DuckDBPyConnection
 
-from catchment.errors import LakeError, TableMissing
+from catchment.errors import LakeError, TableNotFound
 from catchment.lake.control.control import Control
 from catchment.lake.control.install import install
 from catchment.lake.control.wire import content_ref
@@ -164,7 +164,7 @@ class Lake:
         """Drop a table, and with ``cascade`` all that read it; returns what was dropped."""
         try:
             return lifecycle.drop(self._duck, self._control, parse_name(name), cascade=cascade)
-        except TableMissing:
+        except TableNotFound:
             if if_exists:
                 return []
             raise
@@ -193,7 +193,7 @@ class Lake:
         """Refresh tables now, and the dynamic tables they read, all as of one snapshot, and wait for it; returns how
         each went, failures too. Where no worker serves the lake, the work is done in this process.
 
-        Raises ``RoundTimeout`` after ``timeout``; the refresh goes on then.
+        Raises ``RefreshTimeout`` after ``timeout``; the refresh goes on then.
         """
         return self._refresh([self._find(name) for name in names], "manual", timeout, on_progress)
 

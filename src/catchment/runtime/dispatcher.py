@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection
 
-from catchment.errors import CatchmentError, SchemaMismatch, ServerUnavailable, UnknownQueue
+from catchment.errors import CatchmentError, QueueNotRegistered, SchemaMismatch, ServerUnavailable
 from catchment.runtime.after_hooks import AfterHooks
 from catchment.runtime.connection import Call, report_fault
 from catchment.runtime.doorbell import wait_for
@@ -314,7 +314,7 @@ class Dispatcher:
             return queues
         for name in self._options.queues:
             if name not in known:
-                raise UnknownQueue(
+                raise QueueNotRegistered(
                     f"unknown queue {name!r}; there are: {', '.join(known) or 'none'}",
                     hint="Register it in worker.queue_registry.",
                 )
@@ -325,7 +325,7 @@ class Dispatcher:
         served = self._options.queues or known
         for name, number in self._options.concurrency.items():
             if name not in served:
-                raise UnknownQueue(
+                raise QueueNotRegistered(
                     f"--concurrency {name}={number} names a queue that this worker does not serve;"
                     f" it serves: {', '.join(served) or 'none'}",
                     hint="Register the queue in worker.queue_registry, name it with --queue too, or omit it here.",

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from catchment.errors import TaskCancelled
+from catchment.errors import CancelRequested
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.metrics import Metrics
@@ -87,7 +87,7 @@ class Outcomes:
             return put_off(held, str(error))
         if isinstance(error, Interrupted):
             return self._ended(held, "interrupted", error)
-        is_cancelled = isinstance(error, TaskCancelled) and held.stop is Stop.CANCELLED
+        is_cancelled = isinstance(error, CancelRequested) and held.stop is Stop.CANCELLED
         return self._ended(held, "cancelled" if is_cancelled else "failed", error)
 
     def stopped(self, held: Held) -> Ending | None:
@@ -100,7 +100,7 @@ class Outcomes:
             return Ending(held, "released")
         if held.stop is Stop.TIMED_OUT:
             return self._ended(held, "failed", TimeoutError(held.stop_reason))
-        return self._ended(held, "cancelled", TaskCancelled(held.stop_reason or "cancelled"))
+        return self._ended(held, "cancelled", CancelRequested(held.stop_reason or "cancelled"))
 
     def _ended(self, held: Held, asked: str, error: BaseException) -> Ending:
         described = error.described if isinstance(error, ProcessError) else describe_error(error)

@@ -15,7 +15,7 @@ import psycopg
 from psycopg import AsyncConnection
 from pydantic_core import to_json
 
-from catchment.errors import CatchmentError, ClaimLost, TaskCancelled
+from catchment.errors import CancelRequested, CatchmentError, ClaimLost
 from catchment.runtime.before_hooks import BeforeHooks
 from catchment.runtime.connection import Link
 from catchment.runtime.events import Events
@@ -129,7 +129,7 @@ class Recorder:
 
     async def _fail(self, batch: Batch, ending: Ending, error: Exception) -> bool:
         """Fail an attempt whose ending the database rejects, with the reason; false when that has to be retried."""
-        asked = "cancelled" if isinstance(error, TaskCancelled) else "failed"
+        asked = "cancelled" if isinstance(error, CancelRequested) else "failed"
         described = describe_error(error)
         self._events.emit(
             "task.refused",

@@ -22,7 +22,7 @@ import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.pq import TransactionStatus
 
-from catchment.errors import ClaimLost, RequestRefused, ServerUnavailable, TaskCancelled
+from catchment.errors import CancelRequested, ClaimLost, RequestRefused, ServerUnavailable
 from catchment.runtime.connection import Call
 from catchment.runtime.guarded import OwnTask
 from catchment.runtime.outcome import Interrupted, PutOff
@@ -321,9 +321,11 @@ def _lost(conn: AnyConnection, error: BaseException | None) -> Exception:
 
 
 def _refuse_if_late(context: Attempt) -> None:
-    """Raise ``TaskCancelled`` if the attempt is over, or cancelled and in a thread, which asyncio cannot cancel."""
+    """Raise ``CancelRequested`` if the attempt is over, or cancelled and in a thread, which asyncio cannot cancel."""
     if context.is_over or (context.cancelled and not context.is_async):
-        raise TaskCancelled(f"task {context.task_id} ({context.command}) is over or was stopped: it can begin no more")
+        raise CancelRequested(
+            f"task {context.task_id} ({context.command}) is over or was stopped: it can begin no more"
+        )
 
 
 def _jittered(pause: float) -> float:

@@ -18,7 +18,7 @@ import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.pq.abc import PGconn
 
-from catchment.errors import CatchmentError, ServerUnavailable
+from catchment.errors import CatchmentError, OutcomeUnknown
 from catchment.store.connect import OURS, connect_as, connect_async_as
 
 # Seconds without an answer: until the server is asked about a call, and until a look or a cancelled call ends.
@@ -106,10 +106,10 @@ class _Patience:
         elif seconds >= CALL_SECONDS:
             raise _Silence(wanted)
 
-    def no_answer(self) -> ServerUnavailable:
+    def no_answer(self) -> OutcomeUnknown:
         """Close the connection; returns the error of the call."""
         self.drop()
-        return ServerUnavailable(
+        return OutcomeUnknown(
             f"no answer from PostgreSQL for {CALL_SECONDS:g} s: the call may or may not have taken effect",
             hint="Check the network, and see what the call has done before you repeat it: 'catchment task list'.",
         )

@@ -59,7 +59,7 @@ class AsyncPool:
     async def connection(self, *, is_look: bool = False) -> AsyncGenerator[AsyncConnection[Any]]:
         """A connection in autocommit mode; it waits for one while all are in use.
 
-        Without an answer a call raises ``ServerUnavailable`` and a look ``NoAnswer``. A cancelled look ends at once.
+        Without an answer a call raises ``OutcomeUnknown`` and a look ``NoAnswer``. A cancelled look ends at once.
         """
         async with self._places:
             conn = await self._take(is_look)
@@ -121,7 +121,7 @@ class Pool:
     def connection(self, *, is_look: bool = False, until: float | None = None) -> Generator[Connection[Any]]:
         """A connection in autocommit mode; it waits for one while all are in use.
 
-        Without an answer a call raises ``ServerUnavailable`` and a look ``NoAnswer``. ``until`` is when a look has to
+        Without an answer a call raises ``OutcomeUnknown`` and a look ``NoAnswer``. ``until`` is when a look has to
         end, by ``time.monotonic()``, with all that it waits for.
         """
         if self._pid != os.getpid():

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from psycopg import AsyncConnection, Connection
 
-from catchment.errors import TaskCancelled
+from catchment.errors import CancelRequested
 from catchment.model.task import TaskId
 from catchment.task.child import Progress
 from catchment.task.offspring import Offspring
@@ -113,9 +113,9 @@ class Attempt:
         return self._is_over
 
     def refuse_if_over(self) -> None:
-        """Raise ``TaskCancelled`` if the attempt is over."""
+        """Raise ``CancelRequested`` if the attempt is over."""
         if self._is_over:
-            raise TaskCancelled(
+            raise CancelRequested(
                 f"task {self.task_id} ({self.command}) was given up: {self._cancel_reason}",
                 hint="Do not catch asyncio.CancelledError, and wait in the handler for everything that it starts.",
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from catchment.errors import DefinitionRefused, UnknownCommand
+from catchment.errors import CommandNotRegistered, DefinitionRefused
 from catchment.task.collector import Collector
 from catchment.task.command import Command, path_of
 from catchment.task.limit import QueueOptions
@@ -43,11 +43,11 @@ class Commands:
         self._queues[name] = options
 
     def get(self, name: str) -> AnyCommand:
-        """The command of this name; raises ``UnknownCommand``."""
+        """The command of this name; raises ``CommandNotRegistered``."""
         try:
             return self._by_name[name]
         except KeyError:
-            raise UnknownCommand(
+            raise CommandNotRegistered(
                 f"this app has no command {name}", hint=f"It has: {', '.join(self._by_name) or 'none'}."
             ) from None
 

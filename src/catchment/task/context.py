@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, get_args
 
-from catchment.errors import RequestRefused, ScopeClosed, TaskCancelled
+from catchment.errors import CancelRequested, RequestRefused, ScopeClosed
 from catchment.model.check import check_count, check_task_id, check_text, is_one_of, shown
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId
@@ -175,9 +175,9 @@ class Context(Attempt):
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Tell how far the handler is; it is written in the background. In a plain function of a cancelled task this
-        raises ``TaskCancelled`` (an async handler is cancelled where it awaits)."""
+        raises ``CancelRequested`` (an async handler is cancelled where it awaits)."""
         if self._cancel_reason is not None and not self.is_async:
-            raise TaskCancelled(f"task {self.task_id} ({self.command}) is being cancelled: {self._cancel_reason}")
+            raise CancelRequested(f"task {self.task_id} ({self.command}) is being cancelled: {self._cancel_reason}")
         self.refuse_if_over()
         self.newest_progress = Progress(done, total, message)
         self._port.progress(self)

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from catchment import errors
-from catchment.errors import CatchmentError, GiveUp, PayloadInvalid, RetryLater
+from catchment.errors import ArgumentsInvalid, CatchmentError, GiveUp, RetryLater
 
 _PACKAGE = f"{Path(errors.__file__).parent}{os.sep}"
 _FRAMES = 20
@@ -51,7 +51,7 @@ def _describe_further(error: BaseException, described: dict[str, Any]) -> None:
     if isinstance(error, RetryLater):
         described["retry_after"] = round(max(error.delay.total_seconds(), 0.0), 3)
     # A handler that could not even be called fails in the same way each time.
-    elif isinstance(error, GiveUp | PayloadInvalid) or (isinstance(error, TypeError) and not frames):
+    elif isinstance(error, GiveUp | ArgumentsInvalid) or (isinstance(error, TypeError) and not frames):
         described["retryable"] = False
 
 

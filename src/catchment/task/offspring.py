@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from catchment.errors import PayloadInvalid, ScopeClosed
+from catchment.errors import ArgumentsInvalid, ScopeClosed
 from catchment.task.encode import DEFAULT_LIMIT, encode
 
 ChildMode = Literal["concurrent", "serial"]
@@ -64,7 +64,7 @@ class Offspring:
         try:
             to_json(figures, inf_nan_mode="strings")
         except PydanticSerializationError as error:
-            raise PayloadInvalid(f"info cannot be written as JSON: {error}", hint="Pass plain values.") from error
+            raise ArgumentsInvalid(f"info cannot be written as JSON: {error}", hint="Pass plain values.") from error
         if self._figures is None:
             self._figures = {}
         self._figures.update(figures)

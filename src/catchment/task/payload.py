@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import PydanticSerializationError, to_json
 
-from catchment.errors import DefinitionRefused, PayloadInvalid
+from catchment.errors import ArgumentsInvalid, DefinitionRefused
 from catchment.model.check import json_type
 from catchment.task.parameters import Field, Signature
 
@@ -41,20 +41,20 @@ class Payload:
         self._serializer = self.model.__pydantic_serializer__
 
     def dump(self, arguments: Mapping[str, Any]) -> str:
-        """JSON text of these keyword arguments, defaults filled in; raises ``PayloadInvalid``."""
+        """JSON text of these keyword arguments, defaults filled in; raises ``ArgumentsInvalid``."""
         try:
             values = self._validator.validate_python(arguments if type(arguments) is dict else self._as_dict(arguments))
             return self._serializer.to_json(values, by_alias=True, round_trip=True).decode()
         except ValidationError as error:
             raise self._invalid(error) from error
         except PydanticSerializationError as error:
-            raise PayloadInvalid(
+            raise ArgumentsInvalid(
                 f"the payload of {self._command} cannot be written as JSON: {error}",
                 hint="Annotate the parameter with a type that pydantic can write, or pass plain values.",
             ) from error
 
     def load(self, text: str | bytes) -> dict[str, Any]:
-        """The keyword arguments in this JSON text; raises ``PayloadInvalid``."""
+        """The keyword arguments in this JSON text; raises ``ArgumentsInvalid``."""
         try:
             return self._validator.validate_json(text).__dict__
         except ValidationError as error:
@@ -64,12 +64,12 @@ class Payload:
         _check_mapping(self._command, arguments)
         return dict(arguments)
 
-    def _invalid(self, error: ValidationError) -> PayloadInvalid:
+    def _invalid(self, error: ValidationError) -> ArgumentsInvalid:
         problems = error.errors(include_url=False, include_context=False)
         shown = [_describe(problem) for problem in problems[:_SHOWN_PROBLEMS]]
         if len(problems) > _SHOWN_PROBLEMS:
             shown.append(f"and {len(problems) - _SHOWN_PROBLEMS} more")
-        return PayloadInvalid(
+        return ArgumentsInvalid(
             f"the payload of {self._command} is invalid: {'; '.join(shown)}",
             hint=f"{self._command} takes: {', '.join(self.names) or 'no parameters'}.",
         )
@@ -81,12 +81,12 @@ def dump_any(command: str, arguments: Mapping[str, Any]) -> str:
     try:
         return to_json(dict(arguments), inf_nan_mode="strings", bytes_mode="base64").decode()
     except PydanticSerializationError as error:
-        raise PayloadInvalid(f"the payload of {command} cannot be written as JSON: {error}") from error
+        raise ArgumentsInvalid(f"the payload of {command} cannot be written as JSON: {error}") from error
 
 
 def _check_mapping(command: str, arguments: object) -> None:
     if not isinstance(arguments, Mapping):
-        raise PayloadInvalid(
+        raise ArgumentsInvalid(
             f"the payload of {command} is a JSON {json_type(arguments)}, expected an object", hint="Pass a mapping."
         )
 

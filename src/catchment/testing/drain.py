@@ -15,7 +15,7 @@ from psycopg import AsyncConnection, Connection
 from pydantic_core import to_json
 
 from catchment.client.app import App
-from catchment.errors import CatchmentError, RequestRefused, TaskCancelled
+from catchment.errors import CancelRequested, CatchmentError, RequestRefused
 from catchment.model.check import check_count
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId
@@ -158,6 +158,6 @@ class Drain:
                 else:
                     await attempt_store.settle(self._conn, [ending])
         except (psycopg.Error, CatchmentError) as error:
-            asked = "cancelled" if isinstance(error, TaskCancelled) else "failed"
+            asked = "cancelled" if isinstance(error, CancelRequested) else "failed"
             refused = Ending(ending.attempt, asked, error=to_json(describe_error(error)).decode())
             await attempt_store.settle(self._conn, [refused])

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from catchment.client.app import App
-from catchment.errors import RequestRefused, UnknownCommand
+from catchment.errors import CommandNotRegistered, RequestRefused
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId
 from catchment.runtime.held import Held
@@ -34,8 +34,8 @@ Entry = dict[str, Any]
 def run_inline(app: App, command: AnyCommand, /, **payload: Any) -> Run:
     """Run a command with everything it asks for, and tell how all of it ended.
 
-    An error of a handler is kept in its ``Run`` and not raised. Raises ``PayloadInvalid`` when the payload does not
-    fit, ``UnknownCommand`` when a task of another app or a SQL handler is asked for: those need ``drain``.
+    An error of a handler is kept in its ``Run`` and not raised. Raises ``ArgumentsInvalid`` when the payload does not
+    fit, ``CommandNotRegistered`` when a task of another app or a SQL handler is asked for: those need ``drain``.
     """
     return run_to_end(run_inline_async(app, command, **payload), name="run_inline")
 
@@ -133,7 +133,7 @@ class Inline:
     def _find(self, name: str) -> Command[..., Any]:
         if name in self._commands:
             return self._commands.get(name)
-        raise UnknownCommand(
+        raise CommandNotRegistered(
             f"this app has no command {name}, so it cannot be run inline",
             hint="A SQL handler needs a database: see catchment.testing.drain.",
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from catchment.errors import CommitRefused, PublishVetoed
+from catchment.errors import CommitConflict, PublishVetoed
 from catchment.lake.duck.duck import Duck
 from catchment.lake.names import lake_name
 from catchment.lake.types import Order
@@ -110,7 +110,7 @@ def test_an_attempt_that_is_overtaken_inside_its_transaction_is_refused(lake_cas
     before = lake_case.head()
     lake_case.duck.set_retries(retries)
     # Without a second try it cannot be told from a lost race; the redo is told the truth.
-    expected = PublishVetoed if retries else CommitRefused
+    expected = PublishVetoed if retries else CommitConflict
     taken: list[Order] = []
     with pytest.raises(expected):
         write(lake_case, old, [(1, 1)], during=lambda: taken.append(begin(lake_case, refresh_id)))

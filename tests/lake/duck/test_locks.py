@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
-from catchment.errors import CommitRefused
+from catchment.errors import CommitConflict
 from catchment.lake.duck import locks
 from catchment.lake.duck.locks import commit_lock
 from catchment.lake.sql import LAKE
@@ -84,7 +84,7 @@ def test_doctor_reports_a_session_that_keeps_the_lock(lake_case: LakeCase) -> No
 def test_who_needs_the_lock_is_told_who_has_it(lake_case: LakeCase) -> None:
     with (
         forgotten(lake_case) as pid,
-        pytest.raises(CommitRefused, match=rf"session {pid} \(.*a notebook") as refused,
+        pytest.raises(CommitConflict, match=rf"session {pid} \(.*a notebook") as refused,
         commit_lock(lake_case.dsn, seconds=0.3),
     ):
         raise AssertionError("it is held by another session")

@@ -15,10 +15,10 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from catchment.errors import (
-    CommitRefused,
+    CommitConflict,
     LakeDiskFull,
     LakeInterrupted,
-    LakeMemory,
+    LakeOutOfMemory,
     LakeUnavailable,
     PublishVetoed,
     SnapshotExpired,
@@ -249,7 +249,7 @@ def test_a_query_that_does_not_fit_into_memory_says_so(lake_case: LakeCase, tmp_
     Duck.open(lake_case.dsn, LakeSettings(lake_memory_limit="60MB", lake_threads=1))
     lake_case.sql("SET max_temp_directory_size = '0KB'")
     try:
-        with pytest.raises((LakeMemory, LakeDiskFull)):
+        with pytest.raises((LakeOutOfMemory, LakeDiskFull)):
             lake_case.sql("SELECT list(i ORDER BY hash(i)) FROM range(30000000) t(i)")
     finally:
         lake_case.sql("RESET max_temp_directory_size")
@@ -272,7 +272,7 @@ def test_an_error_in_the_query_stays_as_it_is(lake_case: LakeCase) -> None:
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (duckdb.TransactionException("Transaction conflict - attempting to insert into table"), CommitRefused),
+        (duckdb.TransactionException("Transaction conflict - attempting to insert into table"), CommitConflict),
         (duckdb.TransactionException("maximum retry count … ERROR: catchment veto: refresh 3 is over"), PublishVetoed),
         (duckdb.TransactionException('Failed to commit: Failed to execute query "ROLLBACK": '), LakeUnavailable),
         (duckdb.IOException("Could not write all bytes to file: No space left on device"), LakeDiskFull),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from catchment.errors import PublishVetoed, TableMissing, TableRefused
+from catchment.errors import PublishVetoed, TableNotFound, TableRefused
 from catchment.lake.files.physical import create_physical, drop_physical
 from catchment.lake.types import Properties, TableRef
 from tests.fixtures.lake_case import LakeCase
@@ -27,7 +27,7 @@ def test_a_table_comes_into_force_with_its_commit(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT")
     created = lake_case.control.create_table(new_table("d"))
     assert lake_case.pg("select state, physical_id from lake.dt") == [("creating", None)]
-    with pytest.raises(TableMissing, match=r"no dynamic table main\.d"):
+    with pytest.raises(TableNotFound, match=r"no dynamic table main\.d"):
         lake_case.control.find_dt(TableRef("main", "d"))
     table = add_table(lake_case, "d", ["s"])
     assert table.dt_id == created.dt_id
@@ -48,7 +48,7 @@ def test_a_creation_that_fails_in_the_lake_leaves_nothing_in_force(lake_case: La
         add_table(lake_case, "taken")
     assert lake_case.head() == before
     assert lake_case.leftovers() == {}
-    with pytest.raises(TableMissing):
+    with pytest.raises(TableNotFound):
         lake_case.control.find_dt(TableRef("main", "taken"))
 
 

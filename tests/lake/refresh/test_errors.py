@@ -9,7 +9,7 @@ import textwrap
 import duckdb
 import pytest
 
-from catchment.errors import LakeInterrupted, LakeMemory, TableRefused
+from catchment.errors import LakeInterrupted, LakeOutOfMemory, TableRefused
 from catchment.lake.choose.cost import Estimate
 from catchment.lake.choose.outcome import Spread
 from catchment.lake.choose.parallel import Decision
@@ -82,7 +82,7 @@ def test_refresh_that_does_not_fit_into_memory_is_spread(regions: LakeCase, monk
 
     def small(work: Work, name: str, sql: str, parameters: object = ()) -> int:
         if name == "fresh":
-            raise LakeMemory("the query does not fit into memory")
+            raise LakeOutOfMemory("the query does not fit into memory")
         return make(work, name, sql, ())
 
     def decide(estimate: Estimate, keys: int | None) -> Decision:
@@ -109,11 +109,11 @@ def test_no_memory_and_nobody_to_spread_to(regions: LakeCase, monkeypatch: pytes
 
     def small(work: Work, name: str, sql: str, parameters: tuple[object, ...] = ()) -> int:
         if name == "fresh":
-            raise LakeMemory("the query does not fit into memory")
+            raise LakeOutOfMemory("the query does not fit into memory")
         return make(work, name, sql, parameters)
 
     monkeypatch.setattr(Work, "make", small)
-    with pytest.raises(LakeMemory):
+    with pytest.raises(LakeOutOfMemory):
         regions.refresh("dt")
     assert regions.temporary() == []
 
@@ -126,7 +126,7 @@ def test_steps_that_do_not_fit_into_memory_are_done_without(regions: LakeCase, m
     def small(work: Work, name: str, sql: str, parameters: tuple[object, ...] = ()) -> int:
         if name == "akeys_1":
             tried.append(name)
-            raise LakeMemory("the query does not fit into memory")
+            raise LakeOutOfMemory("the query does not fit into memory")
         return make(work, name, sql, parameters)
 
     monkeypatch.setattr(Work, "make", small)

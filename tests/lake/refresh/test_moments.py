@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from catchment.errors import CommitRefused
+from catchment.errors import CommitConflict
 from catchment.lake.duck.duck import Duck
 from catchment.lake.settings import LakeSettings
 from tests.fixtures.lake_case import SETTINGS, LakeCase
@@ -77,7 +77,7 @@ def write(dsn: str, seed: int, ready: Any, stop: Event, asked: Any, overtaken: A
                 assert overtaken.acquire(timeout=120)
                 # A round that begins now reads a snapshot that this commit is dated into.
                 time.sleep(rng.uniform(0, 0.2))
-        except CommitRefused:
+        except CommitConflict:
             continue
         rows = after
         moments.add(moment_of(rows))

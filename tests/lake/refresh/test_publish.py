@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from catchment.errors import CommitRefused, LakeError, LakeUnavailable, PublishVetoed
+from catchment.errors import CommitConflict, LakeError, LakeUnavailable, PublishVetoed
 from catchment.lake.duck.catalog import files_with_deletes
 from catchment.lake.duck.duck import RETRIES, Duck, Never
 from catchment.lake.duck.locks import commit_lock
@@ -197,7 +197,7 @@ class Refusing:
         def commit(duck: Duck, control: Any, change: Any) -> int:
             self.modes.append(bool(change.kept))
             if len(self.modes) <= times:
-                raise CommitRefused("another commit came first")
+                raise CommitConflict("another commit came first")
             return plain(duck, control, change)
 
         monkeypatch.setattr(publish, "_commit", commit)
@@ -217,7 +217,7 @@ def test_refused_commit_is_done_again_and_at_last_writes_buckets_anew(
 def test_commit_that_is_always_refused_fails(regions: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
     Refusing(monkeypatch, 100)
     regions.sql("UPDATE orders SET amount = 99 WHERE order_id = 3")
-    with pytest.raises(CommitRefused):
+    with pytest.raises(CommitConflict):
         regions.refresh("dt")
     assert regions.temporary() == []
     monkeypatch.undo()
@@ -269,7 +269,7 @@ def test_connection_lost_before_the_commit_is_tried_again(regions: LakeCase, mon
 def test_busy_lock_is_an_error_that_says_who_to_ask(shop: LakeCase) -> None:
     with (
         shop.commit_lock(),
-        pytest.raises(CommitRefused, match=r"not free within 0\.1 s"),
+        pytest.raises(CommitConflict, match=r"not free within 0\.1 s"),
         commit_lock(shop.dsn, seconds=0.1),
     ):
         pass
@@ -312,7 +312,7 @@ def _delete_own_table(dsn: str, place: int, rounds: int, barrier: Any) -> None:
                         duck.run(f"DELETE FROM {table} WHERE k % 10 = {turn}")
                         duck.run(f"INSERT INTO {table} SELECT i * 10 + {turn} FROM range(5) AS r(i)")
                 break
-            except CommitRefused:
+            except CommitConflict:
                 continue
 
 

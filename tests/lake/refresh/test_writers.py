@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from multiprocessing.synchronize import Event
 from typing import Any
 
-from catchment.errors import CommitRefused
+from catchment.errors import CommitConflict
 from catchment.lake.duck.duck import Duck
 from catchment.lake.duck.locks import commit_lock
 from catchment.lake.files.sweep import sweep
@@ -53,7 +53,7 @@ def write(dsn: str, seed: int, use_lock: bool, ready: Any, stop: Event) -> None:
                 held.enter_context(commit_lock(dsn))
             try:
                 duck.run(statement)
-            except CommitRefused:
+            except CommitConflict:
                 continue
         time.sleep(0.02)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from catchment.errors import CommitRefused
+from catchment.errors import CommitConflict
 from catchment.lake.files.sweep import sweep
 from catchment.lake.refresh.window import ReadingBroken
 from tests.fixtures.lake_case import LakeCase
@@ -39,7 +39,7 @@ def _has_inserted(case: LakeCase) -> bool:
     """Make sure that there is something to compute, whatever the writers do; False if one of them came first."""
     try:
         case.sql("INSERT INTO a VALUES (3, 7)")
-    except CommitRefused:
+    except CommitConflict:
         return False
     return True
 

@@ -112,7 +112,7 @@ def test_a_task_that_settled_without_its_refresh_settles_it(lake_case: LakeCase,
 
 ERRORS = {
     "INTERRUPTED": {"kind": "interrupted", "message": "worker died 5 times"},
-    "MEMORY": {"kind": "LakeMemory", "message": "too much"},
+    "MEMORY": {"kind": "LakeOutOfMemory", "message": "too much"},
     "INTERNAL": {"kind": "ValueError", "message": "odd"},
 }
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from catchment.errors import LakeError, TableMissing, TableRefused
-from catchment.lake import Lake, RoundTimeout
+from catchment.errors import LakeError, TableNotFound, TableRefused
+from catchment.lake import Lake, RefreshTimeout
 from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import StartWorker, wait_until
 
@@ -82,7 +82,7 @@ def test_waiting_ends_and_the_refresh_goes_on(lake: Lake, lake_case: LakeCase) -
     lake.create(SQL.replace("AS SELECT", "INITIALIZE = ON_SCHEDULE AS SELECT"))
     # A worker that never comes to it.
     lake_case.pg("select * from worker.register_worker('busy', '{lake}', 1, '1 hour', false, '{lake}')")
-    with pytest.raises(RoundTimeout, match="is not over after"):
+    with pytest.raises(RefreshTimeout, match="is not over after"):
         lake.refresh("totals", timeout=0.2)
     assert lake_case.pg("select count(*) from lake.refresh where finished_at is null") == [(1,)]
     assert lake.cancel("totals") == 1
@@ -145,7 +145,7 @@ def test_explaining_says_what_the_refresh_then_does(lake: Lake, lake_case: LakeC
 
 
 def test_unknown_tables_and_names_that_are_none_are_told_apart(lake: Lake) -> None:
-    with pytest.raises(TableMissing, match=r"no dynamic table main\.nope"):
+    with pytest.raises(TableNotFound, match=r"no dynamic table main\.nope"):
         lake.refresh("nope")
     for name in ("", "a b", "a.b.c", '"open'):
         with pytest.raises(TableRefused):

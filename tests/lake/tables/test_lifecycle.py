@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from catchment.errors import TableMissing, TableRefused
+from catchment.errors import TableNotFound, TableRefused
 from catchment.lake.facade import Lake
 from tests.fixtures.lake_case import LakeCase
 
@@ -156,7 +156,7 @@ def test_a_renamed_table_is_the_same_table(lake: Lake, lake_case: LakeCase) -> N
     lake_case.refresh("totals")
     lake.rename("totals", '"by Region"')
     assert lake.query('SELECT * FROM "by Region" ORDER BY ALL') == [("n", 12), ("s", 1)]
-    with pytest.raises(TableMissing):
+    with pytest.raises(TableNotFound):
         lake.describe("totals")
     assert lake.describe('"by Region"')["id"] == made.dt_id
     lake_case.add("orders", [(4, "w", 1)])
@@ -196,7 +196,7 @@ def test_dropping_takes_along_only_what_it_is_told_to(lake: Lake, lake_case: Lak
     assert lake.tables() == []
     assert lake_case.leftovers() == {}
     assert lake.query("SELECT count(*) FROM orders") == [(3,)]
-    with pytest.raises(TableMissing):
+    with pytest.raises(TableNotFound):
         lake.drop("totals")
     assert lake.drop("totals", if_exists=True) == []
 

@@ -15,7 +15,7 @@ from psycopg import Connection
 from psycopg.errors import DeadlockDetected
 from psycopg.types.json import Jsonb
 
-from catchment.errors import LakeError, TableMissing
+from catchment.errors import LakeError, TableNotFound
 from catchment.lake.control.records import Artifact, LostName, RefreshState
 from catchment.lake.control.wire import content_ref, publication_json, read_order, table_json
 from catchment.lake.types import Created, Json, NewTable, Order, Properties, Publication, TableRef
@@ -237,7 +237,7 @@ class Control:
         self._call("select lake.set_tick()")
 
     def find_dt(self, ref: TableRef) -> int:
-        """The id of a dynamic table by its name. Raises ``TableMissing``."""
+        """The id of a dynamic table by its name. Raises ``TableNotFound``."""
         with self._pool.connection() as conn, translated():
             row = conn.execute(
                 "select d.id from lake.dt as d where lower(d.schema_name) = lower(%s) and lower(d.name) = lower(%s)"
@@ -245,7 +245,7 @@ class Control:
                 [ref.schema, ref.name],
             ).fetchone()
         if row is None:
-            raise TableMissing(f"there is no dynamic table {ref}", hint="'catchment table list' shows what there is.")
+            raise TableNotFound(f"there is no dynamic table {ref}", hint="'catchment table list' shows what there is.")
         return row[0]
 
     def lost_names(self) -> list[LostName]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import duckdb
 
 from catchment.errors import (
-    CommitRefused,
+    CommitConflict,
     LakeDiskFull,
     LakeError,
     LakeInterrupted,
-    LakeMemory,
+    LakeOutOfMemory,
     LakeUnavailable,
     PublishVetoed,
     SnapshotExpired,
@@ -42,11 +42,11 @@ def _vetoed(text: str) -> LakeError:
 
 
 def _refused(text: str) -> LakeError:
-    return CommitRefused(f"another commit to the lake came first: {_short(text)}", hint="Do the transaction again.")
+    return CommitConflict(f"another commit to the lake came first: {_short(text)}", hint="Do the transaction again.")
 
 
 def _no_memory(text: str) -> LakeError:
-    return LakeMemory(
+    return LakeOutOfMemory(
         f"the query does not fit into memory: {_short(text)}",
         hint="Raise LAKE_MEMORY_LIMIT, or let the refresh be spread over more subtasks.",
     )

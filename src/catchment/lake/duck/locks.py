@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from catchment.errors import CommitRefused
+from catchment.errors import CommitConflict
 from catchment.store.connect import connect_ours
 from catchment.store.errors import translated
 
@@ -45,7 +45,7 @@ class Holder:
 @contextmanager
 def commit_lock(dsn: str, *, seconds: float = 60) -> Generator[None]:
     """Hold the lock. It lives on a connection of its own, because it must survive what other sessions do and end with
-    this process. Raises ``CommitRefused`` when it is not free within the time.
+    this process. Raises ``CommitConflict`` when it is not free within the time.
 
     Not through a pooler that gives a connection to others between transactions.
     """
@@ -105,11 +105,11 @@ def _look(conn: Connection[Any]) -> Holder | None:
     return None if row is None else Holder(*row)
 
 
-def _refusal(seconds: float, holder: Holder | None) -> CommitRefused:
+def _refusal(seconds: float, holder: Holder | None) -> CommitConflict:
     said = f"the commit lock of the lake was not free within {seconds:g} s"
     if holder is None:
-        return CommitRefused(said, hint="Other refreshes are being published. Try again.")
-    return CommitRefused(
+        return CommitConflict(said, hint="Other refreshes are being published. Try again.")
+    return CommitConflict(
         f"{said}: {holder} holds it",
         hint=f"If that session was forgotten, end it: select pg_terminate_backend({holder.pid}).",
     )

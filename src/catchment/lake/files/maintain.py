@@ -36,7 +36,7 @@ def maintain_table(
     meanwhile: it reads an older version, whose files stay, and publishes under the commit lock too, by row ids;
     compaction leaves these as they are, because rows of dynamic tables are never updated in place.
 
-    Raises ``CommitRefused`` when others write to it, which nobody should; then nothing has changed.
+    Raises ``CommitConflict`` when others write to it, which nobody should; then nothing has changed.
     """
     with duck.turn(stop or Never()):
         restore_name(duck, control, dt_id)

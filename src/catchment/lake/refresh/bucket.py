@@ -50,7 +50,7 @@ def compute_bucket(
     settings: LakeSettings,
     stop: Stop,
 ) -> BucketResult:
-    """Compute a range and write its files. Raises ``LakeMemory`` when it does not fit; then it can be halved.
+    """Compute a range and write its files. Raises ``LakeOutOfMemory`` when it does not fit; then it can be halved.
 
     On any error the files of this attempt are removed again, as far as the process lives to do so.
     """

@@ -22,7 +22,7 @@ from typing import Any
 
 from psycopg import Connection
 
-from catchment.errors import CommitRefused, LakeError, LakeUnavailable
+from catchment.errors import CommitConflict, LakeError, LakeUnavailable
 from catchment.lake.control.control import Control
 from catchment.lake.delta.layout import Layout
 from catchment.lake.duck import catalog
@@ -158,7 +158,7 @@ def publish_rows(
     ``deleted`` is what emptying has to find, None if any number will do. An empty difference moves the frontier alone.
     Raises ``LakeError`` for numbers that cannot be stored, ``ClaimLost`` or ``PublishVetoed`` when another attempt has
     the refresh, ``InvariantBroken`` when the table
-    is not what was read, ``CommitRefused`` when other commits came first too often: then nothing was written.
+    is not what was read, ``CommitConflict`` when other commits came first too often: then nothing was written.
     """
     order = work.order
     if difference.inserted:
@@ -266,7 +266,7 @@ def _publish(duck: Duck, control: Control, conn: Connection[Any], change: _Chang
     for attempt in range(1, TRIES + 1):
         try:
             return _try(duck, control, conn, change, attempt, began)
-        except CommitRefused:
+        except CommitConflict:
             # Where the catalog went away, DuckLake could not remove what it had written.
             control.note_directory(change.order.refresh_id)
             time.sleep(FIRST_PAUSE * 2**attempt)
@@ -308,7 +308,7 @@ def _commit(duck: Duck, control: Control, change: _Change) -> int:
         # The connection was lost, perhaps after the commit.
         refresh = control.refresh_state(order.refresh_id)
         if refresh.state != "PUBLISHED" or refresh.fence != order.fence:
-            raise CommitRefused(f"the commit did not happen: {error}") from error
+            raise CommitConflict(f"the commit did not happen: {error}") from error
     if order.replaces is not None:
         control.cancel_refreshes(order.replaces.dt_id, "the table was replaced", but=order.refresh_id)
         control.set_schedule()

@@ -20,7 +20,7 @@ from typing import Any
 
 import duckdb
 
-from catchment.errors import LakeMemory, SnapshotExpired
+from catchment.errors import LakeOutOfMemory, SnapshotExpired
 from catchment.lake.choose import cost, partition
 from catchment.lake.choose.cost import Choice, Estimate, Sample
 from catchment.lake.choose.outcome import Decide, Done, Spread
@@ -80,9 +80,9 @@ def _run(
         refresh = _Refresh(work, control, settings, decide, verdict, analysed)
         try:
             result = refresh.run()
-        except (SourceMoved, LakeMemory) as error:
+        except (SourceMoved, LakeOutOfMemory) as error:
             work.close()
-            is_too_big = isinstance(error, LakeMemory)
+            is_too_big = isinstance(error, LakeOutOfMemory)
             if attempt == READS or (is_too_big and refresh.verdict.action != Action.INCREMENTAL):
                 raise
             if is_too_big:
@@ -139,7 +139,7 @@ class _Refresh:
         self._prepare()
         try:
             return self._compute()
-        except LakeMemory:
+        except LakeOutOfMemory:
             # What was computed is of no use to subtasks, except the keys.
             self.work.drop("fresh", "stored", "gone", "added", "dagg", "merged")
             if self.reads and self._is_spread(replace(self.estimate, memory_bytes=NO_MEMORY)):

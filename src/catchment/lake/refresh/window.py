@@ -21,7 +21,7 @@ from typing import Any
 
 from psycopg import Connection
 
-from catchment.errors import CommitRefused, SnapshotExpired
+from catchment.errors import CommitConflict, SnapshotExpired
 from catchment.lake.choose.cost import Changed, Estimate, changed_source, estimate_of
 from catchment.lake.delta.column_types import ALIKE
 from catchment.lake.delta.plan import Plan
@@ -135,11 +135,11 @@ def _count(work: Work, source: Bound) -> int:
     return int(work.duck.value(f"SELECT count(*) FROM {table} AT (VERSION => {source.read.new:d})"))
 
 
-class SourceMoved(CommitRefused):
+class SourceMoved(CommitConflict):
     """A source is not what it was when the refresh began to read it. To be read once more."""
 
 
-class ReadingBroken(CommitRefused):
+class ReadingBroken(CommitConflict):
     """A source at the snapshot of the round is not what its reading says, and no refresh can read that any more. The
     round is to be moved. ``tables`` are the sources, by their ids in the catalog."""
 

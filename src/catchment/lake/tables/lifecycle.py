@@ -13,7 +13,7 @@ from typing import Any
 
 from psycopg import Connection
 
-from catchment.errors import TableMissing, TableRefused
+from catchment.errors import TableNotFound, TableRefused
 from catchment.lake.choose.partition import check_strategy
 from catchment.lake.control.control import Control
 from catchment.lake.control.wire import content_ref
@@ -209,7 +209,7 @@ def drop_replacement(duck: Duck, control: Control, conn: Connection[Any], dt_id:
 def _stored(conn: Connection[Any], dt_id: int) -> dict[str, Any]:
     rows = fetch_rows(conn, _STORED, id=dt_id)
     if not rows:
-        raise TableMissing(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows what there is.")
+        raise TableNotFound(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows what there is.")
     return rows[0]
 
 
@@ -262,7 +262,7 @@ def _refuse_cycle(conn: Connection[Any], ref: TableRef, plan: Plan, dt_id: int) 
 def drop(duck: Duck, control: Control, ref: TableRef, *, cascade: bool = False) -> list[str]:
     """Drop a table, and with ``cascade`` all that read it; returns their names. What is being refreshed is cancelled.
 
-    Raises ``TableMissing``, or ``TableRefused`` while another table reads it.
+    Raises ``TableNotFound``, or ``TableRefused`` while another table reads it.
     """
     dt_id = control.find_dt(ref)
     dropped: list[str] = []

@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg import Connection
 
-from catchment.errors import TableMissing
+from catchment.errors import TableNotFound
 from catchment.lake.choose.partition import is_cuttable
 from catchment.lake.control.control import Control
 from catchment.lake.delta.layout import Layout
@@ -47,7 +47,7 @@ def describe(conn: Conn, dt_id: int) -> Row:
 def _show(conn: Conn, dt_id: int) -> Row:
     rows = fetch_rows(conn, LAKE.query("table_show"), id=dt_id)
     if not rows:
-        raise TableMissing(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows what there is.")
+        raise TableNotFound(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows what there is.")
     return rows[0]
 
 

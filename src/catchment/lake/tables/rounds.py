@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from catchment.errors import RoundTimeout
+from catchment.errors import RefreshTimeout
 from catchment.lake.control.control import Control
 from catchment.lake.sql import LAKE
 from catchment.store.fetch import fetch_rows
@@ -73,8 +73,8 @@ def refresh(
 ) -> list[RefreshInfo]:
     """Refresh tables, and the dynamic tables they read, as of now, and wait for the end; returns how each went.
 
-    Failures are in the result and are not raised. Raises ``RoundTimeout`` when that takes longer than so many seconds;
-    that, and an interrupt, leave the round to the workers.
+    Failures are in the result and are not raised. Raises ``RefreshTimeout`` when that takes longer than ``timeout``
+    seconds; that, and an interrupt, leave the round to the workers.
     """
     round_id = control.request_round(dt_ids, trigger)
     wait_round(control, round_id, timeout=timeout, on_progress=on_progress)
@@ -84,7 +84,7 @@ def refresh(
 def wait_round(
     control: Control, round_id: int, *, timeout: float | None = None, on_progress: OnProgress = lambda _: None
 ) -> None:
-    """Wait until a round is over, and run its tasks here while nobody else does. Raises ``RoundTimeout``."""
+    """Wait until a round is over, and run its tasks here while nobody else does. Raises ``RefreshTimeout``."""
     deadline = None if timeout is None else time.monotonic() + timeout
     looked = time.monotonic()
 
@@ -102,7 +102,7 @@ def wait_round(
 
     while not is_over():
         if is_late():
-            raise RoundTimeout(
+            raise RefreshTimeout(
                 f"round {round_id} is not over after {timeout:g} s; it goes on",
                 hint="'catchment table history' shows how it ends; a worker must run: catchment table worker.",
             )

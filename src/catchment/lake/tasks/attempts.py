@@ -19,12 +19,12 @@ import duckdb
 import psycopg
 
 from catchment.errors import (
+    CancelRequested,
     ClaimLost,
     GiveUp,
     LakeError,
     LakeInterrupted,
-    LakeMemory,
-    TaskCancelled,
+    LakeOutOfMemory,
 )
 from catchment.lake.choose import parallel, partition
 from catchment.lake.choose.bucket_plan import BucketPlan
@@ -236,11 +236,11 @@ def _failures(lake: LakeProcess, ctx: Context, order: Order, stop: TaskStop) -> 
     except ClaimLost as error:
         _give_up_if_over(lake, order.refresh_id, error)
         raise
-    except (TaskCancelled, GiveUp, psycopg.OperationalError):
+    except (CancelRequested, GiveUp, psycopg.OperationalError):
         raise
     except LakeInterrupted as error:
         if not stop.is_late or ctx.cancelled:
-            raise TaskCancelled(str(error)) from error
+            raise CancelRequested(str(error)) from error
         _fail(lake, ctx, order, "TIMEOUT", str(error), error)
     except LakeError as error:
         # It was done again as often as it may be, and another attempt would read the same.
@@ -283,20 +283,20 @@ def run_bucket(
     attempt = bucket.Attempt(ctx.task_id, ctx.fence, ctx.attempt, lambda step: ctx.progress(step, bucket.STEPS))
     try:
         result = bucket.compute_bucket(lake.duck, lake.control, order, keys, attempt, lake.settings, stop)
-    except LakeMemory as error:
+    except LakeOutOfMemory as error:
         halves = partition.halve(keys)
         if halves is None:
             raise _failed_bucket(ctx, most, error) from error
         return _split(ctx, refresh_id, halves, slot, subtask)
     except LakeInterrupted as error:
         if ctx.cancelled:
-            raise TaskCancelled(str(error)) from error
+            raise CancelRequested(str(error)) from error
         if stop.is_late:
             # The deadline is that of the refresh: another try would meet it at once.
             metrics.subtasks_failed.inc()
             raise Failed(f"the refresh took longer than PARALLEL_TIMEOUT_SECONDS: {error}", "TIMEOUT") from error
         raise _failed_bucket(ctx, most, error) from error
-    except (ClaimLost, GiveUp, TaskCancelled):
+    except (ClaimLost, GiveUp, CancelRequested):
         raise
     except Exception as error:
         raise _failed_bucket(ctx, most, error) from error
