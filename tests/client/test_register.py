@@ -81,6 +81,26 @@ def test_register_leaves_a_queue_as_it_is(shop: Shop) -> None:
     assert row.fetchone() == ("serial", 5)
 
 
+def test_a_queue_of_an_app_allows_any_depth_and_one_made_by_sql_keeps_its_own(shop: Shop) -> None:
+    def depth(queue: str) -> int | None:
+        return shop.engine.value("select max_depth from worker.queue_registry where queue = %s", queue)
+
+    shop.engine.queue("from_sql")
+    shop.engine.queue("raised")
+    shop.app.queue("from_sql", concurrency=2)
+    shop.app.queue("raised", max_depth=3)
+    shop.app.queue("limited", max_depth=1)
+    shop.run(shop.app.register)
+    assert [depth(queue) for queue in ("mail", "from_sql", "raised", "limited")] == [None, 1, 3, 1]
+
+
+def test_the_first_enqueue_makes_a_queue_as_the_app_describes_it(shop: Shop) -> None:
+    shop.app.queue("mail", mode="serial", max_depth=2)
+    shop.run(lambda: shop.app.enqueue(shop.send, to="a"))
+    row = shop.engine.conn.execute("select mode, max_depth from worker.queue_registry where queue = 'mail'").fetchone()
+    assert row == ("serial", 2)
+
+
 def test_register_writes_every_option(db: str, connect: Any) -> None:
     app = App(db)
 

@@ -293,7 +293,7 @@ CREATE TABLE worker.queue_registry (
     queue_id integer NOT NULL,
     mode text DEFAULT 'serial'::text NOT NULL,
     concurrency integer DEFAULT 1 NOT NULL,
-    max_depth integer DEFAULT 1 NOT NULL,
+    max_depth integer DEFAULT 1,
     on_failure text,
     age_every interval DEFAULT '00:01:00'::interval NOT NULL,
     age_step integer DEFAULT 10 NOT NULL,
@@ -306,7 +306,7 @@ CREATE TABLE worker.queue_registry (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT queue_age_step_is_natural CHECK ((age_step >= 0)),
     CONSTRAINT queue_concurrency_positive CHECK ((concurrency >= 1)),
-    CONSTRAINT queue_max_depth_positive CHECK ((max_depth >= 1)),
+    CONSTRAINT queue_max_depth_is_sane CHECK (((max_depth >= 1) AND (max_depth <= 32767))),
     CONSTRAINT queue_max_running_positive CHECK ((max_running >= 1)),
     CONSTRAINT queue_mode_is_known CHECK ((mode = ANY (ARRAY['serial'::text, 'concurrent'::text]))),
     CONSTRAINT queue_name_is_short CHECK (((queue <> ''::text) AND (length(queue) <= 200))),
@@ -890,6 +890,7 @@ REVOKE ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text, p_commits
 GRANT ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text, p_commits boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer, p_sweeps boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer, p_sweeps boolean) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.blamed_child(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.call_of(p_signature text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.call_of(p_signature text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.call_text(p_name text, p_args integer) FROM PUBLIC;
@@ -908,6 +909,7 @@ GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.check_payload(p_command text, p_payload jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.check_schedule() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.check_time(p_at timestamp with time zone, p_column text, p_hint text, p_code text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.children_error(p_scope worker.scope) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_info(p_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_of(p_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.children_of(p_id bigint) TO catchment_worker;

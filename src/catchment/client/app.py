@@ -162,7 +162,8 @@ class App:
 
         - ``mode``: ``serial`` runs its top level one after another, ``concurrent`` does not
         - ``concurrency``: how many SQL handlers of it one worker runs at a time
-        - ``max_depth``: how deep children may have children
+        - ``max_depth``: how many levels children may be below their root; 1 means that children have no children. A
+          new queue has no limit but the engine's of 1,000 levels; a queue made by SQL has 1
         - ``on_failure``: what a lane, or a serial queue, does after a final failure
         - ``max_running``, and ``rate`` starts in each ``per``: limit the attempts of all workers together
         """

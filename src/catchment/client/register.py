@@ -36,7 +36,7 @@ class Registrar:
         is_committed = _commits(conn)
         self._may_register = await registry.may_register_async(conn)
         if self._may_register:
-            queues, rows = [{"queue": command.options.queue}], [definition(command)]
+            queues, rows = [self._commands.queue_definition(command.options.queue)], [definition(command)]
             changed = await registry.register_commands_async(conn, queues, rows, overwrite=False)
         self._note(command.name, changed, is_committed)
 
@@ -48,7 +48,7 @@ class Registrar:
         is_committed = _commits(conn)
         self._may_register = registry.may_register(conn)
         if self._may_register:
-            queues, rows = [{"queue": command.options.queue}], [definition(command)]
+            queues, rows = [self._commands.queue_definition(command.options.queue)], [definition(command)]
             changed = registry.register_commands(conn, queues, rows, overwrite=False)
         self._note(command.name, changed, is_committed)
 

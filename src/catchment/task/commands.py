@@ -72,8 +72,11 @@ class Commands:
 
     def queue_definitions(self) -> list[dict[str, Any]]:
         """All queues as ``worker.register_commands`` takes them."""
-        names = dict.fromkeys((*self.queues, *self._queues))
-        return [self._queues.get(name, QueueOptions()).definition(name) for name in names]
+        return [self.queue_definition(name) for name in dict.fromkeys((*self.queues, *self._queues))]
+
+    def queue_definition(self, name: str) -> dict[str, Any]:
+        """One queue as ``worker.register_commands`` takes it."""
+        return self._queues.get(name, QueueOptions()).definition(name)
 
     def definitions(self) -> list[dict[str, Any]]:
         """All commands as ``worker.register_commands`` takes them."""

@@ -11,6 +11,9 @@ from catchment.errors import DefinitionRefused
 from catchment.model.check import LARGEST_INTEGER, is_one_of, shown
 from catchment.model.duration import LONGEST
 
+# A depth is stored as smallint.
+DEEPEST = 32_767
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -58,8 +61,8 @@ class QueueOptions:
             raise DefinitionRefused(
                 f"on_failure of a queue is {shown(self.on_failure)}, expected 'continue', 'halt' or 'cancel_rest'"
             )
-        for name in ("concurrency", "max_depth"):
-            _check_count("a queue", name, getattr(self, name))
+        _check_count("a queue", "concurrency", self.concurrency)
+        _check_count("a queue", "max_depth", self.max_depth, most=DEEPEST)
         check_limits("a queue", self.max_running, self.rate, self.per)
 
     def definition(self, queue: str) -> dict[str, Any]:
@@ -86,9 +89,9 @@ def check_limits(what: str, max_running: int | None, rate: int | None, per: time
         raise DefinitionRefused(f"per of {what} is {shown(per)}, expected {expected}")
 
 
-def _check_count(what: str, name: str, value: object) -> None:
-    if value is not None and not (isinstance(value, int) and value is not True and 1 <= value <= LARGEST_INTEGER):
-        raise DefinitionRefused(f"{name} of {what} is {shown(value)}, expected an integer from 1 to {LARGEST_INTEGER}")
+def _check_count(what: str, name: str, value: object, *, most: int = LARGEST_INTEGER) -> None:
+    if value is not None and not (isinstance(value, int) and value is not True and 1 <= value <= most):
+        raise DefinitionRefused(f"{name} of {what} is {shown(value)}, expected an integer from 1 to {most}")
 
 
 def as_names(what: str, value: Any) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ create table if not exists worker.queue_registry (
   queue_id      integer generated always as identity,
   mode          text not null default 'serial',
   concurrency   integer not null default 1,
-  max_depth     integer not null default 1,
+  max_depth     integer default 1,
   on_failure    text,
   age_every     interval not null default '1 minute',
   age_step      integer not null default 10,
@@ -20,7 +20,7 @@ create table if not exists worker.queue_registry (
   constraint queue_id_is_unique         unique (queue_id),
   constraint queue_mode_is_known        check (mode in ('serial', 'concurrent')),
   constraint queue_concurrency_positive check (concurrency >= 1),
-  constraint queue_max_depth_positive   check (max_depth >= 1),
+  constraint queue_max_depth_is_sane    check (max_depth between 1 and 32767),
   constraint queue_on_failure_is_known  check (on_failure in ('continue', 'halt', 'cancel_rest')),
   constraint queue_age_step_is_natural  check (age_step >= 0),
   constraint queue_max_running_positive check (max_running >= 1),
@@ -30,8 +30,8 @@ create table if not exists worker.queue_registry (
 );
 comment on table worker.queue_registry is
   'One row per queue. concurrency counts fibers of one worker process and includes the top fiber; on_failure is what a '
-  'lane does after a final failure (null: a serial queue goes on, a named lane halts). max_running and rate per '
-  'rate_per limit the attempts of all workers together.';
+  'lane does after a final failure (null: a serial queue goes on, a named lane halts). max_depth null: children at '
+  'any depth. max_running and rate per rate_per limit the attempts of all workers together.';
 
 create table if not exists worker.command_registry (
   command            text primary key,

@@ -1,5 +1,5 @@
--- write_queues: the queues of register_commands. Of one that exists, only with p_overwrite, and only what is said of
--- it.
+-- write_queues: the queues of register_commands. A new one allows any depth if nothing else is said. Of one that
+-- exists, only with p_overwrite, and only what is said of it.
 --
 --   returns the number of rows made or changed
 --   locks   rows of the queue registry by name, only those made or changed
@@ -15,7 +15,7 @@ declare
   v_changed integer := 0;
 begin
   insert into worker.queue_registry (queue, mode, concurrency, max_depth, on_failure, max_running, rate, rate_per)
-  select n.queue, coalesce(n.mode, 'concurrent'), coalesce(n.concurrency, 1), coalesce(n.max_depth, 1), n.on_failure,
+  select n.queue, coalesce(n.mode, 'concurrent'), coalesce(n.concurrency, 1), n.max_depth, n.on_failure,
          n.max_running, n.rate, coalesce(n.rate_per, '1 second')
     from jsonb_populate_recordset(null::worker.queue_registry, p_queues) as n
    where not exists (select from worker.queue_registry as r where r.queue = n.queue)
