@@ -109,7 +109,7 @@ class ScopeClosed(RequestRefused):
 
 
 class TooDeep(RequestRefused):
-    """``CM006``: the queue does not allow children of children at this depth."""
+    """``CM006``: the child would be deeper below its root than its queue allows."""
 
 
 class WriteRefused(RequestRefused):
@@ -146,18 +146,26 @@ class ResultMissing(CatchmentError):
 
 
 class TaskFailed(ResultMissing):
-    """The task whose result was asked for has failed: ``kind``, ``message``, and all that is stored in ``error``."""
+    """The task whose result was asked for has failed: ``kind``, ``message``, and all that is stored in ``error``.
+
+    If it failed by its children, ``child`` is the error of the one that explains it, at whatever depth: the
+    ``TaskFailed`` of a failed child, or the ``TaskCancelled`` of a cancelled one. It is the ``__cause__`` too.
+    Otherwise it is None.
+    """
 
     def __init__(self, task_id: int, command: str, error: Mapping[str, Any]) -> None:
         self.error = dict(error)
         self.kind = str(error.get("kind", "error"))
         self.message = str(error.get("message", ""))
+        self.child = _error_of_child(error.get("child"))
+        shown_id = task_id if self.child is None else self.child.task_id
         super().__init__(
             f"task {task_id} ({command}) failed with {self.kind}: {self.message}",
             task_id=task_id,
             command=command,
-            hint=f"'catchment task show {task_id}' has its attempts; 'catchment task retry {task_id}' runs it again.",
+            hint=f"'catchment task show {shown_id}' has the attempts; 'catchment task retry {task_id}' runs it again.",
         )
+        self.__cause__ = self.child
 
 
 class TaskCancelled(ResultMissing):
@@ -166,6 +174,16 @@ class TaskCancelled(ResultMissing):
     def __init__(self, task_id: int, command: str, reason: str) -> None:
         super().__init__(f"task {task_id} ({command}) was cancelled: {reason}", task_id=task_id, command=command)
         self.reason = reason
+
+
+def _error_of_child(child: Any) -> TaskFailed | TaskCancelled | None:
+    try:
+        task_id, command = int(child["id"]), str(child["command"])
+        if child["kind"] == "cancelled":
+            return TaskCancelled(task_id, command, str(child["message"]))
+        return TaskFailed(task_id, command, {"kind": child["kind"], "message": child["message"]})
+    except (TypeError, KeyError, ValueError):  # a handler may store any error by worker.fail_task
+        return None
 
 
 class ResultTimeout(ResultMissing, TimeoutError):

@@ -41,6 +41,23 @@ def test_a_failed_task_raises_with_its_error(shop: Shop) -> None:
     assert caught.value.error["retryable"] is False
 
 
+def test_a_task_that_failed_by_a_grandchild_raises_with_that_as_its_cause(shop: Shop) -> None:
+    task = shop.app.sync.enqueue(shop.send, to="root")
+    hand = shop.hand
+    for _ in range(2):
+        hand.complete(hand.claim_one(QUEUE), p_spawns=[{"command": "send", "payload": {}}])
+    last = hand.claim_one(QUEUE)
+    hand.fail(last, kind="KeyError", message="no street", retryable=False)
+    with pytest.raises(TaskFailed, match="failed with children: 1 of 1 children failed: send: no street") as caught:
+        shop.run(lambda: shop.app.result(task, timeout=5))
+    child = caught.value.child
+    assert child is caught.value.__cause__
+    assert isinstance(child, TaskFailed)
+    assert (child.task_id, child.command, child.kind, child.message) == (last.id, "send", "KeyError", "no street")
+    assert f"task show {last.id}" in (caught.value.hint or "")
+    assert f"task retry {task}" in (caught.value.hint or "")
+
+
 def test_a_cancelled_task_raises_with_the_reason(shop: Shop) -> None:
     task = shop.app.sync.enqueue(shop.send, to="a")
     assert shop.run(lambda: shop.app.cancel(task, "not needed")) == "cancelled"

@@ -173,7 +173,7 @@ def test_cancelled_child_fails_its_parent_and_spares_its_siblings(hand: Hand) ->
     assert hand.engine.value(CANCEL, first) == "cancelled"
     hand.complete(hand.claim_one())
     assert hand.engine.state(second) == "completed"
-    assert hand.engine.task(parent)["error"] == "0 of 2 children failed, 1 cancelled"
+    assert hand.engine.task(parent)["error"] == "1 of 2 children cancelled: act: not needed"
     hand.engine.check()
 
 

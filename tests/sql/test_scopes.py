@@ -48,7 +48,7 @@ def test_failed_child_fails_the_parent_after_all_have_settled(engine: Engine) ->
     engine.process()
     assert [engine.state(c) for c in children] == ["failed", "completed", "completed"]
     row = engine.task(parent)
-    assert (row["state"], row["error"]) == ("failed", "1 of 3 children failed, 0 cancelled")
+    assert (row["state"], row["error"]) == ("failed", "1 of 3 children failed: act: no")
     engine.check()
 
 
@@ -226,7 +226,7 @@ def test_cancel_siblings_stops_the_rest_and_fails_the_parent(engine: Engine) -> 
     assert [engine.state(c) for c in children] == ["completed", "failed", "cancelled", "cancelled"]
     assert engine.task(children[2])["error"] == "a sibling failed"
     row = engine.task(parent)
-    assert (row["state"], row["error"]) == ("failed", "1 of 4 children failed, 2 cancelled")
+    assert (row["state"], row["error"]) == ("failed", "1 of 4 children failed, 2 cancelled: act: no")
     engine.check()
 
 

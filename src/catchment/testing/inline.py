@@ -178,8 +178,8 @@ class Inline:
         states = [child.run.state for child in task.children]
         failed, cancelled = states.count(TaskState.FAILED), states.count(TaskState.CANCELLED)
         if failed or cancelled:
-            message = f"{failed} of {len(states)} children failed, {cancelled} cancelled"
-            task.run.fail(TaskState.FAILED, "children", message)
+            task.run.state = TaskState.FAILED
+            task.run.error = _children_error(task, failed, cancelled)
         return not failed and not cancelled
 
     async def _attempt(self, task: Task, *, phase: int) -> Ending | None:
@@ -212,6 +212,22 @@ class Inline:
             parent.children.append(self._make(spawn, parent))
         for follow_up in _entries([ending.follow_ups] if ending.follow_ups else []):
             task.root.follow_ups.append(self._make(follow_up, None))
+
+
+def _children_error(task: Task, failed: int, cancelled: int) -> dict[str, Any]:
+    """The error of a task that failed by its children, as ``worker.children_error`` makes it."""
+    state = TaskState.FAILED if failed else TaskState.CANCELLED
+    first = next(child for child in task.children if child.run.state is state)
+    error = first.run.error or {}
+    child = error.get("child") or {
+        "id": first.id,
+        "command": first.run.command,
+        "kind": error.get("kind"),
+        "message": error.get("message"),
+    }
+    rest = f", {cancelled} cancelled" if failed and cancelled else ""
+    counts = f"{failed or cancelled} of {len(task.children)} children {state}{rest}"
+    return {"kind": "children", "message": f"{counts}: {child['command']}: {child['message']}", "child": child}
 
 
 def _value(text: str | None) -> Any:

@@ -13,8 +13,8 @@ from catchment.model.state import TaskState
 class Run:
     """One task of the tree. ``payload``, ``result``, ``error`` and ``info`` are JSON values, as the engine keeps them.
 
-    ``error`` has ``kind`` and ``message``. ``attempt`` counts starts. ``follow_ups`` are those of the whole tree, at
-    its root; they are cancelled if the root did not complete.
+    ``error`` has ``kind`` and ``message``, and ``child`` where a child is to blame. ``attempt`` counts starts.
+    ``follow_ups`` are those of the whole tree, at its root; they are cancelled if the root did not complete.
     """
 
     command: str
@@ -36,6 +36,6 @@ class Run:
             yield from follow_up.walk()
 
     def fail(self, state: TaskState, kind: str, message: str) -> None:
-        """It ended without having run, or because of its children."""
+        """It ended without having run."""
         self.state = state
         self.error = {"kind": kind, "message": message}

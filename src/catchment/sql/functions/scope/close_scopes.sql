@@ -38,10 +38,7 @@ begin
          array_agg(f.state),
          array_agg(case f.state
                      when 'cancelled' then jsonb_build_object('kind', 'cancelled', 'message', s.cancel_reason)
-                     when 'failed' then
-                       jsonb_build_object('kind', 'children', 'message',
-                                          format('%s of %s children failed, %s cancelled', s.failed_children,
-                                                 s.total_children, s.cancelled_children))
+                     when 'failed' then worker.children_error(s)
                    end)
     into v_ids, v_states, v_errors
     from unnest(p_scopes) as s
