@@ -4,6 +4,7 @@ import gc
 import importlib.util
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -31,9 +32,16 @@ settings.register_profile("same", derandomize=True, database=None)
 settings.register_profile("new", database=None)
 
 
+# Loaded by the Python processes that tests start; see there.
+PROCESSES = Path(__file__).parent / "fixtures/processes"
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Ordinary runs try the same examples each time, so that only a change makes them fail; long ones draw new ones."""
     settings.load_profile("new" if config.getoption("markexpr") == "long" else "same")
+    # Not of the one that only starts the test processes.
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROCESSES), os.environ.get("PYTHONPATH")]))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
