@@ -317,8 +317,8 @@ def _delete_own_table(dsn: str, place: int, rounds: int, barrier: Any) -> None:
 
 
 def test_deletes_under_the_lock_are_dated_right(lake_case: LakeCase) -> None:
-    """Three processes delete from files that have deleted rows, back to back; each feed has its rows."""
-    case, rounds, writers = lake_case, 8, 3
+    """Two processes delete from files that have deleted rows, back to back; each feed has its rows."""
+    case, rounds, writers = lake_case, 6, 2
     for place in range(writers):
         case.make(f"w{place}", "k BIGINT")
         case.sql(f"INSERT INTO w{place} SELECT i FROM range(100) AS r(i)")

@@ -28,7 +28,7 @@ JOINED = (
     "CREATE DYNAMIC TABLE joined TARGET_LAG = '1 minute' REFRESH_MODE = INCREMENTAL AS"
     " SELECT b.g, max(a.v) AS most, count(*) AS n FROM a JOIN b USING (k) GROUP BY b.g"
 )
-REFRESHES = 6
+REFRESHES = 4
 
 
 def write(dsn: str, seed: int, use_lock: bool, ready: Any, stop: Event) -> None:
