@@ -141,7 +141,7 @@ def test_a_callers_connection_may_have_a_row_factory_of_its_own(shop: Shop, db: 
 def test_a_sync_connection_is_refused_with_what_to_use(shop: Shop, db: str) -> None:
     with (
         psycopg.connect(db) as conn,
-        pytest.raises(RequestRefused, match="expected a psycopg AsyncConnection") as caught,
+        pytest.raises(RequestRefused, match="psycopg Connection, which blocks") as caught,
     ):
         shop.run(lambda: shop.app.enqueue(shop.send, to="a", conn=conn))
     assert "app.sync" in (caught.value.hint or "")

@@ -192,14 +192,14 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
         **WHEN,
         lane=[*NO_TEXT, "", "w" * 501],
         payload=NO_PAYLOAD,
-        conn=NO_CONNECTION,
+        conn=[*NO_CONNECTION, None],
     ),
     "SyncClient.enqueue_many": options(
         lambda **given: an_app().sync.enqueue_many("x", **{"payloads": [{}], **given}),
         **WHEN,
         payloads=NO_PAYLOADS,
         lane=[*BAD_TEXTS, "", b"x", 5, 2.5, {"x": 1}, object(), Stubborn()],
-        conn=NO_CONNECTION,
+        conn=[*NO_CONNECTION, None],
         batch_size=[*NO_COUNT, None],
     ),
     "SyncClient: a command": iter(

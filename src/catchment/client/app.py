@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from psycopg import AsyncConnection
-
 from catchment.client.connections import Connections
 from catchment.client.enqueue import AnyCommand, Lanes, prepare_batches, prepare_one, prepare_when
 from catchment.client.register import Registrar
@@ -19,6 +17,7 @@ from catchment.model.duration import Duration, as_timedelta
 from catchment.model.task import TaskId, TaskInfo
 from catchment.store import enqueue as enqueue_store
 from catchment.store import task as task_store
+from catchment.store.foreign.types import OWN, AnyAsyncConnection, OwnTransaction
 from catchment.store.result import read_task_async
 from catchment.task import tracing
 from catchment.task.collector import Collector, check_collector
@@ -204,7 +203,7 @@ class App:
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
-        conn: AsyncConnection[Any] | None = None,
+        conn: AnyAsyncConnection | OwnTransaction = OWN,
         payload: Mapping[str, Any] | None = None,
         **arguments: Any,
     ) -> TaskId:
@@ -214,8 +213,9 @@ class App:
         - ``priority``: smaller runs first; the command's, unless given
         - ``at``, ``delay``: not before this time (aware), or after so many seconds or this timedelta by the server's
           clock
-        - ``conn``: a connection of the caller, an ``AsyncConnection``: the task is made in its transaction, and exists
-          when that commits. Without it the task exists when this returns
+        - ``conn``: a connection of the caller: the task is made in its transaction, and exists when that commits. An
+          ``AsyncConnection`` of psycopg or SQLAlchemy, an ``AsyncSession``, or an asyncpg connection. Without it the
+          task exists when this returns
         - ``payload``: the whole payload as a mapping, instead of keyword arguments
 
         A command may be given by its name: then the payload is not checked here, and the command must be registered. A
@@ -248,7 +248,7 @@ class App:
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
-        conn: AsyncConnection[Any] | None = None,
+        conn: AnyAsyncConnection | OwnTransaction = OWN,
         batch_size: int = 1000,
     ) -> list[TaskId]:
         """Make one task for each payload, all or none, and return their ids in the order of the payloads.
@@ -261,8 +261,8 @@ class App:
         async with self._connections.use_async(conn) as used:
             await self._registrar.ensure_async(used, command)
             try:
-                # Nothing is sent in somebody else's transaction before everything has been checked.
-                checked = batches if conn is None else list(batches)
+                # Nothing is sent in the caller's transaction before everything has been checked.
+                checked = batches if conn is OWN else list(batches)
                 with tracing.enqueuing(name) as trace:
                     return await enqueue_store.enqueue_many_async(used, name, checked, when, trace)
             except CommandNotRegistered as error:
@@ -285,19 +285,19 @@ class App:
         had settled before."""
         task = check_task_id(task_id)
         why = (reason is not None and check_text(reason, name="reason")) or task_store.DEFAULT_REASON
-        async with self._connections.use_async(None) as conn:
+        async with self._connections.own_async() as conn:
             return await task_store.cancel_async(conn, task, why)
 
     async def retry(self, task_id: int) -> str:
         """Run a failed or cancelled task again; returns its new state. Raises ``NotRetryable`` or ``TaskNotFound``."""
         task = check_task_id(task_id)
-        async with self._connections.use_async(None) as conn:
+        async with self._connections.own_async() as conn:
             return await task_store.retry_async(conn, task)
 
     async def task(self, task_id: int) -> TaskInfo:
         """One task as it stands now; raises ``TaskNotFound`` or ``ValueUnreadable``."""
         task = check_task_id(task_id)
-        async with self._connections.use_async(None) as conn:
+        async with self._connections.own_async() as conn:
             return await read_task_async(conn, task)
 
     async def register(self) -> int:
@@ -306,5 +306,5 @@ class App:
         A queue that exists is changed where ``app.queue`` says so. Workers do this when they start. Raises
         ``CommandNameTaken`` when a command of the same name has a SQL handler.
         """
-        async with self._connections.use_async(None) as conn:
-            return await self._registrar.register_async(conn)
+        async with self._connections.use_async() as own:
+            return await self._registrar.register_async(own)

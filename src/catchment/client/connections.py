@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from typing import Any
 
 from psycopg import AsyncConnection, Connection
 
 from catchment.client.result import Results
-from catchment.errors import RequestRefused
+from catchment.errors import SchemaMismatch
 from catchment.model.check import check_count
 from catchment.store.connect import check_dsn, find_dsn
+from catchment.store.foreign.caller import AsyncCaller, Caller
+from catchment.store.foreign.find import async_caller_of, caller_of
+from catchment.store.foreign.of_psycopg import PsycopgAsyncCaller, PsycopgCaller
+from catchment.store.foreign.types import OWN, AnyAsyncConnection, AnyConnection, OwnTransaction
 from catchment.store.pool import AsyncPool, Pool
 
 NAME = "catchment client"
@@ -59,26 +63,34 @@ class Connections:
         return side
 
     @asynccontextmanager
-    async def use_async(self, conn: AsyncConnection[Any] | None) -> AsyncGenerator[AsyncConnection[Any]]:
+    async def use_async(self, conn: AnyAsyncConnection | OwnTransaction = OWN) -> AsyncGenerator[AsyncCaller]:
         """The caller's connection, or one of ours."""
-        if conn is None:
+        if conn is OWN:
             async with (await self.side()).pool.connection() as own:
-                yield own
+                yield PsycopgAsyncCaller(own)
         else:
-            if not isinstance(conn, AsyncConnection):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
-                raise _wrong_kind(conn, "AsyncConnection", "app.sync takes a psycopg.Connection: app.sync.enqueue(…).")
-            yield conn
+            with _of_the_caller():
+                yield async_caller_of(conn)
 
     @contextmanager
-    def use(self, conn: Connection[Any] | None) -> Generator[Connection[Any]]:
+    def use(self, conn: AnyConnection | OwnTransaction = OWN) -> Generator[Caller]:
         """As ``use_async``, for threads."""
-        if conn is None:
+        if conn is OWN:
             with self.threads().connection() as own:
-                yield own
+                yield PsycopgCaller(own)
         else:
-            if not isinstance(conn, Connection):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
-                raise _wrong_kind(conn, "Connection", "The app itself takes an AsyncConnection: await app.enqueue(…).")
-            yield conn
+            with _of_the_caller():
+                yield caller_of(conn)
+
+    @asynccontextmanager
+    async def own_async(self) -> AsyncGenerator[AsyncConnection[Any]]:
+        """A connection of ours."""
+        async with (await self.side()).pool.connection() as own:
+            yield own
+
+    def own(self) -> AbstractContextManager[Connection[Any]]:
+        """As ``own_async``, for threads."""
+        return self.threads().connection()
 
     def threads(self) -> Pool:
         """The connections for threads."""
@@ -106,6 +118,13 @@ class Connections:
             self._threads.close()
 
 
-def _wrong_kind(conn: object, expected: str, remedy: str) -> RequestRefused:
-    kind = type(conn)
-    return RequestRefused(f"conn is a {kind.__module__}.{kind.__name__}, expected a psycopg {expected}", hint=remedy)
+@contextmanager
+def _of_the_caller() -> Generator[None]:
+    """A missing schema may also mean that the connection is to another database than that of the app."""
+    try:
+        yield
+    except SchemaMismatch as error:
+        raise SchemaMismatch(
+            f"{error} (the database that conn is connected to)",
+            hint=f"{error.hint}. Or pass a connection to the database in which it is installed.",
+        ) from error

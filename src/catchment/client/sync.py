@@ -28,6 +28,7 @@ from catchment.model.task import TaskId, TaskInfo
 from catchment.store import enqueue as enqueue_store
 from catchment.store import task as task_store
 from catchment.store.answer import NoAnswer
+from catchment.store.foreign.types import OWN, AnyConnection, OwnTransaction
 from catchment.store.result import Standing, look, read_task, settled, task_not_found
 from catchment.task import tracing
 from catchment.task.request import command_name
@@ -52,11 +53,15 @@ class SyncClient:
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
-        conn: Connection[Any] | None = None,
+        conn: AnyConnection | OwnTransaction = OWN,
         payload: Mapping[str, Any] | None = None,
         **arguments: Any,
     ) -> TaskId:
-        """Make a task and return its id. As the app's; ``conn`` is a ``psycopg.Connection`` here."""
+        """Make a task and return its id. As the app's.
+
+        ``conn`` is a connection that blocks: of psycopg or psycopg2, a ``Session`` or ``Connection`` of SQLAlchemy, or
+        Django's ``connection`` or its alias.
+        """
         when = prepare_when(priority, at, delay)
         one = prepare_one(command, payload, arguments, lane=lane, when=when)
         with self._connections.use(conn) as used:
@@ -77,7 +82,7 @@ class SyncClient:
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
-        conn: Connection[Any] | None = None,
+        conn: AnyConnection | OwnTransaction = OWN,
         batch_size: int = 1000,
     ) -> list[TaskId]:
         """Make many tasks, all or none, and return their ids in order."""
@@ -87,8 +92,8 @@ class SyncClient:
         with self._connections.use(conn) as used:
             self._registrar.ensure(used, command)
             try:
-                # Nothing is sent in somebody else's transaction before everything has been checked.
-                checked = batches if conn is None else list(batches)
+                # Nothing is sent in the caller's transaction before everything has been checked.
+                checked = batches if conn is OWN else list(batches)
                 with tracing.enqueuing(name) as trace:
                     return enqueue_store.enqueue_many(used, name, checked, when, trace)
             except CommandNotRegistered as error:
@@ -128,25 +133,25 @@ class SyncClient:
         """Ask a task and everything under it to stop."""
         task = check_task_id(task_id)
         why = (reason is not None and check_text(reason, name="reason")) or task_store.DEFAULT_REASON
-        with self._connections.use(None) as conn:
+        with self._connections.own() as conn:
             return task_store.cancel(conn, task, why)
 
     def retry(self, task_id: int) -> str:
         """Run a failed or cancelled task again."""
         task = check_task_id(task_id)
-        with self._connections.use(None) as conn:
+        with self._connections.own() as conn:
             return task_store.retry(conn, task)
 
     def task(self, task_id: int) -> TaskInfo:
         """One task as it stands now; raises ``TaskNotFound``."""
         task = check_task_id(task_id)
-        with self._connections.use(None) as conn:
+        with self._connections.own() as conn:
             return read_task(conn, task)
 
     def register(self) -> int:
         """Register all commands of the app, changing those that differ."""
-        with self._connections.use(None) as conn:
-            return self._registrar.register(conn)
+        with self._connections.use() as own:
+            return self._registrar.register(own)
 
     def close(self) -> None:
         """Close the connections of this client. It can be used again, and opens new ones then."""

@@ -34,6 +34,7 @@ from catchment.runtime.python_worker import PythonWorker
 from catchment.store import migrate, registry
 from catchment.store import worker as worker_store
 from catchment.store.connect import OURS, connect_async, connect_ours
+from catchment.store.foreign.of_psycopg import PsycopgCaller
 from catchment.task.commands import Commands
 
 FIRST_PAUSE = 0.1
@@ -82,9 +83,8 @@ class Dispatcher:
         with connect_ours(self._dsn) as conn:
             migrate.check_version(conn)
             if len(self._commands):
-                registry.register_commands(
-                    conn, self._commands.queue_definitions(), self._commands.definitions(), overwrite=True
-                )
+                definitions = self._commands.queue_definitions(), self._commands.definitions()
+                registry.register_commands(PsycopgCaller(conn), *definitions, overwrite=True)
         async with self._metrics_served():
             await self._keep_running()
         if self._misfit is not None:

@@ -23,7 +23,7 @@ from catchment.schema import files, scripts, statements
 from catchment.schema.alone import alone
 from catchment.schema.connection import check_connection, check_usable, execute
 from catchment.schema.roles import make_roles
-from catchment.schema.translate import find_class, is_missing, raised_as
+from catchment.schema.translate import find_class, is_missing, raised_as, report_of
 from catchment.schema.values import check_schema
 
 OnStep = Callable[[str], None]
@@ -118,16 +118,17 @@ class Schema:
         return files.query(self.package, name)
 
     def translate(self, error: Exception) -> Exception:
-        """The application's error for a database error, or the engine's, as of a function that enqueues; or that error
-        itself, as any other."""
-        if not isinstance(error, psycopg.Error):
+        """The application's error for a database error of any driver, or the engine's, as of a function that enqueues;
+        or that error itself, as any other."""
+        report = report_of(error)
+        if report is None:
             return error
-        if is_missing(error, self.name):
+        if is_missing(report, self.name):
             return self.mismatch(
-                f"{self.title} is not installed in this database, or an older version: {error.diag.message_primary}",
+                f"{self.title} is not installed in this database, or an older version: {report.message}",
                 hint=f"Run: {self.command}",
             )
-        return find_class(error, {**BY_SQLSTATE, **self.errors}) or error
+        return find_class(report, {**BY_SQLSTATE, **self.errors}) or error
 
     def translated(self) -> AbstractContextManager[None]:
         """Raise database errors as the application's or the engine's, the database error chained."""

@@ -8,19 +8,20 @@ from enum import Enum
 import psycopg
 
 from catchment import errors
-from catchment.schema.translate import is_missing, raised_as
+from catchment.schema.translate import is_missing, raised_as, report_of
 from catchment.sql import ENGINE
 
 
-def translate(error: psycopg.Error) -> Exception:
-    """The Catchment error for a database error, or that error itself."""
-    if is_missing(error, "lake"):
+def translate(error: Exception) -> Exception:
+    """The Catchment error for a database error of any driver, or that error itself."""
+    report = report_of(error)
+    if report is not None and is_missing(report, "lake"):
         return errors.LakeUnavailable(
-            f"the database has no lake, or an older one: {error.diag.message_primary}",
+            f"the database has no lake, or an older one: {report.message}",
             code="NO_LAKE",
             hint="Say where its data are to be kept: --lake or CATCHMENT_LAKE.",
         )
-    if error.sqlstate is None and isinstance(error, psycopg.DataError) and "NUL" in str(error):
+    if isinstance(error, psycopg.DataError) and error.sqlstate is None and "NUL" in str(error):
         return errors.RequestRefused("a text contains a NUL character, which PostgreSQL cannot store")
     return ENGINE.translate(error)
 

@@ -3,60 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
-from psycopg.rows import tuple_row
 from pydantic_core import to_json
 
-from catchment.store.errors import translated
+from catchment.store.foreign.caller import AsyncCaller, Caller, Values
 
 Definition = dict[str, Any]
 
 # Asked first, because a refused call would break the caller's transaction.
 _MAY_REGISTER = "select pg_catalog.has_function_privilege('worker.register_commands(jsonb, jsonb, boolean)', 'execute')"
-_REGISTER = "select worker.register_commands(%s::pg_catalog.jsonb, %s::pg_catalog.jsonb, %s)"
+_REGISTER = (
+    "select worker.register_commands(%s::pg_catalog.text::pg_catalog.jsonb, %s::pg_catalog.text::pg_catalog.jsonb,"
+    " %s::pg_catalog.text::boolean), pg_catalog.pg_current_xact_id_if_assigned()::pg_catalog.text"
+)
 
 
-async def may_register_async(conn: AsyncConnection[Any]) -> bool:
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """The number of rows that were written, and the transaction that it happened in."""
+
+    rows: int
+    transaction: str | None
+
+
+async def may_register_async(caller: AsyncCaller) -> bool:
     """May this user register commands?"""
-    cursor = AsyncCursor(conn, row_factory=tuple_row)
-    with translated():
-        await cursor.execute(_MAY_REGISTER)
-        ((allowed,),) = await cursor.fetchall()
+    ((allowed,),) = await caller.rows(_MAY_REGISTER)
     return allowed
 
 
-def may_register(conn: Connection[Any]) -> bool:
+def may_register(caller: Caller) -> bool:
     """As ``may_register_async``, without asyncio."""
-    cursor = Cursor(conn, row_factory=tuple_row)
-    with translated():
-        ((allowed,),) = cursor.execute(_MAY_REGISTER).fetchall()
+    ((allowed,),) = caller.rows(_MAY_REGISTER)
     return allowed
 
 
 async def register_commands_async(
-    conn: AsyncConnection[Any], queues: Sequence[Definition], definitions: Sequence[Definition], *, overwrite: bool
-) -> int:
-    """Register what is missing, and with ``overwrite`` change what differs; returns the number of rows written."""
-    cursor = AsyncCursor(conn, row_factory=tuple_row)
-    with translated():
-        await cursor.execute(_REGISTER, _parameters(queues, definitions, overwrite))
-        ((count,),) = await cursor.fetchall()
-    return count
+    caller: AsyncCaller, queues: Sequence[Definition], definitions: Sequence[Definition], *, overwrite: bool
+) -> Registered:
+    """Register what is missing, and with ``overwrite`` change what differs."""
+    ((count, transaction),) = await caller.rows(_REGISTER, _parameters(queues, definitions, overwrite))
+    return Registered(count, transaction)
 
 
 def register_commands(
-    conn: Connection[Any], queues: Sequence[Definition], definitions: Sequence[Definition], *, overwrite: bool
-) -> int:
+    caller: Caller, queues: Sequence[Definition], definitions: Sequence[Definition], *, overwrite: bool
+) -> Registered:
     """As ``register_commands_async``, without asyncio."""
-    cursor = Cursor(conn, row_factory=tuple_row)
-    with translated():
-        ((count,),) = cursor.execute(_REGISTER, _parameters(queues, definitions, overwrite)).fetchall()
-    return count
+    ((count, transaction),) = caller.rows(_REGISTER, _parameters(queues, definitions, overwrite))
+    return Registered(count, transaction)
 
 
-def _parameters(
-    queues: Sequence[Definition], definitions: Sequence[Definition], overwrite: bool
-) -> tuple[str, str, bool]:
-    return to_json(list(queues)).decode(), to_json(list(definitions)).decode(), overwrite
+def _parameters(queues: Sequence[Definition], definitions: Sequence[Definition], overwrite: bool) -> Values:
+    return to_json(list(queues)).decode(), to_json(list(definitions)).decode(), str(overwrite).lower()

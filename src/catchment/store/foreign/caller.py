@@ -1,0 +1,93 @@
+"""A connection of any library, as the store uses it: a statement with values in, rows out.
+
+Statements have the placeholder ``%s``. Values are text or null, and the statement casts them: no codec or adapter that
+the owner of the connection has set up for JSON, times or arrays touches them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from functools import cache
+from itertools import count
+from typing import Any, LiteralString
+
+from catchment.errors import RequestRefused, shown
+from catchment.store.errors import translate
+
+Values = Sequence[str | None]
+Rows = Sequence[Sequence[Any]]
+
+
+class Caller(ABC):
+    """A connection without asyncio."""
+
+    @abstractmethod
+    def rows(self, statement: LiteralString, values: Values = ()) -> Rows:
+        """Execute a statement in the transaction of the connection."""
+
+    @property
+    @abstractmethod
+    def commits_itself(self) -> bool:
+        """Would each statement be committed by itself?"""
+
+    def each(self, statement: LiteralString, many: Iterable[Values]) -> list[Rows]:
+        """Execute a statement with each of these values, all or none."""
+        if not self.commits_itself:
+            return [self.rows(statement, values) for values in many]
+        self.rows("begin")
+        try:
+            answers = [self.rows(statement, values) for values in many]
+        except BaseException:
+            self.rows("rollback")
+            raise
+        self.rows("commit")
+        return answers
+
+
+class AsyncCaller(ABC):
+    """A connection of asyncio."""
+
+    @abstractmethod
+    async def rows(self, statement: LiteralString, values: Values = ()) -> Rows:
+        """Execute a statement in the transaction of the connection."""
+
+    @property
+    @abstractmethod
+    def commits_itself(self) -> bool:
+        """Would each statement be committed by itself?"""
+
+    async def each(self, statement: LiteralString, many: Iterable[Values]) -> list[Rows]:
+        """Execute a statement with each of these values, all or none."""
+        if not self.commits_itself:
+            return [await self.rows(statement, values) for values in many]
+        await self.rows("begin")
+        try:
+            answers = [await self.rows(statement, values) for values in many]
+        except BaseException:
+            await self.rows("rollback")
+            raise
+        await self.rows("commit")
+        return answers
+
+
+@cache
+def numbered(statement: str) -> str:
+    """The statement with the placeholders $1, $2 and so on."""
+    first, *rest = statement.split("%s")
+    return first + "".join(f"${number}{part}" for number, part in zip(count(1), rest, strict=False))
+
+
+@contextmanager
+def foreign_errors() -> Generator[None]:
+    """Raise what the engine says as Catchment errors, the library's error chained. Any other error is the library's."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise RequestRefused(f"{shown(error.object)} cannot be stored: it is not valid Unicode text") from error
+    except Exception as error:
+        raised = translate(error)
+        if raised is error:
+            raise
+        raise raised from error

@@ -1,0 +1,37 @@
+"""asyncpg: its own connections, and those of its pool."""
+
+from __future__ import annotations
+
+from typing import Any, LiteralString
+
+import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none
+
+from catchment.store.foreign.caller import AsyncCaller, Rows, Values, foreign_errors, numbered
+from catchment.store.foreign.refuse import closed, refused
+
+
+def of(conn: object) -> AsyncCaller:
+    """The caller for a connection."""
+    if isinstance(conn, asyncpg.Pool):
+        raise refused(conn, "A pool has no transaction. Pass a connection of it: async with pool.acquire() as conn.")
+    given: Any = conn
+    if not all(hasattr(given, name) for name in ("fetch", "is_closed", "is_in_transaction")):
+        raise refused(conn, "Pass the connection: async with pool.acquire() as conn.")
+    if given.is_closed():
+        raise closed(conn)
+    return AsyncpgCaller(given)
+
+
+class AsyncpgCaller(AsyncCaller):
+    """For ``asyncpg.Connection``."""
+
+    def __init__(self, conn: Any) -> None:
+        self._conn = conn
+
+    async def rows(self, statement: LiteralString, values: Values = ()) -> Rows:
+        with foreign_errors():
+            return await self._conn.fetch(numbered(statement), *values)
+
+    @property
+    def commits_itself(self) -> bool:
+        return not self._conn.is_in_transaction()

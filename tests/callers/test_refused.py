@@ -1,0 +1,158 @@
+"""What cannot be the caller's connection is refused with what to pass instead; what the engine refuses is a Catchment
+error with any library."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import asyncpg
+import psycopg
+import psycopg2
+import pytest
+import sqlalchemy as sa
+from psycopg.conninfo import make_conninfo
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.orm import Session, sessionmaker
+
+from catchment import App, CommandNotRegistered, RequestRefused, SchemaMismatch
+from tests.callers import ways
+from tests.callers.test_commit import ASYNC_KINDS, KINDS
+from tests.client.support import Shop
+
+NOWHERE = "postgresql+psycopg://u@/nowhere?host=/nonexistent"
+
+
+def refusal(conn: Any, *, is_async: bool = False) -> str:
+    """What is said about this connection, and the remedy. Nothing is connected."""
+    app = App("host=/nonexistent")
+    with pytest.raises(RequestRefused) as caught:
+        asyncio.run(app.enqueue("send", conn=conn)) if is_async else app.sync.enqueue("send", conn=conn)
+    return f"{caught.value} {caught.value.hint}"
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_none_is_not_a_transaction_of_its_own(is_async: bool) -> None:
+    assert "conn is None" in refusal(None, is_async=is_async)
+    assert "leave conn out" in refusal(None, is_async=is_async)
+
+
+def test_engines_and_makers_of_sessions_are_refused() -> None:
+    engine = sa.create_engine(NOWHERE)
+    assert "sqlalchemy Engine" in refusal(engine)
+    assert "with engine.begin() as conn" in refusal(engine)
+    assert "with Session.begin() as session" in refusal(sessionmaker(engine))
+    async_engine = ways.create_async_engine(NOWHERE)
+    assert "async with engine.begin() as conn" in refusal(async_engine, is_async=True)
+    assert "async with Session.begin() as session" in refusal(async_sessionmaker(async_engine), is_async=True)
+    assert "not started" in refusal(async_engine.connect(), is_async=True)
+
+
+def test_sessions_of_the_other_kind_are_refused_before_they_connect() -> None:
+    assert "Session, which blocks" in refusal(Session(sa.create_engine(NOWHERE)), is_async=True)
+    assert "AsyncSession, a connection of asyncio" in refusal(AsyncSession(ways.create_async_engine(NOWHERE)))
+
+
+def test_another_database_is_refused() -> None:
+    with Session(sa.create_engine("sqlite://")) as session:
+        assert "connected to sqlite, expected PostgreSQL" in refusal(session)
+
+
+def test_a_session_of_several_databases_is_refused() -> None:
+    assert "session.connection(bind_arguments=" in refusal(Session())
+
+
+def test_a_text_is_the_alias_of_a_django_connection() -> None:
+    with ways.django_on("host=/nonexistent user=u dbname=nowhere"):
+        assert "'spare', expected a connection or the alias of one: default, other" in refusal("spare")
+        assert "connections['default']" in refusal(ways.connections)
+        assert "which blocks" in refusal(ways.connection, is_async=True)
+
+
+def test_closed_connections_are_refused(db: str) -> None:
+    plain = psycopg.connect(db)
+    plain.close()
+    old = psycopg2.connect(db)
+    old.close()
+    with ways.engine_of(db, "psycopg").connect() as done:
+        pass
+    for conn in (plain, old, done):
+        assert "that is closed" in refusal(conn)
+
+    async def scenario() -> tuple[Any, Any]:
+        conn = await asyncpg.connect(**ways.asyncpg_options(db))
+        await conn.close()
+        async with asyncpg.create_pool(min_size=0, **ways.asyncpg_options(db)) as pool:
+            return conn, pool
+
+    conn, pool = asyncio.run(scenario())
+    assert "that is closed" in refusal(conn, is_async=True)
+    assert "async with pool.acquire() as conn" in refusal(pool, is_async=True)
+
+
+@pytest.fixture
+def without_schema(server: str) -> str:
+    return make_conninfo(server, dbname="template1")
+
+
+CHOSEN = ("psycopg", "psycopg2", "session, psycopg2", "Django alias")
+ASYNC_CHOSEN = ("asyncpg", "session, psycopg", "session, asyncpg")
+
+
+def test_what_the_engine_says_is_a_catchment_error(shop: Shop, db: str, without_schema: str) -> None:
+    for kind in CHOSEN:
+        for dsn, error, text in _errors(db, without_schema):
+            with pytest.raises(error, match=text), KINDS[kind](dsn, False) as way:
+                shop.app.sync.enqueue("nowhere", conn=way.conn)
+
+    async def scenario() -> None:
+        for kind in ASYNC_CHOSEN:
+            for dsn, error, text in _errors(db, without_schema):
+                with pytest.raises(error, match=text):
+                    async with ASYNC_KINDS[kind](dsn, False) as way:
+                        await shop.app.enqueue("nowhere", conn=way.conn)
+
+    asyncio.run(scenario())
+
+
+def _errors(db: str, without_schema: str) -> list[tuple[str, type[Exception], str]]:
+    return [
+        (db, CommandNotRegistered, "unknown command 'nowhere'"),
+        (without_schema, SchemaMismatch, "not installed .*the database that conn is connected to"),
+    ]
+
+
+def test_an_error_that_is_not_the_engines_is_the_librarys(shop: Shop, db: str) -> None:
+    with Session(ways.engine_of(db, "psycopg")) as session:
+        session.execute(sa.text("set transaction read only"))
+        with pytest.raises(sa.exc.DBAPIError, match="read-only"):
+            shop.app.sync.enqueue(shop.send, to="a", conn=session)
+
+
+def test_connections_that_commit_by_themselves_make_all_tasks_or_none(shop: Shop, db: str) -> None:
+    """Payloads are checked by the server too: a merge rule refuses the second batch."""
+    payloads: list[dict[str, Any]] = [{"customer": 1, "items": [1]}, {"customer": 1, "items": "none"}]
+    many: Callable[..., Any] = partial(shop.app.sync.enqueue_many, "gather", payloads, batch_size=1)
+    shop.app.sync.register()
+    plain = psycopg.connect(db, autocommit=True)
+    old = psycopg2.connect(db)
+    old.autocommit = True
+    engine = ways.engine_of(db, "psycopg").execution_options(isolation_level="AUTOCOMMIT")
+    with plain, engine.connect() as conn, ways.django_on(db):
+        for way in (plain, old, conn, ways.connection):
+            with pytest.raises(RequestRefused, match="items"):
+                many(conn=way)
+            shop.app.sync.enqueue(shop.send, to="a", conn=way)
+    old.close()
+
+    async def scenario() -> None:
+        conn = await asyncpg.connect(**ways.asyncpg_options(db))
+        with pytest.raises(RequestRefused, match="items"):
+            await shop.app.enqueue_many("gather", payloads, batch_size=1, conn=conn)
+        await shop.app.enqueue(shop.send, to="a", conn=conn)
+        await conn.close()
+
+    asyncio.run(scenario())
+    assert shop.column("command") == ["send"] * 5
