@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from tests.fixtures.engine import Engine
+from tests.fixtures.often import often
 from tests.fixtures.restart import restart
 from tests.fixtures.server import stop_server
 from tests.fixtures.worker import StartWorker, wait_until
@@ -133,7 +134,7 @@ def _log(folder: Path) -> str:
     return (folder / "worker-1.log").read_text("utf-8")
 
 
-@pytest.mark.parametrize("how", ["fast", "immediate"])
+@pytest.mark.parametrize("how", often("immediate", now_and_then=["fast"]))
 def test_tasks_go_on_after_the_server_restarts(
     own_server: tuple[str, Path], start_worker: StartWorker, tmp_path: Path, how: str
 ) -> None:

@@ -25,6 +25,7 @@ from catchment.store import task as task_store
 from catchment.store.result import read_task
 from tests.fixtures.engine import HANDLERS, Engine
 from tests.fixtures.lake_case import LakeCase
+from tests.fixtures.often import often
 from tests.fixtures.server import Connect
 from tests.fixtures.worker import StartWorker, wait_until
 from tests.worker.app import end_badly, mark, step
@@ -123,7 +124,7 @@ def test_a_task_is_read_on_a_connection_of_the_caller(hostile: str) -> None:
         assert task_store.show_task(conn, task)["payload"] == {"note": TEXT}
 
 
-@pytest.mark.parametrize("prepares", ["true", "false"])
+@pytest.mark.parametrize("prepares", often("true", now_and_then=["false"]))
 def test_a_worker_runs_limits_and_repeats_tasks(
     hostile: str, prepares: str, connect: Connect, start_worker: StartWorker, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.fixtures.often import often
 from tests.fixtures.worker import wait_until
 from tests.sql.support import Hand
 from tests.worker.app import flaky, hold, mark, step
@@ -20,8 +21,9 @@ def _rounds(lanes: int, length: int, **more: Any) -> list[dict[str, Any]]:
     return [{"key": f"lane {k}", "seq": n, **more} for n in range(length) for k in range(lanes)]
 
 
-@pytest.mark.parametrize(("workers", "lanes", "length"), [(1, 100, 10), (2, 100, 10), (3, 200, 20)])
-def test_each_lane_is_serial_and_ordered_while_lanes_overlap(crew: Crew, workers: int, lanes: int, length: int) -> None:
+@pytest.mark.parametrize("workers", often(2, now_and_then=[1, 3]))
+def test_each_lane_is_serial_and_ordered_while_lanes_overlap(crew: Crew, workers: int) -> None:
+    lanes, length = 100, 10
     crew.enqueue_many(step, _rounds(lanes, length, seconds=0.002))
     crew.hire(workers)
     crew.wait_settled(lanes * length, seconds=80)
@@ -109,13 +111,14 @@ def test_a_lane_keeps_its_order_when_its_worker_is_killed_in_the_middle(crew: Cr
 
 
 @pytest.mark.timeout(300)
-def test_order_survives_workers_killed_at_random(crew: Crew) -> None:
-    lanes, length, kills = 100, 100, 5
+@pytest.mark.parametrize("length", often(20, now_and_then=[100]))
+def test_order_survives_workers_killed_at_random(crew: Crew, length: int) -> None:
+    lanes, kills = 100, 4
     crew.enqueue_many(step, _rounds(lanes, length, seconds=0.002))
     crew.hire(3)
     chance = random.Random(11)
     for n in range(kills):
-        crew.wait_settled(lanes * length * (n + 1) // (kills + 2) + chance.randrange(300), seconds=120)
+        crew.wait_settled(lanes * length * (n + 1) // (kills + 2) + chance.randrange(3 * length), seconds=120)
         crew.kill(chance.choice(crew.workers))
         crew.hire()
     crew.wait_settled(lanes * length, seconds=200)
