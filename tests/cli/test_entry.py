@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import catchment
+from tests.fixtures.often import often
 
 # An import that is interrupted at this very moment. What the tests run in may ignore the signal.
 INTERRUPT = """
@@ -45,7 +46,7 @@ def test_the_program_is_the_function_that_catches_it() -> None:
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("words", [["--version"], ["--help"], ["task", "--help"]])
+@pytest.mark.parametrize("words", often(["--help"], now_and_then=[["--version"], ["task", "--help"]]))
 def test_output_on_a_full_disk_is_one_error(words: list[str], unbuffered: str) -> None:
     with open("/dev/full", "w") as full:
         done = run(*words, stdout=full, variables={"PYTHONUNBUFFERED": unbuffered})

@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 from tests.fixtures.engine import Engine
 from tests.fixtures.server import Connect
 
-ROUNDS = 1000
+ROUNDS = 400
 FAILED = Jsonb({"kind": "probe", "message": "failed", "retryable": False})
 # A hang becomes an error.
 LIMITS = "set lock_timeout = '10s'; set statement_timeout = '20s'"
