@@ -54,7 +54,7 @@ def history(case: LakeCase, name: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("is_filled", often(True, now_and_then=[False]), ids=["changes", "first fill"])
 @pytest.mark.parametrize(("statement", "left"), [(DELETE, ROWS - 10), (UPDATE, ROWS)], ids=["delete", "update"])
-@pytest.mark.parametrize("when", ["before b", "after b"])
+@pytest.mark.parametrize("when", often("after b", now_and_then=["before b"]))
 def test_a_diamond_shows_one_moment_when_a_commit_is_dated_into_its_round(
     lake_case: LakeCase, when: str, statement: str, left: int, is_filled: bool
 ) -> None:

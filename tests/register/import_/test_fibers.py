@@ -108,7 +108,7 @@ def undisturbed(server: str, register_template: str, tmp_path_factory: pytest.Te
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fibers", often(1, 4, now_and_then=[2]))
+@pytest.mark.parametrize("fibers", often(4, now_and_then=[1, 2]))
 def test_the_number_of_fibers_does_not_show_in_the_result(
     server: str, register_template: str, undisturbed: list[list[Row]], tmp_path: Path, fibers: int
 ) -> None:

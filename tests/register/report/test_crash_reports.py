@@ -17,6 +17,7 @@ from catchment.store.migrate import migrate
 from catchment_register.codes.load import load_countries
 from catchment_register.dates import read_open_ends
 from catchment_register.reference.check import check_reports, check_units
+from tests.fixtures.often import often
 from tests.fixtures.register import opened as opened_for_test
 from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.fixtures.restart import copied, prepared, restart
@@ -38,6 +39,13 @@ STAGES: dict[str, tuple[str, str] | None] = {
     "derive_statistical_history_facet_period": ("statistical_history_staging", "true"),
     "finish_statistical_history_facet": ("statistical_history_facet_row", "true"),
 }
+# One that plans, one that cuts by periods, one that cuts by partitions, one that publishes.
+EVERY_RUN = (
+    "derive_reports",
+    "derive_statistical_history_period",
+    "derive_statistical_unit_facet_partition",
+    "finish_statistical_history_facet",
+)
 
 
 def fill(reg: Register) -> None:
@@ -80,7 +88,7 @@ def published(server: str, derived_register: str, tmp_path: Path) -> Iterator[Re
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stage", [s if STAGES[s] else pytest.param(s, marks=pytest.mark.long) for s in STAGES])
+@pytest.mark.parametrize("stage", often(*EVERY_RUN, now_and_then=[s for s in STAGES if s not in EVERY_RUN]))
 def test_a_worker_killed_in_a_stage_is_replaced(published: RegisterDatabase, stage: str) -> None:
     reg_db = published
     where = STAGES[stage]

@@ -11,13 +11,17 @@ import pytest
 from psycopg import Connection
 
 from tests.fixtures.channels import MAKES, all_functions, touched
+from tests.fixtures.often import often
 from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.sql_files import Function
 
 MAKERS = [f for f in all_functions() if MAKES.search(f.body)]
-# Alone, and with all others that the same function makes.
-PLANTED = [[t] for f in MAKERS for t in MAKES.findall(f.body)] + [MAKES.findall(f.body) for f in MAKERS]
+# With all others that the same function makes, and alone.
+TOGETHER = [MAKES.findall(f.body) for f in MAKERS]
+ALONE = [[t] for tables in TOGETHER for t in tables]
+PLANTED = pytest.mark.parametrize("planted", often(TOGETHER, now_and_then=[ALONE]), ids=["together", "alone"])
 CALL = re.compile(r"\b(worker|lake|register)\.(\w+)\(")
+USED = re.compile(r"\bpg_temp\.\w+")
 EVIL = """
 create function pg_temp.evil() returns trigger language plpgsql
 as $$ begin raise warning 'evil runs as %', current_user; return null; end $$
@@ -65,11 +69,14 @@ def _some_units(reg: RegisterDatabase) -> None:
     reg.conn.execute("call worker.drain('analytics')")
 
 
+@PLANTED
 @pytest.mark.parametrize("role", ["register_read", "register_edit"])
-def test_what_a_reader_or_editor_plants_is_refused_by_name(reg_db: RegisterDatabase, role: str) -> None:
+def test_what_a_reader_or_editor_plants_is_refused_by_name(
+    reg_db: RegisterDatabase, role: str, planted: list[list[str]]
+) -> None:
     _some_units(reg_db)
     with _session(reg_db, role) as (conn, warnings):
-        for tables in PLANTED:
+        for tables in planted:
             _plant(conn, tables)
             with pytest.raises(psycopg.errors.DuplicateTable) as caught:
                 conn.execute("select * from register.check_register(true)")
@@ -80,7 +87,8 @@ def test_what_a_reader_or_editor_plants_is_refused_by_name(reg_db: RegisterDatab
     assert warnings == []
 
 
-def test_what_a_worker_plants_is_refused_by_name(reg_db: RegisterDatabase) -> None:
+@PLANTED
+def test_what_a_worker_plants_is_refused_by_name(reg_db: RegisterDatabase, planted: list[list[str]]) -> None:
     _some_units(reg_db)
 
     def refused(tables: list[str]) -> int:
@@ -90,7 +98,7 @@ def test_what_a_worker_plants_is_refused_by_name(reg_db: RegisterDatabase) -> No
         )
 
     with _session(reg_db, "catchment_worker") as (conn, warnings):
-        for tables in [t for t in PLANTED if not t[0].startswith("was_")]:
+        for tables in [t for t in planted if not t[0].startswith("was_")]:
             before = refused(tables)
             _plant(conn, tables)
             reg_db.conn.execute("update register.legal_relationship set percentage = mod(percentage + 1, 90) + 1")
@@ -132,31 +140,43 @@ def test_makers_look_before_they_make(maker: Function) -> None:
     assert asked.start() < first.start()
 
 
+Step = tuple[tuple[str, ...], tuple[str, str] | None]
+
+
+def _steps(function: Function) -> list[Step]:
+    """The scratch tables that a body names before each of its calls, and the call; the last ones come before none."""
+    steps: list[Step] = []
+    place = 0
+    for match in CALL.finditer(function.body):
+        steps.append((tuple(USED.findall(function.body[place : match.start()])), (match[1], match[2])))
+        place = match.end()
+    return [*steps, (tuple(USED.findall(function.body[place:])), None)]
+
+
 def test_scratch_tables_are_opened_before_they_are_used() -> None:
     """Each routine that no other calls is followed through its calls, in the order of the text."""
     by_name = {(f.schema, f.name): f for f in all_functions()}
     called = {key for f in all_functions() for key in CALL.findall(f.body) if key != (f.schema, f.name)}
+    steps = {key: _steps(function) for key, function in by_name.items()}
+    made = {key: {f"pg_temp.{t}" for t in MAKES.findall(function.body)} for key, function in by_name.items()}
     wrong: set[tuple[str, str, str]] = set()
+    # What is open in the end only depends on what was open in the beginning.
+    known: dict[tuple[tuple[str, str], frozenset[str]], frozenset[str]] = {}
 
-    def follow(start: Function, function: Function, opened: set[str], path: tuple[str, ...]) -> None:
-        if function.name in path:
-            return
-        opened |= {f"pg_temp.{t}" for t in MAKES.findall(function.body)}
-        place = 0
-        for match in CALL.finditer(function.body):
-            look(start, function, function.body[place : match.start()], opened)
-            place = match.end()
-            if match.groups() in by_name:
-                follow(start, by_name[match[1], match[2]], opened, (*path, function.name))
-        look(start, function, function.body[place:], opened)
-
-    def look(start: Function, function: Function, text: str, opened: set[str]) -> None:
-        for table in re.findall(r"\bpg_temp\.\w+", text):
-            if table not in opened:
-                wrong.add((start.name, function.name, table))
+    def follow(start: Function, key: tuple[str, str], opened: frozenset[str], path: frozenset[str]) -> frozenset[str]:
+        if key[1] in path:
+            return opened
+        if (key, opened) not in known:
+            now = opened | made[key]
+            for tables, call in steps[key]:
+                wrong.update((start.name, key[1], table) for table in tables if table not in now)
+                if call in by_name:
+                    now = follow(start, call, now, path | {key[1]})
+            known[key, opened] = now
+        return known[key, opened]
 
     for key, function in by_name.items():
         if key not in called or "procedure" in function.signature.split("(")[0]:
-            follow(function, function, set(), ())
+            follow(function, key, frozenset(), frozenset())
     assert wrong == set()
     assert all(touched(f).makes for f in MAKERS)
