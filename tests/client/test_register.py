@@ -131,7 +131,7 @@ def test_register_writes_every_option(db: str, connect: Any) -> None:
         "command": "all",
         "queue": "q",
         "handler_kind": "python",
-        "handler_procedure": None,
+        "handler_procedure": f"{__name__}:{handler.fn.__qualname__}",
         "handler_signature": None,
         "join_signature": None,
         "before_procedure": None,
@@ -266,7 +266,7 @@ def test_only_python_commands_are_made(shop: Shop) -> None:
     shop.engine.value("select worker.register_commands('[]', %s)", Jsonb([row]))
     made = registered(shop.engine, "x")
     assert made is not None
-    assert (made["handler_kind"], made["handler_procedure"]) == ("python", None)
+    assert (made["handler_kind"], made["handler_procedure"]) == ("python", "pg_catalog.anything")
 
 
 def test_register_writes_limits_and_queues(db: str, connect: Any) -> None:

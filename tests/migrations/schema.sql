@@ -772,6 +772,7 @@ CREATE TABLE worker.worker (
     seen_at timestamp with time zone NOT NULL,
     queues text[] DEFAULT '{}'::text[] NOT NULL,
     python_queues text[] DEFAULT '{}'::text[] NOT NULL,
+    python_commands text[],
     available_capacity integer,
     max_capacity integer,
     memory_usage real
@@ -1001,6 +1002,8 @@ GRANT ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) TO catchment_wo
 REVOKE ALL ON FUNCTION worker.has_pending_children(task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_read;
 GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.has_work(p_worker_id bigint, p_queues text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.has_work(p_worker_id bigint, p_queues text[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.held_by(p_worker_id bigint, p_ids bigint[]) FROM PUBLIC;
@@ -1106,8 +1109,8 @@ REVOKE ALL ON FUNCTION worker.refuse_outcome_of_open_scope() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_schedule(p_message text, p_hint text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean, p_python_queues text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean, p_python_queues text[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean, p_python_queues text[], p_python_commands text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean, p_python_queues text[], p_python_commands text[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.release_follow_ups(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.release_gates(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.release_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
@@ -1194,6 +1197,9 @@ GRANT ALL ON FUNCTION worker.try_worker_lock(p_worker_id bigint) TO catchment_wo
 REVOKE ALL ON FUNCTION worker.unblock(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint, p_interrupted bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.unregister_worker(p_worker_id bigint, p_interrupted bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.unserved_commands(p_most bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.unserved_commands(p_most bigint) TO catchment_read;
+GRANT ALL ON FUNCTION worker.unserved_commands(p_most bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.unsettled_tree(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.upkeep() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.upkeep() TO catchment_worker;
@@ -1203,6 +1209,8 @@ REVOKE ALL ON FUNCTION worker.use_allowance(p_queue worker.queue_registry, p_cou
 REVOKE ALL ON FUNCTION worker.wake(p_queue_ids integer[], p_tier integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.work_left(p_worker_id bigint, p_queues text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.work_left(p_worker_id bigint, p_queues text[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.write_commands(p_commands jsonb, p_overwrite boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.write_lanes(p_rows tid[], p_heads bigint[], p_firsts bigint[], p_lasts bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.write_outcomes(p_ended worker.ended[]) FROM PUBLIC;

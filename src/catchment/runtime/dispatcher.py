@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -22,6 +22,7 @@ from catchment.runtime.connection import Call, report_fault
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.fiber import Fiber, QueueState, Shared, roles
+from catchment.runtime.left_work import LeftWork
 from catchment.runtime.limiter import Load
 from catchment.runtime.listener import Listener
 from catchment.runtime.membership import AlreadyRunning, Membership
@@ -39,6 +40,8 @@ from catchment.task.commands import Commands
 
 FIRST_PAUSE = 0.1
 LAST_PAUSE = 5.0
+# A worker that is to stop when idle does so when it has found no work this often.
+IDLE_ROUNDS = 3
 
 
 class Dispatcher:
@@ -55,6 +58,7 @@ class Dispatcher:
         self.python: PythonWorker | None = None
         self._options = options
         self._events = events or Events()
+        self._left_work = LeftWork(self._events)
         self._stopping = asyncio.Event()
         self._is_dead = asyncio.Event()
         self._states: dict[str, QueueState] = {}
@@ -166,6 +170,7 @@ class Dispatcher:
             python_queues=[
                 name for name in self._commands.queues if not self._options.queues or name in self._options.queues
             ],
+            python_commands=self._commands.names,
         )
         async with membership.joined(queues, capacity) as identity:
             self._has_served = True
@@ -230,7 +235,8 @@ class Dispatcher:
         while not self._stopping.is_set() and not self._is_dead.is_set():
             self._queue_news.clear()
             idle_rounds = idle_rounds + 1 if await self._discover(shared, fibers) else 0
-            if self._options.stops_when_idle and idle_rounds >= 3:
+            if self._options.stops_when_idle and idle_rounds >= IDLE_ROUNDS:
+                await self._look_at(lambda conn: self._tell_left(conn, shared))
                 self._stopping.set()
                 return
             await wait_for(self._queue_news, timedelta(seconds=0.3 if self._options.stops_when_idle else 30))
@@ -273,17 +279,25 @@ class Dispatcher:
 
     async def _discover(self, shared: Shared, fibers: asyncio.TaskGroup) -> bool:
         """Start the fibers of new queues; true when the worker is to stop when idle, and there is nothing to do."""
+        return await self._look_at(lambda conn: self._look(conn, shared, fibers))
+
+    async def _look_at(self, look: Callable[[AsyncConnection[Any]], Awaitable[bool]]) -> bool:
+        """What ``look`` says on a connection of its own; false if that fails, which is logged."""
         try:
             conn = await connect_async(self._dsn, name="catchment worker", settings=OURS)
             try:
                 with self._call(conn):
-                    return await self._look(conn, shared, fibers)
+                    return await look(conn)
             finally:
                 await conn.close()
         except (psycopg.Error, CatchmentError) as error:
             reason = str(error).strip()
             self._events.emit("connection.lost", f"discovery: {reason}", level=logging.WARNING, part="discovery")
             return False
+
+    async def _tell_left(self, conn: AsyncConnection[Any], shared: Shared) -> bool:
+        await self._left_work.tell(conn, shared.identity, [q.name for q in await self._own_queues(conn)])
+        return True
 
     async def _look(self, conn: AsyncConnection[Any], shared: Shared, fibers: asyncio.TaskGroup) -> bool:
         self._misfit = await migrate.find_misfit(conn)
@@ -295,7 +309,11 @@ class Dispatcher:
         for queue in queues:
             if queue.has_sql and queue.name not in self._states:
                 self._start_queue(queue, shared, fibers)
-        return self._options.stops_when_idle and await worker_store.is_idle(conn, [q.name for q in queues])
+        names = [queue.name for queue in queues]
+        if self._options.stops_when_idle:
+            return not await worker_store.has_work(conn, shared.identity, names)
+        await self._left_work.warn(conn, names)
+        return False
 
     def _start_queue(self, queue: worker_store.Queue, shared: Shared, fibers: asyncio.TaskGroup) -> None:
         state = QueueState(queue)

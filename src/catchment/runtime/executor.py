@@ -60,7 +60,7 @@ class Executor:
         limit: int = DEFAULT_LIMIT,
     ) -> None:
         self._commands = {command.name: command for command in commands}
-        self._middlewares = commands.middlewares
+        self._middlewares = {name: commands.middlewares_of(name) for name in commands.names}
         self._port = port
         self._metrics = metrics
         self._events = events
@@ -250,7 +250,12 @@ class Executor:
             if held.stop is not None:
                 raise asyncio.CancelledError
             arguments = command.payload.load(held.payload)
-            if command.executor == "async" and not command.wants_context and not self._middlewares and held.phase == 0:
+            if (
+                command.executor == "async"
+                and not command.wants_context
+                and held.phase == 0
+                and not self._middlewares[held.command]
+            ):
                 self._begin(held)
                 if not self._is_traced:
                     return self._outcomes.completed(held, await command.fn(**arguments))

@@ -1,9 +1,9 @@
-"""Calls one handler: with its context, in its thread, process or coroutine, and through the middlewares of the app."""
+"""Calls one handler: with its context, in its thread, process or coroutine, and through the middlewares of its app."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -23,7 +23,8 @@ _NO_SPAN: AbstractContextManager[object] = nullcontext()
 
 
 class HandlerCalls:
-    """``begin`` is called when a handler starts, which may be after a wait for a thread or a process."""
+    """``middlewares``: those of each command. ``begin`` is called when a handler starts, which may be after a wait for
+    a thread or a process."""
 
     def __init__(
         self,
@@ -31,7 +32,7 @@ class HandlerCalls:
         port: HandlerPort,
         pools: Pools,
         outcomes: Outcomes,
-        middlewares: Sequence[Middleware],
+        middlewares: Mapping[str, Sequence[Middleware]],
         begin: Callable[[Held], None],
     ) -> None:
         self._port = port
@@ -72,7 +73,7 @@ class HandlerCalls:
         call = self._caller(executor, command, held, fn, bound)
         try:
             with self.span(command, held):
-                value = await compose(self._middlewares, context, call)()
+                value = await compose(self._middlewares[command.name], context, call)()
             ending = self._outcomes.completed(held, value, context)
             if held.is_left:
                 return None

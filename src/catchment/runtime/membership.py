@@ -30,7 +30,7 @@ class AlreadyRunning(CatchmentError):
 class Membership:
     """``on_dead`` is called in the event loop when the database has declared the worker dead, ``on_hooks`` when after
     hooks are due, ``on_tick`` at each heartbeat. ``interrupted`` returns the tasks that ran when the worker failed;
-    ``python_queues`` are those whose Python commands it runs."""
+    ``python_queues`` are those whose Python commands it runs, ``python_commands`` the commands it has."""
 
     def __init__(
         self,
@@ -45,6 +45,7 @@ class Membership:
         report: Callable[[], worker_store.Capacity],
         interrupted: Callable[[], list[int]],
         python_queues: Sequence[str] = (),
+        python_commands: Sequence[str] = (),
     ) -> None:
         self._dsn = dsn
         self._options = options
@@ -56,6 +57,7 @@ class Membership:
         self._report = report
         self._interrupted = interrupted
         self._python_queues = python_queues
+        self._python_commands = python_commands
         self._ticked = time.monotonic()
 
     @asynccontextmanager
@@ -116,6 +118,7 @@ class Membership:
                     lease=options.lease,
                     has_lock=options.has_session_lock,
                     python_queues=self._python_queues,
+                    python_commands=self._python_commands,
                 )
                 if not options.is_single:
                     return identity

@@ -139,7 +139,15 @@ class WorkerPort:
             text = f"a worker of its queue has no command {command}: it was given back"
             self._warnings.append((task_id, text))
             self._news.set()
-            self._events.emit("command.unknown", text, level=logging.WARNING, id=task_id, command=command)
+            remedy = "start a worker with the app that defines it, on this queue too: catchment worker --app MODULE:APP"
+            self._events.emit(
+                "command.unknown",
+                f"task {task_id} is given back, and so are all of command {command}, which this worker does not have:"
+                f" {remedy}",
+                level=logging.WARNING,
+                id=task_id,
+                command=command,
+            )
 
     async def children(self, task_id: TaskId) -> list[Child]:
         """The children of a task, for its join."""

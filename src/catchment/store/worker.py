@@ -55,13 +55,17 @@ async def register(
     lease: timedelta,
     has_lock: bool,
     python_queues: Sequence[str] = (),
+    python_commands: Sequence[str] | None = None,
 ) -> WorkerIdentity:
     """Make this process known; its heartbeat takes the lock, or without one it lives by its lease alone.
-    ``python_queues``: those whose Python commands it runs."""
+    ``python_queues``: those whose Python commands it runs; ``python_commands``: which of them, None for all."""
     with translated():
         cursor = await conn.execute(
-            "select worker_id, lock_key from worker.register_worker(%s, %s, %s, %s, %s, %s)",
-            [name, queues, capacity, lease, has_lock, list(python_queues)],
+            "select worker_id, lock_key from worker.register_worker(%s, %s, %s, %s, %s, %s, %s)",
+            [
+                *(name, queues, capacity, lease, has_lock, list(python_queues)),
+                None if python_commands is None else list(python_commands),
+            ],
         )
         ((worker_id, lock_key),) = await cursor.fetchall()
     return WorkerIdentity(worker_id, lock_key)
@@ -199,13 +203,33 @@ async def record_warning(conn: AsyncConnection[Any], task_id: int, source: str, 
     await fetch_value_async(conn, "select worker.record_warning(%s, %s, %s)", task_id, source, message)
 
 
-async def is_idle(conn: AsyncConnection[Any], queues: list[str]) -> bool:
-    """Nothing ready, running or waiting on these queues? Tasks that are not due yet do not count."""
-    return await fetch_value_async(
-        conn,
-        "select not exists (select from worker.queues as q"
-        " where q.queue operator(pg_catalog.=) any (%s)"
-        " and (q.ready operator(pg_catalog.>) 0"
-        " or q.processing operator(pg_catalog.>) 0 or q.waiting operator(pg_catalog.>) 0))",
-        queues,
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Unsettled tasks of one command that a worker does not run now; ``handler`` is where Python defines it."""
+
+    reason: str
+    queue: str
+    command: str
+    handler: str | None
+    tasks: int
+
+
+async def has_work(conn: AsyncConnection[Any], identity: WorkerIdentity, queues: list[str]) -> bool:
+    """Is there anything that this worker can run now, or that is being run? Tasks that are not due do not count."""
+    return await fetch_value_async(conn, "select worker.has_work(%s, %s)", identity.worker_id, queues)
+
+
+async def work_left(conn: AsyncConnection[Any], identity: WorkerIdentity, queues: list[str]) -> list[Left]:
+    """What is unsettled on these queues, by the reason why this worker does not run it."""
+    cursor = await conn.execute(
+        "select reason, queue, command, handler, tasks from worker.work_left(%s, %s)", [identity.worker_id, queues]
     )
+    return [Left(*row) for row in await cursor.fetchall()]
+
+
+async def unserved_commands(conn: AsyncConnection[Any], most: int) -> list[Left]:
+    """Python commands that tasks wait for, and that no live worker has; looks at ``most`` tasks of a queue."""
+    cursor = await conn.execute(
+        "select 'no_handler', queue, command, handler, tasks from worker.unserved_commands(%s)", [most]
+    )
+    return [Left(*row) for row in await cursor.fetchall()]

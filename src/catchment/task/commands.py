@@ -1,8 +1,8 @@
-"""The commands and middlewares of one app."""
+"""The commands and middlewares of one app, or of several that are served together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -24,6 +24,7 @@ class Commands:
         self.middlewares: list[Middleware] = []
         self.collectors: list[Collector] = []
         self._queues: dict[str, QueueOptions] = {}
+        self._parts: dict[str, Commands] = {}
 
     def add(self, command: AnyCommand) -> None:
         """Take a command in; a second one of the same name is refused."""
@@ -42,6 +43,33 @@ class Commands:
             raise DefinitionRefused(f"queue {name} is described twice", hint="Describe each queue in one place.")
         self._queues[name] = options
 
+    def unite(self, place: str, part: Commands, places: dict[str, str]) -> None:
+        """Take in all commands of an app at ``place``; each keeps the middlewares of its app. ``places`` says where the
+        commands and queues of other apps came from."""
+        for command in part:
+            if command.name in self._by_name:
+                raise DefinitionRefused(
+                    f"command {command.name} is defined in {places[command.name]} and in {place}:"
+                    f" as {self._by_name[command.name].path} and as {command.path}",
+                    hint="Give one of them another name (@app.command(name=…)), or run a worker for each app.",
+                )
+            self.add(command)
+            self._parts[command.name] = part
+            places[command.name] = place
+        for name, options in part._queues.items():
+            if name in self._queues and self._queues[name] != options:
+                raise DefinitionRefused(
+                    f"queue {name} is described in {places[f'queue {name}']} and in {place}, in two ways",
+                    hint="Describe it in one of them: app.queue(…).",
+                )
+            self._queues[name] = options
+            places[f"queue {name}"] = place
+        self.collectors += [collector for collector in part.collectors if collector not in self.collectors]
+
+    def middlewares_of(self, name: str) -> Sequence[Middleware]:
+        """The middlewares of the app that has this command; later additions are seen."""
+        return self._parts.get(name, self).middlewares
+
     def get(self, name: str) -> AnyCommand:
         """The command of this name; raises ``CommandNotRegistered``."""
         try:
@@ -56,6 +84,11 @@ class Commands:
 
     def __len__(self) -> int:
         return len(self._by_name)
+
+    @property
+    def is_empty(self) -> bool:
+        """Is there nothing that a worker could run or show: no command, no queue, no collector?"""
+        return not (self._by_name or self._queues or self.collectors)
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
@@ -83,6 +116,20 @@ class Commands:
         return [definition(command) for command in self]
 
 
+def united(apps: Mapping[str, Commands]) -> Commands:
+    """The commands of several apps, given by where they are (``module:attribute``), for one worker.
+
+    Raises ``DefinitionRefused`` when two of them have a command of the same name, or describe a queue in two ways.
+    """
+    if len(apps) == 1:
+        return next(iter(apps.values()))
+    all_of_them = Commands()
+    places: dict[str, str] = {}
+    for place, part in apps.items():
+        all_of_them.unite(place, part, places)
+    return all_of_them
+
+
 def definition(command: AnyCommand) -> dict[str, Any]:
     """One command as ``worker.register_commands`` takes it."""
     options = command.options
@@ -91,6 +138,7 @@ def definition(command: AnyCommand) -> dict[str, Any]:
     return {
         "command": command.name,
         "queue": options.queue,
+        "handler_procedure": command.path,
         "join_procedure": None if join is None else path_of(join),
         "priority": options.priority,
         "max_attempts": options.max_attempts,

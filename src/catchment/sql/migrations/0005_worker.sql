@@ -11,6 +11,7 @@ create table if not exists worker.worker (
   seen_at             timestamptz not null,
   queues              text[] not null default '{}',
   python_queues       text[] not null default '{}',
+  python_commands     text[],
   available_capacity  integer,
   max_capacity        integer,
   memory_usage        real
@@ -18,7 +19,7 @@ create table if not exists worker.worker (
 comment on table worker.worker is
   'Live worker processes. Identity is the row, made at each start: never a pid or a host name, which are reused. '
   'lock_pid is the session that holds lock_key; without one the worker lives by its lease alone. python_queues: those '
-  'whose Python commands it runs.';
+  'whose Python commands it runs; python_commands: which of them it has, null for all.';
 
 create table if not exists worker.top (
   queue_id   integer primary key,

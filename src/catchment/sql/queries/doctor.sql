@@ -1,4 +1,7 @@
 -- doctor: what an operator should know, each with what to do. No rows: all is well.
+with unserved as (
+  select * from worker.unserved_commands()
+)
 select 'error' as level, coalesce('task ' || i.task_id, 'engine') as subject, i.rule || ': ' || i.problem as finding,
        'This is a defect of the engine: please report it with the output of "catchment task show".' as remedy
   from worker.check_invariants() as i
@@ -32,7 +35,18 @@ select 'warning', 'queue ' || q.queue,
   from worker.queues as q
  where q.ready > 0
    and not q.is_paused
-   and not exists (select from worker.worker as w where q.queue = any (w.queues))
+   and not exists (select
+                     from worker.worker as w
+                    where q.queue = any (w.queues)
+                      and w.lease_until > clock_timestamp())
+   and not exists (select from unserved as u where u.queue = q.queue)
+union all
+select 'warning', 'command ' || u.command,
+       format(case u.tasks when 1 then '%s task waits on queue %s, and no live worker has the command'
+                           else '%s tasks wait on queue %s, and no live worker has the command' end, u.tasks, u.queue),
+       format('Start a worker with the app that defines it%s: catchment worker --app MODULE:APP',
+              coalesce(' (' || u.handler || ')', ''))
+  from unserved as u
 union all
 select 'info', 'queue ' || q.queue, 'paused' || coalesce(' until ' || q.paused_until, ''),
        'catchment queue resume ' || q.queue
@@ -61,12 +75,13 @@ having count(*) > 0
 union all
 select 'warning', 'command ' || t.command,
        format('a worker of queue %s does not know it and gives its tasks back', t.queue),
-       'Run a worker whose app has the command: catchment worker --app MODULE:APP'
+       'Give every worker of this queue the app that has the command, or the command a queue of its own.'
   from worker.warning as w
   join worker.tasks as t on t.id = w.task_id
  where w.source = 'worker'
    and w.at > clock_timestamp() - interval '1 day'
    and t.state in ('pending', 'interrupted')
+   and not exists (select from unserved as u where u.command = t.command and u.queue = t.queue)
  group by t.command, t.queue
 union all
 select 'error', rtrim(format('upkeep %s %s', t.step, t.item)),

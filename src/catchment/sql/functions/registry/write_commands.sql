@@ -14,33 +14,35 @@ declare
   v_count integer;
 begin
   with wanted as (
-    select n.command, n.queue, n.join_procedure, coalesce(n.priority, 100) as priority,
+    select n.command, n.queue, n.handler_procedure, n.join_procedure, coalesce(n.priority, 100) as priority,
            coalesce(n.max_attempts, 1) as max_attempts, coalesce(n.retry_delay, '1 second') as retry_delay,
            coalesce(n.retry_factor, 2) as retry_factor, coalesce(n.retry_max_delay, '1 minute') as retry_max_delay,
            coalesce(n.retry_jitter, 0.1) as retry_jitter, n.timeout, n.dedup, coalesce(n.merge, '{}') as merge,
            n.on_failure, n.limit_key, n.max_running, n.rate, coalesce(n.rate_per, '1 second') as rate_per, n.description
       from jsonb_populate_recordset(null::worker.command_registry, p_commands) as n
   )
-  insert into worker.command_registry as c (command, queue, handler_kind, join_procedure, priority, max_attempts,
-                                            retry_delay, retry_factor, retry_max_delay, retry_jitter, timeout, dedup,
-                                            merge, on_failure, limit_key, max_running, rate, rate_per, description)
-  select w.command, w.queue, 'python', w.join_procedure, w.priority, w.max_attempts, w.retry_delay, w.retry_factor,
-         w.retry_max_delay, w.retry_jitter, w.timeout, w.dedup, w.merge, w.on_failure, w.limit_key,
+  insert into worker.command_registry as c (command, queue, handler_kind, handler_procedure, join_procedure, priority,
+                                            max_attempts, retry_delay, retry_factor, retry_max_delay, retry_jitter,
+                                            timeout, dedup, merge, on_failure, limit_key, max_running, rate, rate_per,
+                                            description)
+  select w.command, w.queue, 'python', w.handler_procedure, w.join_procedure, w.priority, w.max_attempts, w.retry_delay,
+         w.retry_factor, w.retry_max_delay, w.retry_jitter, w.timeout, w.dedup, w.merge, w.on_failure, w.limit_key,
          w.max_running, w.rate, w.rate_per, w.description
     from wanted as w
     left join worker.command_registry as o on o.command = w.command
    where o.command is null
       or p_overwrite
-     and (o.queue, o.join_procedure, o.priority, o.max_attempts, o.retry_delay, o.retry_factor, o.retry_max_delay,
-          o.retry_jitter, o.timeout, o.dedup, o.merge, o.on_failure, o.limit_key, o.max_running, o.rate, o.rate_per,
-          o.description)
+     and (o.queue, o.handler_procedure, o.join_procedure, o.priority, o.max_attempts, o.retry_delay, o.retry_factor,
+          o.retry_max_delay, o.retry_jitter, o.timeout, o.dedup, o.merge, o.on_failure, o.limit_key, o.max_running,
+          o.rate, o.rate_per, o.description)
          is distinct from
-         (w.queue, w.join_procedure, w.priority, w.max_attempts, w.retry_delay, w.retry_factor, w.retry_max_delay,
-          w.retry_jitter, w.timeout, w.dedup, w.merge, w.on_failure, w.limit_key, w.max_running, w.rate, w.rate_per,
-          w.description)
+         (w.queue, w.handler_procedure, w.join_procedure, w.priority, w.max_attempts, w.retry_delay, w.retry_factor,
+          w.retry_max_delay, w.retry_jitter, w.timeout, w.dedup, w.merge, w.on_failure, w.limit_key, w.max_running,
+          w.rate, w.rate_per, w.description)
    order by w.command
       on conflict (command) do update
-     set queue = excluded.queue, join_procedure = excluded.join_procedure, priority = excluded.priority,
+     set queue = excluded.queue, handler_procedure = excluded.handler_procedure,
+         join_procedure = excluded.join_procedure, priority = excluded.priority,
          max_attempts = excluded.max_attempts, retry_delay = excluded.retry_delay, retry_factor = excluded.retry_factor,
          retry_max_delay = excluded.retry_max_delay, retry_jitter = excluded.retry_jitter, timeout = excluded.timeout,
          dedup = excluded.dedup, merge = excluded.merge, on_failure = excluded.on_failure,
