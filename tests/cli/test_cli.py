@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from catchment.cli.app import load_app
+from catchment.cli.app import load_apps
 from tests.fixtures import spare
 from tests.fixtures.engine import Engine
 from tests.fixtures.worker import StartWorker, wait_until
@@ -155,7 +155,7 @@ def test_an_app_is_looked_for_though_the_folder_is_gone(tmp_path: Path, monkeypa
     monkeypatch.chdir(gone)
     gone.rmdir()
     with pytest.raises(typer.BadParameter, match="there is no module nowhere in this folder, which is gone"):
-        load_app("nowhere:app")
+        load_apps(["nowhere:app"])
 
 
 def test_paused_queue_stays_paused_through_a_restart(committed: Engine, cli: Run, start_worker: StartWorker) -> None:

@@ -67,11 +67,6 @@ def test_a_concurrency_of_a_queue_that_is_not_served_is_refused(committed: Engin
     assert "--concurrency two=3 names a queue that this worker does not serve; it serves: one" in said
 
 
-def test_a_second_app_is_refused(refused: Refused) -> None:
-    said = refused("--app", "shop.tasks:app", "--app", "mail.tasks:app", code=2)
-    assert "2 apps are given (shop.tasks:app, mail.tasks:app), expected one" in said
-
-
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
@@ -101,7 +96,9 @@ def test_a_module_that_the_app_imports_is_named_where_it_fails(
     refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "broken_app.py").write_text("import its_helper\n")
+    module = tmp_path / "broken_app.py"
+    module.write_text("import its_helper\n")
     (tmp_path / "its_helper.py").write_text("\n\nint('x')\n")
     said = refused("--app", "broken_app:app", code=1)
     assert f"ValueError: invalid literal for int() with base 10: 'x' ({tmp_path / 'its_helper.py'}, line 3)" in said
+    assert f"{module}, line 1: import its_helper {tmp_path / 'its_helper.py'}, line 3: int('x') hint:" in said

@@ -44,7 +44,8 @@ def test_a_page_that_says_something_else_is_caught(live_page: LivePage) -> None:
 def test_a_forked_command_is_a_program_of_the_shell(live_page: LivePage, tmp_path: Path, db: str) -> None:
     """It has the shell's folder, variables, pipes and jobs, and a signal for the job reaches it."""
     shell, log = live_page.shell, tmp_path / "worker.log"
-    (tmp_path / "here.py").write_text("import os\nfrom catchment import App\napp = App(os.environ['CATCHMENT_DSN'])\n")
+    text = "import os\nfrom catchment import App\napp = App(os.environ['CATCHMENT_DSN'])\n"
+    (tmp_path / "here.py").write_text(f"{text}@app.command\nasync def rest(): ...\n")
     assert shell.run("catchment queue list --json | grep -c maintenance") == "1\n"
     assert shell.run("CATCHMENT_DSN=host=/nowhere catchment doctor 2> said; echo $?; grep -c nowhere said") == "3\n1\n"
     for signal, code in (("TERM", 0), ("KILL", 137)):

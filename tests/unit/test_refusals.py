@@ -105,6 +105,7 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
         dsn=[*NO_TEXT, "nonsense", "no_such_option=5", "postgresql://a:b:c@[/"],
         queue=[*NO_NAME, None],
         pool_size=[*NO_COUNT, None],
+        imports=[*OBJECTS, *NUMBERS, None, "x", [5], ["a-b"], [".a"], [""]],
     ),
     "App.command": options(
         command,

@@ -1,50 +1,125 @@
-"""Finds the app that an option names. Its module is the user's: whatever that raises is reported with its line."""
+"""Finds the apps that a command line names. Their modules are the user's: what they raise is shown with its lines."""
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
-import sysconfig
-import traceback
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 import typer
 
-import catchment
+from catchment.cli import app_advice as advice
 from catchment.client.app import App
+from catchment.client.imports import ModuleMissing
 from catchment.commands.group import a_kind, said
 from catchment.errors import CatchmentError, RequestRefused
 from catchment.lake import EXTRA
+from catchment.store.connect import DSN_VARIABLE
+from catchment.task.commands import Commands, united
 
 
-def load_app(name: str) -> App:
-    """The app at ``module:attribute``; modules of the current directory are found."""
+class AppNotFound(RequestRefused):
+    """No app is where a command line says. The hint says what to type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apps:
+    """The apps that one worker serves, by where they are."""
+
+    by_place: dict[str, App]
+
+    def commands(self) -> Commands:
+        """All their commands, those of the modules in ``imports`` included."""
+        for place, app in self.by_place.items():
+            _load(place, app)
+        return united({place: app.commands for place, app in self.by_place.items()})
+
+    def dsn(self, option: str | None) -> str | None:
+        """The database to serve: of the option ``--dsn``, or of the apps if they name one, or of the environment."""
+        if option is not None and option != os.environ.get(DSN_VARIABLE):
+            return option
+        given = {app.given_dsn: place for place, app in self.by_place.items() if app.given_dsn is not None}
+        if len(given) > 1:
+            raise RequestRefused(
+                f"the apps {' and '.join(given.values())} name different databases: one worker serves one database",
+                hint="Run a worker for each, or say which one is served: --dsn …",
+            )
+        return next(iter(given), option)
+
+
+def find_apps(names: list[str], *, typed: str = "--app") -> Apps:
+    """The apps at these ``module:attribute``; ``typed`` is what comes before one on the command line.
+
+    Raises ``AppNotFound`` for a name that leads to no app, and ``RequestRefused`` for a module that cannot be imported
+    or an app without anything to run.
+    """
+    apps: dict[str, App] = {}
+    for name in names:
+        app = find_app(name, typed=typed)
+        if app not in apps.values():
+            apps[name] = app
+    return Apps(apps)
+
+
+def load_apps(names: list[str]) -> Apps:
+    """As ``find_apps``, for the option ``--app``: a wrong name is wrong usage."""
+    try:
+        return find_apps(names)
+    except AppNotFound as error:
+        raise typer.BadParameter(f"{error}. {error.hint}", param_hint="--app") from error
+
+
+def find_app(name: str, *, typed: str = "--app") -> App:
+    """The app at ``module:attribute``; modules of the current folder are found."""
+    if advice.is_file(name):
+        raise AppNotFound(f"{name!r} is a file, expected MODULE:APP", hint=advice.type_for_file(name, typed))
     module_name, _, attribute = name.partition(":")
-    if not module_name or not attribute:
-        raise typer.BadParameter(f"{name!r} is not MODULE:APP, such as shop.tasks:app", param_hint="--app")
-    if "" in module_name.split(".") or "/" in name or "\\" in name:
-        raise typer.BadParameter(
-            f"{name!r} is not MODULE:APP: write a module as in an import, such as shop.tasks:app for shop/tasks.py",
-            param_hint="--app",
+    if not all(part.isidentifier() for part in module_name.split(".")):
+        raise AppNotFound(
+            f"{name!r} is not MODULE:APP",
+            hint=f"Write the module as in an import: {typed} shop.tasks:app for app in shop/tasks.py.",
         )
-    loaded = _load_attribute(module_name, attribute)
+    module = _load_module(module_name, attribute, typed)
+    apps = advice.apps_of(module)
+    if not attribute:
+        raise AppNotFound(f"{name!r} is not MODULE:APP", hint=advice.type_one_of(module_name, apps, typed))
+    loaded = _read(module, attribute)
     if not isinstance(loaded, App):
-        raise typer.BadParameter(
-            f"{attribute} in {module_name} is {a_kind(loaded)}, expected a catchment.App", param_hint="--app"
+        what = f"is {a_kind(loaded)}" if loaded is not None else "is not there"
+        raise AppNotFound(
+            f"{attribute} in {module_name} {what}, expected a catchment.App",
+            hint=advice.type_one_of(module_name, apps, typed),
         )
     return loaded
 
 
-def _load_attribute(module_name: str, attribute: str) -> object:
-    module = _load_module(module_name)
+def _read(module: ModuleType, attribute: str) -> object:
     try:
         return getattr(module, attribute, None)
     except Exception as error:  # of a function __getattr__ of the module
-        raise RequestRefused(f"{attribute} of {module_name} cannot be read: {said(error)}") from error
+        raise RequestRefused(f"{attribute} of {module.__name__} cannot be read: {said(error)}") from error
 
 
-def _load_module(name: str) -> ModuleType:
+def _load(place: str, app: App) -> None:
+    """Import the rest of an app, and check that there is something to run."""
+    module_name = place.partition(":")[0]
+    try:
+        app.load()
+    except (KeyboardInterrupt, ModuleMissing):
+        raise
+    except BaseException as error:  # of a module of the user, sys.exit() included
+        raise _not_importable(f"a module that imports of {place} names", module_name, error) from error
+    if app.commands.is_empty:
+        raise RequestRefused(
+            f"{place} has no commands: there is nothing to run",
+            hint=advice.where_commands_are(sys.modules[module_name], place),
+        )
+
+
+def _load_module(name: str, attribute: str, typed: str) -> ModuleType:
     here = _folder()
     if here is not None and here not in sys.path:
         sys.path.insert(0, here)
@@ -55,17 +130,23 @@ def _load_module(name: str) -> ModuleType:
     except BaseException as error:  # sys.exit() included
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing is not None and f"{name}.".startswith(f"{missing}."):
-            raise typer.BadParameter(
-                f"there is no module {missing} in {here or 'this folder, which is gone,'} or on the path",
-                param_hint="--app",
+            also = "" if attribute else f"{name!r} is not MODULE:APP, and "
+            raise AppNotFound(
+                f"{also}there is no module {missing} in {here or 'this folder, which is gone,'} or on the path",
+                hint=advice.type_for_missing(name, typed),
             ) from error
         if name.partition(".lake.")[0] == "catchment" and missing in EXTRA.modules:
             raise EXTRA.missing(missing) from error
-        hint = error.hint if isinstance(error, CatchmentError) else None
-        raise RequestRefused(
-            f"module {name} cannot be imported: {said(error)}{_place(name, error)}",
-            hint=hint or f"Correct that line. For the whole traceback: python -c 'import {name}'",
-        ) from error
+        raise _not_importable(f"module {name}", name, error) from error
+
+
+def _not_importable(what: str, name: str, error: BaseException) -> RequestRefused:
+    place, lines = advice.user_lines(name, error)
+    hint = error.hint if isinstance(error, CatchmentError) else None
+    return RequestRefused(
+        "\n".join([f"{what} cannot be imported: {said(error)}{place}", *lines]),
+        hint=hint or f"Correct that line. For the whole traceback: python -c 'import {name}'",
+    )
 
 
 def _folder() -> str | None:
@@ -74,21 +155,3 @@ def _folder() -> str | None:
         return str(Path.cwd())
     except OSError:
         return None
-
-
-def _place(name: str, error: BaseException) -> str:
-    """The deepest line that is the user's: outside of libraries if there is one, else in the package of the app."""
-    if isinstance(error, SyntaxError) and error.filename is not None:
-        return f" ({error.filename}, line {error.lineno})"
-    libraries = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
-    ours = str(Path(catchment.__file__).parent)
-    place, rank = "", 0
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        file = frame.f_code.co_filename
-        if file.startswith((ours, "<")):
-            continue
-        is_in_package = str(frame.f_globals.get("__name__")).partition(".")[0] == name.partition(".")[0]
-        this = 2 if not file.startswith(libraries) else int(is_in_package)
-        if this >= rank:
-            place, rank = f" ({file}, line {line})", this
-    return place

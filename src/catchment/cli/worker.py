@@ -27,7 +27,8 @@ MOST_FIBERS = 10_000
 
 def worker(
     app: Annotated[
-        list[str] | None, typer.Option(metavar="MODULE:APP", help="Run the Python handlers of this app too.")
+        list[str] | None,
+        typer.Option(metavar="MODULE:APP", help="Run the Python handlers of this app too; may be given again."),
     ] = None,
     queue: Annotated[list[str] | None, typer.Option(help="Serve this queue only; may be given again.")] = None,
     concurrency: Annotated[
@@ -37,7 +38,10 @@ def worker(
         bool, typer.Option("--single", help="Exit at once if another worker runs a queue's top level.")
     ] = False,
     stop_when_idle: Annotated[
-        bool, typer.Option("--stop-when-idle", help="Exit when nothing is left to do; for tests and scripts.")
+        bool,
+        typer.Option(
+            "--stop-when-idle", help="Exit when nothing is left that this worker can run now, and say what is left."
+        ),
     ] = False,
     metrics_port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Show metrics to Prometheus here; METRICS_PORT does the same.")
@@ -55,8 +59,8 @@ def worker(
         **({} if metrics_port is None else {"metrics_port": metrics_port}),
     )
     _log_to_stderr(log_format, log_level)
-    commands = _load_commands(app or [])
-    where = find_dsn(dsn)
+    commands, chosen = _load_commands(app or [], dsn)
+    where = find_dsn(chosen)
     # Handlers that ask for a database, and the processes they start, get the one that is served here.
     os.environ[DSN_VARIABLE] = where
     with open_database(where, "catchment_worker") as conn:
@@ -93,18 +97,14 @@ def _read_concurrency(pairs: list[str]) -> dict[str, int]:
     return concurrency
 
 
-def _load_commands(names: list[str]) -> Commands | None:
-    if len(names) > 1:
-        raise typer.BadParameter(
-            f"{len(names)} apps are given ({', '.join(names)}), expected one: run a worker for each,"
-            " or define all commands on one app",
-            param_hint="--app",
-        )
+def _load_commands(names: list[str], dsn: str | None) -> tuple[Commands | None, str | None]:
+    """The commands of these apps, and the database to serve."""
     if not names:
-        return None
-    from catchment.cli.app import load_app  # with the client, which SQL handlers do without
+        return None, dsn
+    from catchment.cli.app import load_apps  # with the client, which SQL handlers do without
 
-    return load_app(names[0]).commands
+    apps = load_apps(names)
+    return apps.commands(), apps.dsn(dsn)
 
 
 def _log_to_stderr(log_format: str, log_level: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from catchment.client.connections import Connections
 from catchment.client.enqueue import AnyCommand, Lanes, prepare_batches, prepare_one, prepare_when
+from catchment.client.imports import Imports
 from catchment.client.register import Registrar
 from catchment.client.result import as_timeout
 from catchment.client.sync import SyncClient
@@ -38,18 +39,22 @@ class App:
 
     Without a ``dsn`` the environment variable ``CATCHMENT_DSN`` decides, and without that a server of our own is
     started; either way at the first use, never at import. ``queue`` is where commands go that name none. Connections
-    are kept for each event loop, at most ``pool_size``; ``async with app:`` closes them.
+    are kept for each event loop, at most ``pool_size``; ``async with app:`` closes them. ``imports`` names the modules
+    where further commands of the app live: workers and ``register`` import them, ``load`` does so elsewhere.
 
     ``app.sync`` has the same verbs for code without asyncio, see ``SyncClient``; ``app.commands`` are the commands of
     this app.
     """
 
-    def __init__(self, dsn: str | None = None, *, queue: str = "default", pool_size: int = 4) -> None:
+    def __init__(
+        self, dsn: str | None = None, *, queue: str = "default", pool_size: int = 4, imports: Iterable[str] = ()
+    ) -> None:
         check_name("queue", queue)
         self.commands = Commands()
         self._queue = queue
         self._connections = Connections(dsn, pool_size)
-        self._registrar = Registrar(self.commands)
+        self._imports = Imports(imports)
+        self._registrar = Registrar(self.commands, self._imports)
         self.sync = SyncClient(self._connections, self._registrar)
 
     async def __aenter__(self) -> App:
@@ -66,6 +71,18 @@ class App:
     def dsn(self) -> str:
         """The database this app uses; found, and if need be started, when it is first asked for."""
         return self._connections.dsn()
+
+    @property
+    def given_dsn(self) -> str | None:
+        """The ``dsn`` that this app was made with, or None."""
+        return self._connections.given
+
+    def load(self) -> None:
+        """Import the modules of ``imports``, so that ``commands`` has all commands.
+
+        Raises ``DefinitionRefused`` if there is no such module, and whatever a module raises.
+        """
+        self._imports.load()
 
     @overload
     def command(self, fn: Callable[P, R]) -> Command[P, R]: ...

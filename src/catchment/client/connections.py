@@ -37,7 +37,7 @@ class Connections:
     def __init__(self, dsn: str | None, size: int) -> None:
         check_count(size, name="pool_size")
         check_dsn(dsn)
-        self._dsn = dsn
+        self.given = dsn
         self._size = size
         self._lock = threading.Lock()
         self._found: str | None = None
@@ -49,7 +49,7 @@ class Connections:
         """The DSN given, or that of the environment, or of the embedded server, which is started."""
         with self._lock:
             if self._found is None:
-                self._found = find_dsn(self._dsn)
+                self._found = find_dsn(self.given)
             return self._found
 
     async def side(self) -> LoopSide:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from catchment.client.imports import Imports
 from catchment.errors import CommandNotRegistered
 from catchment.store import registry
 from catchment.store.foreign.caller import AsyncCaller, Caller
@@ -21,8 +22,9 @@ class Registrar:
     been rolled back.
     """
 
-    def __init__(self, commands: Commands) -> None:
+    def __init__(self, commands: Commands, imports: Imports) -> None:
         self._commands = commands
+        self._imports = imports
         self._known: set[str] = set()
         # The transaction that registered a command, by its name.
         self._unsure: dict[str, str | None] = {}
@@ -81,4 +83,5 @@ class Registrar:
         return [self._commands.queue_definition(command.options.queue)], [definition(command)]
 
     def _all(self) -> tuple[list[Definition], list[Definition]]:
+        self._imports.load()
         return self._commands.queue_definitions(), self._commands.definitions()

@@ -24,9 +24,10 @@ THREADS = 4
 
 
 def check_app(app: Any) -> None:
-    """Refuse what is no app."""
+    """Refuse what is no app; import the rest of one."""
     if not isinstance(app, App):
         raise RequestRefused(f"app is {shown(app)}, expected a catchment.App")
+    app.load()
 
 
 class PoolsHere(Pools):
