@@ -13,6 +13,7 @@ pytest_plugins = [
     "tests.fixtures.server",
     "tests.fixtures.engine",
     "tests.fixtures.worker",
+    "tests.fixtures.embedded",
     "tests.fixtures.restart",
     "tests.fixtures.register",
     "tests.fixtures.lake",

@@ -26,6 +26,7 @@ from pathlib import Path
 from catchment.store import embedded
 print(embedded.start(Path(sys.argv[1])), flush=True)
 sys.stdin.read()
+embedded.stop(Path(sys.argv[1]))
 """
 Use = Callable[[Path], "subprocess.Popen[str]"]
 
@@ -128,13 +129,6 @@ def test_threads_start_the_server_of_a_new_folder_together(folder: Path) -> None
     assert not _is_running(folder / "data")
 
 
-def test_processes_start_the_server_of_a_new_folder_together(folder: Path, use: Use) -> None:
-    processes = [use(folder / "data") for _ in range(4)]
-    dsns = {_dsn(process) for process in processes}
-    assert len(dsns) == 1
-    assert _answers(dsns.pop())
-
-
 @pytest.mark.parametrize(
     "name",
     ["with space", "d'a\"t$(touch x)`touch y`,%41;é\\ #&=?@+", "/".join(["long"] * 40)],
@@ -189,7 +183,11 @@ def test_a_first_start_that_was_killed_is_done_again(folder: Path, use: Use) -> 
     second = use(data)
     assert _answers(_dsn(second))
     _end(second)
-    assert sorted(path.name for path in data.glob(".catchment-*")) == [".catchment-start.lock", ".catchment-use.lock"]
+    assert sorted(path.name for path in data.glob(".catchment-*")) == [
+        ".catchment-keep.lock",
+        ".catchment-start.lock",
+        ".catchment-use.lock",
+    ]
 
 
 def test_files_that_came_into_a_folder_made_by_half_are_kept(folder: Path) -> None:

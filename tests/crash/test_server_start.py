@@ -23,7 +23,7 @@ def _answers(dsn: str) -> bool:
 
 def test_a_server_that_is_still_starting_is_waited_for(folder: Path) -> None:
     data = folder / "data"
-    embedded.start(data, stop_at_exit=False)
+    embedded.start(data)
     embedded.stop(data)
     starting = subprocess.Popen(["sleep", "3600"])
     lines = [starting.pid, data, 1, 5432, folder, "", "1 1", "starting"]
@@ -36,7 +36,7 @@ def test_a_server_that_is_still_starting_is_waited_for(folder: Path) -> None:
     later = threading.Timer(1, give_up)
     later.start()
     try:
-        assert _answers(embedded.start(data, stop_at_exit=False))
+        assert _answers(embedded.start(data))
     finally:
         later.join()
         starting.kill()
@@ -46,11 +46,11 @@ def test_a_server_that_is_still_starting_is_waited_for(folder: Path) -> None:
 def test_a_first_start_whose_initdb_was_killed_is_done_again(folder: Path) -> None:
     data = folder / "data"
     with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(embedded.start, data, stop_at_exit=False)
+        first = pool.submit(embedded.start, data)
         wait_until((data / ".catchment-making" / "base").exists)
         for process in psutil.Process().children():
             if process.name() == "initdb":
                 process.kill()
         with pytest.raises(ServerUnavailable, match="initdb"):
             first.result()
-    assert _answers(embedded.start(data, stop_at_exit=False))
+    assert _answers(embedded.start(data))

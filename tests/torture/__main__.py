@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=60, help="tasks a second")
     options = parser.parse_args()
     folder = make_folder("torture")
-    dsn = embedded.start(folder / "data", stop_at_exit=False)
+    dsn = embedded.start(folder / "data")
     problems = 0
     try:
         for seed in options.seeds:

@@ -28,6 +28,10 @@ app = lazy_app(
             "Run the handlers of all queues, or of some. SIGTERM and Ctrl-C let running tasks finish.",
         ),
         "enqueue": ("catchment.cli.task:enqueue", "Make a task and print its id."),
+        "psql": (
+            "catchment.cli.psql:psql",
+            "Open psql on the database. All other arguments are psql's: catchment psql -c 'select 1'.",
+        ),
         "doctor": (
             "catchment.cli.doctor:doctor",
             "Check the engine's rules and the health around it. Exit code 1 when something is wrong.",

@@ -8,9 +8,9 @@ from __future__ import annotations
 import inspect
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import typer
 from rich.default_styles import DEFAULT_STYLES
@@ -21,10 +21,12 @@ from typer.core import DEFAULT_MARKUP_MODE, TyperCommand, TyperGroup
 
 from catchment.errors import CatchmentError, DefinitionRefused
 
+F = TypeVar("F", bound=Callable[..., None])
 Places = Mapping[str, tuple[str, str]]
 _LONGEST = 500
 _TAG = re.compile(r"(\\*)\[([a-z#/@][^[]*?)\]")
 _NAME = re.compile(r"\w[\w-]*")
+_SETTINGS = "_context_settings"
 _PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
@@ -48,7 +50,7 @@ class LazyCommand(TyperCommand):
                 f"{self._place} is an async function, expected one that is not", hint="Let it call asyncio.run."
             )
         elif inspect.isroutine(loaded):
-            outer.command(self._title)(loaded)
+            outer.command(self._title, context_settings=getattr(loaded, _SETTINGS, None))(loaded)
         else:
             raise DefinitionRefused(f"{self._place} is {a_kind(loaded)}, expected a function or a typer.Typer")
         return make_readable(typer.main.get_group(outer).commands[self._title])
@@ -74,6 +76,12 @@ class LazyGroup(TyperGroup):
         self.help = readable(self.help)
         for name, (place, line) in self.places.items():
             self.add_command(LazyCommand(name, place, line))
+
+
+def passing_on(fn: F) -> F:
+    """Decorator of a command: arguments that it does not know are in the ``args`` of its context, as they are."""
+    setattr(fn, _SETTINGS, {"ignore_unknown_options": True, "allow_extra_args": True})
+    return fn
 
 
 def lazy_app(name: str, text: str, places: Places, *, group: type[LazyGroup] = LazyGroup) -> typer.Typer:

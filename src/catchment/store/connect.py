@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.conninfo import conninfo_to_dict
 
-from catchment.errors import RequestRefused, ServerUnavailable
+from catchment.errors import RequestRefused, SchemaMismatch, ServerUnavailable
 from catchment.model.check import check_count, check_text, is_text
+from catchment.model.release import VERSION
 from catchment.store import embedded
-from catchment.store.migrate import migrate
+from catchment.store.migrate import check_version, migrate
 
 DSN_VARIABLE = "CATCHMENT_DSN"
 PREPARE_VARIABLE = "CATCHMENT_PREPARE"
@@ -123,9 +126,27 @@ def find_dsn(dsn: str | None = None) -> str:
 
 
 def _up_to_date(dsn: str) -> str:
+    """Bring the schema of the embedded server up to date, unless it is."""
     with connect_ours(dsn) as conn:
-        migrate(conn)
+        try:
+            check_version(conn)
+        except SchemaMismatch:
+            # Those that come meanwhile wait for the first one, for as long as it takes.
+            with embedded.alone(), _folder_named():
+                migrate(conn)
     return dsn
+
+
+@contextmanager
+def _folder_named() -> Generator[None]:
+    try:
+        yield
+    except SchemaMismatch as error:
+        folder = embedded.default_folder()
+        raise SchemaMismatch(
+            f"this version of Catchment, {VERSION}, cannot use the data of the embedded server in {folder}: {error}",
+            hint=f"{error.hint} Or choose another folder with {embedded.DATA_VARIABLE}.",
+        ) from error
 
 
 def connect_ours(dsn: str, *, name: str = "catchment", seconds: int = CONNECT_SECONDS) -> Connection[Any]:
@@ -155,22 +176,32 @@ def connect_as(
     kind: type[S], dsn: str, *, name: str, settings: Mapping[str, str] = PARSED, seconds: int = CONNECT_SECONDS
 ) -> S:
     """As ``connect``, with a connection of this class; without settings one for handlers, whose time zone is theirs."""
-    try:
-        return kind.connect(dsn, **_options(dsn, name, settings, seconds))
-    except psycopg.OperationalError as error:
-        if _refuses_options(dsn, error):
-            return connect_as(kind, dsn, name=name, settings=settings, seconds=seconds)
-        raise _unavailable(error) from error
+    may_revive = embedded.is_default(dsn)
+    while True:
+        try:
+            return kind.connect(dsn, **_options(dsn, name, settings, seconds))
+        except psycopg.OperationalError as error:
+            if _refuses_options(dsn, error):
+                continue
+            if may_revive and embedded.revive(dsn):
+                may_revive = False
+                continue
+            raise _unavailable(error) from error
 
 
 async def connect_async_as(kind: type[A], dsn: str, *, name: str, settings: Mapping[str, str] = PARSED) -> A:
     """As ``connect_as``, in asyncio."""
-    try:
-        return await kind.connect(dsn, **_options(dsn, name, settings))
-    except psycopg.OperationalError as error:
-        if _refuses_options(dsn, error):
-            return await connect_async_as(kind, dsn, name=name, settings=settings)
-        raise _unavailable(error) from error
+    may_revive = embedded.is_default(dsn)
+    while True:
+        try:
+            return await kind.connect(dsn, **_options(dsn, name, settings))
+        except psycopg.OperationalError as error:
+            if _refuses_options(dsn, error):
+                continue
+            if may_revive and await asyncio.to_thread(embedded.revive, dsn):
+                may_revive = False
+                continue
+            raise _unavailable(error) from error
 
 
 def _unavailable(error: psycopg.OperationalError) -> ServerUnavailable:

@@ -6,19 +6,26 @@ folder within it, and moved into place when it is complete; the file that marks 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
+import stat
 import subprocess
 import tempfile
 import warnings
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 PREFIX = ".catchment-"
 """How the names begin that this package uses in the folder beside those of PostgreSQL."""
 
-_VERSION = "PG_VERSION"
+LOG = "log"
+SOCKETS = "catchment-sockets-"
+VERSION = "PG_VERSION"
 # The first one may be made by half, the second one is complete.
 _MAKING = f"{PREFIX}making"
 _MADE = f"{PREFIX}made"
@@ -50,40 +57,61 @@ class Programs:
         return cls(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION], TARGET_POSTGRES_VERSION)
 
     def run(self, where: Path, program: str, *arguments: str, keep: tuple[int, ...] = ()) -> None:
-        """Run a program in this folder, as its owner. Raises ``RuntimeError`` with what it says or has logged."""
-        log = where / "log"
-        logged = log.stat().st_size if log.exists() else 0
-        # PostgreSQL refuses to run as root.
-        owner = where.stat() if os.geteuid() == 0 else None
-        if owner:
-            _let_others_in(where, self.folder)
-        # A file, because a server that outlives the program would keep a pipe open.
+        """Run a program in this folder, as its owner. Raises ``RuntimeError`` with what it says."""
+        # A file, because a process that outlives the program would keep a pipe open.
         with tempfile.TemporaryFile() as output:
             try:
                 subprocess.run(  # noqa: S603 - the wheel's program, without a shell
                     [self.folder / program, *arguments],
-                    cwd=where,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     pass_fds=keep,
                     timeout=_LIMIT_SECONDS,
                     check=True,
-                    user=owner and owner.st_uid,
-                    group=owner and owner.st_gid,
-                    extra_groups=[] if owner else None,
+                    **self._as_owner(where),
                 )
             except subprocess.SubprocessError as error:
                 output.seek(0)
-                raise RuntimeError(f"{program} failed: {_last_words(log, logged) or output.read().decode()}") from error
+                raise RuntimeError(f"{program} failed: {output.read().decode(errors='replace')}") from error
+
+    def start(
+        self, where: Path, program: str, *arguments: str, before: Callable[[], None] | None
+    ) -> subprocess.Popen[bytes]:
+        """Start a program in this folder, as its owner, which logs to a file there. ``before`` is called in the new
+        process."""
+        with (where / LOG).open("ab") as log:
+            if os.geteuid() == 0:
+                os.fchown(log.fileno(), where.stat().st_uid, where.stat().st_gid)
+            return subprocess.Popen[bytes](
+                [self.folder / program, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=before,
+                **self._as_owner(where),
+            )
+
+    def _as_owner(self, where: Path) -> dict[str, Any]:
+        if os.geteuid() != 0:
+            return {"cwd": where}
+        # PostgreSQL refuses to run as root.
+        _let_others_in(where, self.folder)
+        owner = where.stat()
+        return {"cwd": where, "user": owner.st_uid, "group": owner.st_gid, "extra_groups": []}
 
 
-def _last_words(log: Path, logged: int) -> str:
-    """What a server has logged since, as far as it matters."""
-    if not log.exists():
-        return ""
-    with log.open(encoding="utf-8", errors="replace") as file:
-        file.seek(logged)
+def logged(where: Path) -> int:
+    """How much the server has logged by now."""
+    log = where / LOG
+    return log.stat().st_size if log.exists() else 0
+
+
+def last_words(where: Path, since: int) -> str:
+    """What the server has logged since, as far as it matters."""
+    with (where / LOG).open(encoding="utf-8", errors="replace") as file:
+        file.seek(since)
         lines = file.read().splitlines()
     return " ".join(([line for line in lines if "FATAL" in line or "HINT" in line] or lines)[-_SHOWN_LINES:])
 
@@ -97,7 +125,7 @@ def refuse_others(where: Path, *, unless: str) -> None:
 
 def _others(where: Path) -> list[str]:
     names = [entry.name for entry in where.iterdir()]
-    return [] if _VERSION in names else sorted(name for name in names if not name.startswith(PREFIX))
+    return [] if VERSION in names else sorted(name for name in names if not name.startswith(PREFIX))
 
 
 def _refuse(others: list[str]) -> None:
@@ -109,11 +137,11 @@ def ensure(where: Path, programs: Programs, lock: int) -> None:
 
     Only under the lock, which initdb inherits: it may outlive a process that is killed.
     """
-    if not (where / _VERSION).exists():
+    if not (where / VERSION).exists():
         if not (where / _MADE).exists():
             _make(where, programs, lock)
         _move_into_place(where)
-    version = (where / _VERSION).read_text().strip()
+    version = (where / VERSION).read_text().strip()
     if version != str(programs.version):
         raise RuntimeError(f"its data are those of PostgreSQL {version}, the embedded one is {programs.version}")
 
@@ -139,7 +167,7 @@ def _make(where: Path, programs: Programs, lock: int) -> None:
 
 def _move_into_place(where: Path) -> None:
     made = where / _MADE
-    for entry in sorted(made.iterdir(), key=lambda entry: entry.name == _VERSION):
+    for entry in sorted(made.iterdir(), key=lambda entry: entry.name == VERSION):
         place = where / entry.name
         if place.is_symlink() or place.exists():
             raise RuntimeError(f"{place} is in the way of a new data directory")
@@ -152,16 +180,30 @@ def can_have_socket(folder: Path) -> bool:
     return is_plain(folder) and len(str(folder / ".s.PGSQL.65535")) <= _SOCKET_LIMIT
 
 
-def make_elsewhere(prefix: str, *, owner: Path) -> Path:
-    """A new private folder for a socket, among temporary files, for the owner of a data directory."""
-    folder = Path(tempfile.mkdtemp(prefix=prefix))
-    if os.geteuid() == 0 or not can_have_socket(folder):
-        # Where every user may enter, and the path is short.
-        folder.rmdir()
-        folder = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp"))
-    if os.geteuid() == 0:
-        shutil.chown(folder, owner.stat().st_uid, owner.stat().st_gid)
+def sockets_elsewhere(where: Path) -> Path:
+    """A private folder for the socket of a data directory that cannot have it: always the same one, so that a client
+    finds the server again after a restart."""
+    # Where every user may enter, and the path is short, whatever TMPDIR says.
+    name = hashlib.sha256(os.fsencode(where)).hexdigest()[:16]
+    folder = Path("/tmp") / f"{SOCKETS}{where.stat().st_uid}-{name}"  # noqa: S108 - checked below
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+        if os.geteuid() == 0:
+            os.chown(folder, where.stat().st_uid, where.stat().st_gid)
+    there = folder.lstat()
+    if not stat.S_ISDIR(there.st_mode) or there.st_uid != where.stat().st_uid or there.st_mode & 0o077:
+        raise RuntimeError(f"{folder}, the folder for its socket, is not a private folder of its owner")
     return folder
+
+
+def remove_sockets(sockets: str, port: str) -> None:
+    """After the end of a server: its folder among temporary files goes, if it has one."""
+    folder = Path(sockets)
+    if folder.name.startswith(SOCKETS):
+        with suppress(OSError):
+            for name in (f".s.PGSQL.{port}", f".s.PGSQL.{port}.lock"):
+                (folder / name).unlink(missing_ok=True)
+            folder.rmdir()
 
 
 def _give_to_server_user(*folders: Path) -> None:

@@ -15,12 +15,16 @@ from catchment.store.migrate import migrate
 
 
 @pytest.fixture(scope="session")
-def catchment_dsn(tmp_path_factory: pytest.TempPathFactory) -> str:
+def catchment_dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A database with the schema, on an embedded server of this test run. Override it to use another one."""
-    dsn = embedded.start(tmp_path_factory.mktemp("catchment") / "postgres")
-    with connect(dsn) as conn:
-        migrate(conn)
-    return dsn
+    folder = tmp_path_factory.mktemp("catchment") / "postgres"
+    dsn = embedded.start(folder)
+    try:
+        with connect(dsn) as conn:
+            migrate(conn)
+        yield dsn
+    finally:
+        embedded.stop(folder)
 
 
 @pytest.fixture
