@@ -24,7 +24,7 @@ by `docs/generate_reference.py` from the docstrings: change those."""
 
 GROUPS = {
     "Define and ask": ["App", "Command", "Retry", "Limit", "SyncClient", "TaskId", "TaskInfo", "TaskState"],
-    "In a handler": ["Context", "Child", "RetryLater", "GiveUp"],
+    "In a handler": ["Context", "Child", "RetryLater", "GiveUp", "Snoozed"],
     "Connect and install": ["connect", "migrate"],
     "catchment.schema": catchment.schema.__all__,
     "catchment.commands": [n for n in catchment.commands.__all__ if inspect.isroutine(getattr(catchment.commands, n))],

@@ -12,7 +12,8 @@ CatchmentError
 │   ├── NotRetryable            CM008
 │   ├── TaskNotFound            CM009
 │   ├── CommandNameTaken        CM013
-│   └── ScheduleRefused         CM016
+│   ├── ScheduleRefused         CM016
+│   └── SnoozeRefused           CM040
 ├── DefinitionRefused           a command cannot be defined as written
 ├── ResultMissing               there is no result to return
 │   ├── TaskFailed
@@ -41,12 +42,14 @@ CatchmentError
 │   └── RefreshTimeout          a refresh is not over yet; also a TimeoutError
 └── ServerUnavailable           no PostgreSQL could be reached or started
     └── OutcomeUnknown          a call had no answer: it may or may not have taken effect
+
+Besides, Snoozed ends an attempt. It is no error, and no Exception: handlers that catch those must not catch it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 LONGEST = timedelta(days=36_525)
@@ -118,6 +121,10 @@ class WriteRefused(RequestRefused):
 
 class NotRetryable(RequestRefused):
     """``CM008``: the task is in no state to be retried, or not by itself."""
+
+
+class SnoozeRefused(RequestRefused):
+    """``CM040``: a task cannot sleep until this time, or for so long; or there is no handler to end."""
 
 
 class TaskNotFound(RequestRefused):
@@ -226,13 +233,17 @@ class Steering(CatchmentError):
 class RetryLater(Steering):
     """Raised by a handler: fail this attempt and try again after ``delay`` (seconds, or a timedelta).
 
-    It counts as a failed attempt: when ``max_attempts`` is used up, the task fails. A negative delay is zero. Raises
+    It counts as a failed attempt: when ``max_attempts`` is used up, the task fails. With ``uses_attempt=False`` it does
+    not: the task snoozes, as by ``ctx.snooze``, and can do so without end. A negative delay is zero. Raises
     ``RequestRefused`` for one that is not a number, or more than 100 years.
     """
 
-    def __init__(self, delay: timedelta | float, reason: str = "") -> None:
+    def __init__(self, delay: timedelta | float, reason: str = "", *, uses_attempt: bool = True) -> None:
         self.delay = _as_delay(delay)
         self.reason = _as_text(reason)
+        if not isinstance(uses_attempt, bool):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+            raise RequestRefused(f"uses_attempt of a RetryLater is {shown(uses_attempt)}, expected True or False")
+        self.uses_attempt = uses_attempt
         super().__init__(self.reason or f"to be tried again in {self.delay.total_seconds():g} s")
 
 
@@ -242,6 +253,22 @@ class GiveUp(Steering):
     def __init__(self, reason: str) -> None:
         self.reason = _as_text(reason)
         super().__init__(self.reason)
+
+
+class Snoozed(BaseException):
+    """Raised by ``ctx.snooze`` and ``ctx.sleep_until``: the attempt ends here, and its task runs again later.
+
+    Not an ``Exception``, so that ``except Exception`` in a handler does not catch it. It has ``delay``, or ``until``,
+    and ``reason``.
+    """
+
+    def __init__(self, *, delay: timedelta | None = None, until: datetime | None = None, reason: str = "") -> None:
+        self.delay = delay
+        self.until = until
+        self.reason = _as_text(reason)
+        seconds = (delay or timedelta()).total_seconds()
+        when = f"for {seconds:g} s" if until is None else f"until {until.isoformat()}"
+        super().__init__(f"snoozes {when}" + (f": {self.reason}" if self.reason else ""))
 
 
 def _as_delay(value: Any) -> timedelta:
@@ -392,5 +419,6 @@ BY_SQLSTATE: Mapping[str, type[CatchmentError]] = {
     "CM014": TableRefused,
     "CM015": PublishVetoed,
     "CM016": ScheduleRefused,
+    "CM040": SnoozeRefused,
 }
 """The class of each SQLSTATE that the functions of the engine raise."""

@@ -16,6 +16,7 @@ LATE_VERBS = {
     "spawn": """select worker.complete_task(%s, %s, p_spawns => '[{"command": "work", "payload": {}}]')""",
     "fail": "select worker.fail_task(%s, %s, '{}')",
     "release": "select worker.release_task(%s, %s)",
+    "snooze": "select worker.snooze_task(%s, %s, worker.now())",
     "progress": "select worker.report_progress(%s, %s, '{}')",
 }
 # What the workers and operators do for all.
@@ -93,4 +94,6 @@ offspring = st.builds(
     st.sampled_from(["wait", "wait", "cancel_siblings"]),
     st.lists(request, max_size=2),
 )
-fate = st.one_of(offspring, offspring, st.sampled_from(["complete", "complete", "fail", "give up", "release"]))
+fate = st.one_of(
+    offspring, offspring, st.sampled_from(["complete", "complete", "fail", "give up", "release", "snooze"])
+)

@@ -13,8 +13,8 @@ from psycopg.rows import class_row
 SETTLED = frozenset({"completed", "failed", "cancelled"})
 # Everything a run can write; the registries stay.
 DATA = [
-    *("task", "ready", "running", "blocked", "scope", "outcome", "attempt", "pending_key", "cancel_request"),
-    *("after_call", "warning", "lane", "arrival", "gate", "gate_arrival", "worker", "sleeper"),
+    *("task", "ready", "running", "blocked", "scope", "outcome", "attempt", "snoozed", "pending_key"),
+    *("cancel_request", "after_call", "warning", "lane", "arrival", "gate", "gate_arrival", "worker", "sleeper"),
 ]
 
 
@@ -40,7 +40,7 @@ class Task:
     @property
     def is_at_work(self) -> bool:
         """It has started and is not done: its lane is its own until it settles."""
-        return self.state in ("processing", "waiting", "interrupted") or self.waits_for == "retry"
+        return self.state in ("processing", "waiting", "interrupted") or self.waits_for in ("retry", "snooze")
 
 
 Look = dict[int, Task]

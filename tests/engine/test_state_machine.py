@@ -300,12 +300,16 @@ class Histories(RuleBasedStateMachine):
                 verb, arguments = "fail_task", (Jsonb({"kind": "probe", "message": fate, "retryable": fate == "fail"}),)
             case "release":
                 verb = "release_task"
+            case "snooze":
+                verb, arguments = "snooze_task", (self.clock + timedelta(minutes=3),)
             case _:
                 raise AssertionError(fate)
         statement = f"select worker.{verb}(%s, %s{', %s' * len(arguments)})"
         conn = self.worker_conns[self.owner[task_id]]
-        if self.ask(conn, statement, task_id, self.held[task_id], *arguments) is not None:
+        state = self.ask(conn, statement, task_id, self.held[task_id], *arguments)
+        if state is not None:
             self.drop(task_id)
+            assert fate != "snooze" or state in ("pending", "cancelled"), f"task {task_id} is {state} after a snooze"
         else:
             assert isinstance(fate, Offspring), f"{verb} was refused to the holder of task {task_id}"
 

@@ -88,6 +88,12 @@ def release(conn: Connection[Any], world: World, side: int) -> None:
 
 
 @verb
+def snooze(conn: Connection[Any], world: World, side: int) -> None:
+    for claim in world.held[side][-1:]:
+        conn.execute("select worker.snooze_task(%s, %s, worker.now() + interval '1 minute')", claim)
+
+
+@verb
 def claim(conn: Connection[Any], world: World, side: int) -> None:
     for queue in ("flow", "line"):
         sql = "select id, fence from worker.claim_tasks(%s, array[%s], 5)"

@@ -369,8 +369,8 @@ CREATE TABLE worker.blocked (
     CONSTRAINT blocked_behind_task CHECK (((wait_id IS NOT NULL) = (reason = ANY (ARRAY['serial'::text, 'follow_up'::text, 'merged'::text])))),
     CONSTRAINT blocked_in_lane CHECK (((reason <> ALL (ARRAY['lane'::text, 'limit'::text])) OR (lane IS NOT NULL))),
     CONSTRAINT blocked_phase_is_known CHECK ((phase = ANY (ARRAY[0, 1, 2]))),
-    CONSTRAINT blocked_reason_is_known CHECK ((reason = ANY (ARRAY['scheduled'::text, 'retry'::text, 'lane'::text, 'serial'::text, 'follow_up'::text, 'merged'::text, 'limit'::text]))),
-    CONSTRAINT blocked_until_due CHECK (((due_at IS NOT NULL) = (reason = ANY (ARRAY['scheduled'::text, 'retry'::text]))))
+    CONSTRAINT blocked_reason_is_known CHECK ((reason = ANY (ARRAY['scheduled'::text, 'retry'::text, 'snooze'::text, 'lane'::text, 'serial'::text, 'follow_up'::text, 'merged'::text, 'limit'::text]))),
+    CONSTRAINT blocked_until_due CHECK (((due_at IS NOT NULL) = (reason = ANY (ARRAY['scheduled'::text, 'retry'::text, 'snooze'::text]))))
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
 ALTER TABLE worker.blocked OWNER TO catchment_owner;
@@ -565,6 +565,15 @@ CREATE UNLOGGED TABLE worker.sleeper (
     kind "char" NOT NULL
 );
 ALTER TABLE worker.sleeper OWNER TO catchment_owner;
+CREATE TABLE worker.snoozed (
+    task_id bigint NOT NULL,
+    times integer NOT NULL,
+    until timestamp with time zone NOT NULL,
+    at timestamp with time zone NOT NULL,
+    reason text
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
+ALTER TABLE worker.snoozed OWNER TO catchment_owner;
 ALTER TABLE worker.task ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME worker.task_id_seq
     START WITH 1
@@ -614,7 +623,10 @@ CREATE VIEW worker.tasks AS
     p.due_at,
     p.progress,
     p.result,
-    p.error AS error_detail
+    p.error AS error_detail,
+    COALESCE(( SELECT z.times
+           FROM worker.snoozed z
+          WHERE (z.task_id = t.id)), 0) AS snoozes
    FROM ((( SELECT r.id,
                 CASE r.rank
                     WHEN 0 THEN 'interrupted'::text
@@ -829,6 +841,8 @@ ALTER TABLE ONLY worker.scope
     ADD CONSTRAINT scope_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY worker.sleeper
     ADD CONSTRAINT sleeper_pkey PRIMARY KEY (queue_id, tier, worker_id, kind);
+ALTER TABLE ONLY worker.snoozed
+    ADD CONSTRAINT snoozed_pkey PRIMARY KEY (task_id);
 ALTER TABLE ONLY worker.task
     ADD CONSTRAINT task_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY worker.top
@@ -909,6 +923,7 @@ GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_read;
 GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.check_payload(p_command text, p_payload jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.check_schedule() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.check_snooze(p_until timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.check_time(p_at timestamp with time zone, p_column text, p_hint text, p_code text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_error(p_scope worker.scope) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_info(p_id bigint) FROM PUBLIC;
@@ -950,6 +965,7 @@ GRANT SELECT ON TABLE worker.schedule TO catchment_read;
 GRANT SELECT ON TABLE worker.schedule TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.due_schedules() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.due_schedules() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.end_by_snooze(p_until timestamp with time zone, p_reason text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.end_joins(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.end_scopes(p_ids bigint[], p_states text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.enforce_no_grandchildren() FROM PUBLIC;
@@ -1156,6 +1172,13 @@ REVOKE ALL ON FUNCTION worker.signal_backends(p_step text, p_pids integer[], p_s
 GRANT ALL ON FUNCTION worker.signal_backends(p_step text, p_pids integer[], p_since timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.sleep_until(p_at timestamp with time zone, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.sleep_until(p_at timestamp with time zone, p_reason text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.snooze(p_delay interval, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.snooze(p_delay interval, p_reason text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.snooze_task(p_task_id bigint, p_fence bigint, p_until timestamp with time zone, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.snooze_task(p_task_id bigint, p_fence bigint, p_until timestamp with time zone, p_reason text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.snoozed_until(p_error jsonb, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE worker.spawn(IN p_command text, IN p_payload jsonb, IN p_parent_id bigint, IN p_priority integer, IN p_child_mode text, IN p_on_child_failure text, IN p_scheduled_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.spawn(IN p_command text, IN p_payload jsonb, IN p_parent_id bigint, IN p_priority integer, IN p_child_mode text, IN p_on_child_failure text, IN p_scheduled_at timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.spawn_child(p_command text, p_payload jsonb, p_parent_id bigint, p_priority integer, p_child_mode text, p_on_child_failure text, p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
@@ -1225,6 +1248,8 @@ GRANT SELECT ON TABLE worker.migration TO catchment_worker;
 GRANT SELECT ON TABLE worker.migration TO catchment_enqueue;
 GRANT SELECT ON TABLE worker.queues TO catchment_read;
 GRANT SELECT ON TABLE worker.queues TO catchment_worker;
+GRANT SELECT ON TABLE worker.snoozed TO catchment_read;
+GRANT SELECT ON TABLE worker.snoozed TO catchment_worker;
 GRANT SELECT ON TABLE worker.tasks TO catchment_read;
 GRANT SELECT ON TABLE worker.tasks TO catchment_worker;
 GRANT SELECT(id) ON TABLE worker.tasks TO catchment_enqueue;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
@@ -15,6 +16,7 @@ from psycopg.types.json import Jsonb
 from catchment import App, Child, Context, GiveUp, RequestRefused
 from catchment.testing import drain, drain_async
 from tests.fixtures.engine import Engine
+from tests.sql.support import stop_clock
 
 
 @pytest.fixture
@@ -301,3 +303,19 @@ def test_a_handler_cannot_commit_the_transaction_of_the_test(app: App, engine: E
     tasks = [enqueue_python(app, engine, name) for name in ("commit", "commit_plainly")]
     assert drain(app, engine.conn) == {"failed": 2}
     assert all("commit()" in engine.task(task)["error_detail"]["message"] for task in tasks)
+
+
+def test_a_task_that_snoozes_stays_pending_until_the_clock_is_moved(app: App, engine: Engine) -> None:
+    stop_clock(engine, "2030-01-01 00:00:00+00")
+
+    @app.command(queue="work")
+    async def open_shop(ctx: Context) -> int:
+        await ctx.sleep_until(datetime(2030, 1, 2, tzinfo=UTC))
+        return ctx.attempt
+
+    task = enqueue_python(app, engine, "open_shop")
+    assert drain(app, engine.conn) == {"pending": 1}
+    assert engine.task(task)["waits_for"] == "snooze"
+    stop_clock(engine, "2030-01-02 00:00:00+00")
+    assert drain(app, engine.conn) == {"completed": 1}
+    assert engine.task(task)["result"] == 2

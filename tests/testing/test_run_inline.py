@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -269,3 +269,28 @@ def test_inside_an_event_loop_the_twin_is_to_be_used(app: App) -> None:
         return await run_inline_async(app, leaf)
 
     assert asyncio.run(test()).result == 1
+
+
+def test_a_task_that_snoozes_goes_on_at_once_and_its_clock_is_put_forward(app: App) -> None:
+    opens = datetime.now(UTC) + timedelta(days=1)
+
+    @app.command
+    async def open_shop(ctx: Context) -> int:
+        if ctx.attempt == 1:
+            await ctx.snooze(5)
+        await ctx.sleep_until(opens)
+        if ctx.attempt < 4:
+            raise RetryLater(60, uses_attempt=False)
+        return ctx.attempt
+
+    run = run_inline(app, open_shop)
+    assert (run.state, run.result, run.attempt, run.snoozes) == (TaskState.COMPLETED, 4, 4, 3)
+
+
+def test_a_task_that_snoozes_for_ever_is_found_out(app: App) -> None:
+    @app.command
+    async def wait(ctx: Context) -> None:
+        await ctx.snooze(5)
+
+    with pytest.raises(RequestRefused, match="wait has snoozed 1000 times"):
+        run_inline(app, wait)

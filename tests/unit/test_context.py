@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
@@ -11,7 +12,7 @@ from typing import Any, cast
 import pytest
 from psycopg import AsyncConnection, Connection
 
-from catchment import App, ArgumentsInvalid, CancelRequested, Context, RequestRefused, ScopeClosed
+from catchment import App, ArgumentsInvalid, CancelRequested, Context, RequestRefused, ScopeClosed, Snoozed
 
 app = App()
 
@@ -285,3 +286,27 @@ def test_figures_with_many_names_cost_the_same_each() -> None:
     """If each cost as much as there are already, sixteen times as many would take 256 times as long."""
     few = min(_seconds_of_info(1_500) for _ in range(3))
     assert _seconds_of_info(24_000) < 80 * few
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_snooze_leaves_the_handler_and_is_no_exception(is_async: bool) -> None:
+    context = Context.local(is_async=is_async)
+    with pytest.raises(Snoozed) as caught:
+        context.snooze(90, "no answer yet")  # type: ignore[unused-coroutine] # pyright: ignore[reportUnusedCoroutine]
+    assert not isinstance(caught.value, Exception)
+    assert (caught.value.delay, caught.value.until) == (timedelta(seconds=90), None)
+    assert str(caught.value) == "snoozes for 90 s: no answer yet"
+    assert context.snoozed is caught.value
+
+
+async def _sleep(context: Context, when: datetime) -> str:
+    await context.sleep_until(when)
+    return "awake"
+
+
+def test_sleep_until_returns_when_the_time_has_come() -> None:
+    now = datetime.now(UTC)
+    assert asyncio.run(_sleep(Context.local(), now - timedelta(seconds=1))) == "awake"
+    with pytest.raises(Snoozed) as caught:
+        asyncio.run(_sleep(Context.local(), now + timedelta(hours=1)))
+    assert caught.value.until == now + timedelta(hours=1)

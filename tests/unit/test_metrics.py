@@ -21,7 +21,8 @@ def test_a_claim_counts_with_its_size_and_its_time() -> None:
 
 def test_a_sql_handler_counts_by_the_state_it_left() -> None:
     metrics = Metrics()
-    for state in ("completed", "waiting", "cancelled", "lost", "pending", "failed"):
+    for state in ("completed", "waiting", "cancelled", "lost", "pending", "failed", "snoozed"):
         metrics.processed(state, 0.1)
     assert (metrics.completed, metrics.cancelled, metrics.fenced_writes, metrics.failed["sql"]) == (2, 1, 1, 2)
-    assert metrics.task_seconds.count == 6
+    assert metrics.snoozed == 1
+    assert metrics.task_seconds.count == 7

@@ -161,7 +161,11 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
         rate=NO_COUNT,
         per=[*NO_TIMEDELTA, dt.timedelta(), None],
     ),
-    "RetryLater": options(RetryLater, delay=[*OBJECTS, "5", NAN, INF, HUGE, 2**63, True, None, dt.timedelta.max]),
+    "RetryLater": options(
+        lambda **given: RetryLater(**{"delay": 1, **given}),
+        delay=[*OBJECTS, "5", NAN, INF, HUGE, 2**63, True, None, dt.timedelta.max],
+        uses_attempt=[*OBJECTS, *BAD_TEXTS, 5, 0, "no", None],
+    ),
     "Context.local": options(
         Context.local,
         command=[*NO_TEXT, None],
@@ -178,6 +182,10 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
     "Context.spawn_sibling": options(lambda **given: context().spawn_sibling("x", **given), **WHEN, payload=NO_PAYLOAD),
     "Context.follow_up": options(
         lambda **given: context().follow_up("x", **given), **WHEN, payload=NO_PAYLOAD, lane=[*NO_TEXT, ""]
+    ),
+    "Context.snooze": options(context().snooze, delay=[*NO_DURATION, None]),
+    "Context.sleep_until": options(
+        context().sleep_until, when=[*NO_TIME, None, dt.datetime.max, dt.datetime(2200, 1, 1, tzinfo=dt.UTC)]
     ),
     "Context.spawn_many": options(
         lambda **given: context().spawn_many("x", **{"payloads": [{}], **given}),
@@ -257,7 +265,7 @@ def test_the_table_has_every_argument() -> None:
     for owner, members in {App: ["command", "queue"], SyncClient: ["enqueue", "enqueue_many", "result"]}.items():
         for member in members:
             _all_tested(f"{owner.__name__}.{member}", getattr(owner, member), tested)
-    for member in ("local", "scope", "spawn", "spawn_sibling", "follow_up", "spawn_many"):
+    for member in ("local", "scope", "spawn", "spawn_sibling", "follow_up", "spawn_many", "snooze", "sleep_until"):
         _all_tested(f"Context.{member}", getattr(Context, member), tested)
     for made in (App, Retry, Limit, RetryLater, catchment.connect, catchment.migrate):
         _all_tested(made.__name__, made, tested)

@@ -7,7 +7,7 @@ import hashlib
 import os
 import threading
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from catchment import App, CancelRequested, Child, Context, GiveUp, Retry, RetryLater
@@ -89,6 +89,69 @@ def _raise_oddly(how: str) -> None:
     if how == "exit":
         raise SystemExit(2)
     raise StopIteration
+
+
+@app.command
+async def poll(
+    ctx: Context, key: str, how: Literal["call", "swallow", "group", "transaction", "after transaction", "raise"]
+) -> int:
+    """Snooze until the test opens the gate of this key; leaves a child and a row when it completes, and only then."""
+    ctx.spawn(step, key=f"{key} child")
+    async with ctx.transaction() as conn:
+        await conn.execute("insert into probe.effect values (%s, %s)", [ctx.task_id, key])
+        if how == "transaction" and not probe.is_open(key):
+            await ctx.snooze(0.1, "in a transaction")
+    if probe.is_open(key):
+        return ctx.attempt
+    if how == "swallow":
+        try:
+            await ctx.snooze(0.1)
+        except BaseException:
+            return -1
+    if how == "group":
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_snooze(ctx))
+    if how == "raise":
+        raise RetryLater(0.1, "not yet", uses_attempt=False)
+    try:
+        await ctx.snooze(timedelta(seconds=0.1))
+    except Exception as error:
+        raise RuntimeError("a snooze is no error") from error
+
+
+async def _snooze(ctx: Context) -> None:
+    await ctx.snooze(0.1)
+
+
+@app.command
+def poll_plainly(ctx: Context, key: str) -> int:
+    if not probe.is_open(key):
+        ctx.snooze(0.1)  # type: ignore[unused-coroutine] # pyright: ignore[reportUnusedCoroutine] - it raises
+    return ctx.attempt
+
+
+@app.command(executor="process")
+def poll_in_process(key: str) -> str:
+    if not probe.is_open(key):
+        raise RetryLater(0.1, "not yet", uses_attempt=False)
+    return "there"
+
+
+@app.command
+async def wait_until_time(ctx: Context, when: datetime) -> int:
+    await ctx.sleep_until(when)
+    return ctx.attempt
+
+
+@app.command
+def wait_until_time_plainly(ctx: Context, when: datetime) -> int:
+    ctx.sleep_until(when)
+    return ctx.attempt
+
+
+@app.command
+async def snooze_badly(ctx: Context, seconds: float) -> None:
+    await ctx.snooze(seconds)
 
 
 @app.command

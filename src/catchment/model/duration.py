@@ -34,11 +34,14 @@ def check_due(at: datetime | None, delay: Duration | None) -> timedelta | None:
     if at is not None:
         if delay is not None:
             raise RequestRefused("both at and delay are given", hint="Pass the time or the delay, not both.")
-        if not isinstance(at, datetime):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
-            raise RequestRefused(f"at is {shown(at)}, expected an aware datetime", hint=_AWARE)
-        if at.utcoffset() is None:
-            raise RequestRefused(
-                f"at is {at.isoformat()}, a time without a zone",
-                hint=_AWARE,
-            )
+        check_aware(at, name="at")
     return None if delay is None else as_timedelta(delay, name="delay")
+
+
+def check_aware(value: datetime, *, name: str) -> datetime:
+    """A time with a zone; ``name`` is the option it was given for."""
+    if not isinstance(value, datetime):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+        raise RequestRefused(f"{name} is {shown(value)}, expected an aware datetime", hint=_AWARE)
+    if value.utcoffset() is None:
+        raise RequestRefused(f"{name} is {value.isoformat()}, a time without a zone", hint=_AWARE)
+    return value

@@ -74,6 +74,8 @@ class HandlerCalls:
         try:
             with self.span(command, held):
                 value = await compose(self._middlewares[command.name], context, call)()
+                if context.snoozed is not None:
+                    raise context.snoozed
             ending = self._outcomes.completed(held, value, context)
             if held.is_left:
                 return None

@@ -32,6 +32,10 @@ class Journal:
                     self._put_off(ending, ending.failure["message"])
                 continue
             state = states[ending.attempt.id]
+            if ending.asked == "snoozed" and state != "cancelled":
+                self._metrics.snoozed += 1
+                self._log(ending, "snoozed", logging.INFO)
+                continue
             failure = ending.failure or {}
             level = logging.INFO
             if state == "cancelled":

@@ -20,6 +20,7 @@ SHOWN = {
     "cancelled": ("worker_tasks_cancelled", "Attempts that were cancelled."),
     "interrupted": ("worker_tasks_interrupted", "Attempts that were interrupted and run again."),
     "task_seconds": ("worker_task_duration_seconds", "Time that attempts took, however they ended."),
+    "snoozed": ("worker_snoozes", "Attempts that snoozed: they end without a failure, and their tasks run later."),
     "released": ("worker_releases", "Claimed tasks given back unfinished."),
     "fenced_writes": ("worker_fenced_writes", "Ends dropped because the claim was lost."),
     "claims": ("worker_claims", "Claims asked for, empty ones too."),
@@ -100,6 +101,7 @@ class Metrics:
         self.failed: Counter[str] = Counter()
         self.cancelled = 0
         self.interrupted = 0
+        self.snoozed = 0
         self.released = 0
         self.fenced_writes = 0
         self.claims = 0
@@ -122,12 +124,15 @@ class Metrics:
         window.observe(seconds, now)
 
     def processed(self, state: str, seconds: float) -> None:
-        """A session has run a SQL handler; its task is in this state now, ``pending`` when it will be retried."""
+        """A session has run a SQL handler; its task is in this state now, ``pending`` when it will be retried, or it is
+        ``snoozed``."""
         self.task_seconds.observe(seconds)
         if state in ("completed", "waiting"):
             self.completed += 1
         elif state == "cancelled":
             self.cancelled += 1
+        elif state == "snoozed":
+            self.snoozed += 1
         elif state == "lost":
             self.fenced_writes += 1
         else:

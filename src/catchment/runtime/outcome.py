@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from pydantic_core import to_json
 
-from catchment.errors import CancelRequested
+from catchment.errors import CancelRequested, RetryLater, Snoozed
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.metrics import Metrics
@@ -17,7 +17,7 @@ from catchment.runtime.pools import Json, NotStarted, ProcessError
 from catchment.store.attempt import Ending
 from catchment.task.context import Context
 from catchment.task.encode import encode
-from catchment.task.failure import describe_error
+from catchment.task.failure import describe_error, storable
 
 
 class Interrupted(Exception):
@@ -36,6 +36,27 @@ def put_off(held: Held, reason: str | None = None) -> Ending:
     """Give an attempt back for a while; it counts neither as a failure nor as an interruption. A reason is logged."""
     failure = None if reason is None else {"message": reason}
     return Ending(held, "released", error=to_json({"retry_after": DELAY}).decode(), failure=failure)
+
+
+def snoozed(held: Held, error: BaseException) -> Ending | None:
+    """The ending of a handler that snoozed: its task runs again later, without a failure; None if it did not."""
+    if held.context is not None and held.context.snoozed is not None and isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        if group.split(Snoozed)[1] is None:  # a task group of the handler had nothing else
+            error = held.context.snoozed
+    if isinstance(error, Snoozed | RetryLater):
+        if isinstance(error, RetryLater):
+            if error.uses_attempt:
+                return None
+            error = Snoozed(delay=error.delay, reason=error.reason)
+        delay = None if error.delay is None else error.delay.total_seconds()
+        when = {"retry_after": delay, "until": error.until, "message": storable(error.reason, 2000)}
+        text = storable(str(error), 2000)
+    elif isinstance(error, ProcessError) and error.described.get("uses_attempt") is False:
+        when, text = error.described, f"snoozes for {error.described.get('retry_after')} s: {error}"
+    else:
+        return None
+    return Ending(held, "snoozed", error=to_json(when).decode(), failure={"message": text})
 
 
 class Outcomes:
@@ -87,6 +108,8 @@ class Outcomes:
             return put_off(held, str(error))
         if isinstance(error, Interrupted):
             return self._ended(held, "interrupted", error)
+        if (ending := snoozed(held, error)) is not None:
+            return ending
         is_cancelled = isinstance(error, CancelRequested) and held.stop is Stop.CANCELLED
         return self._ended(held, "cancelled" if is_cancelled else "failed", error)
 

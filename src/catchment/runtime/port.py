@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 import psycopg
@@ -126,6 +126,9 @@ class WorkerPort:
     def _refuse_progress(self, context: Attempt, error: Exception) -> None:
         text = f"the progress of {context.command} {context.task_id} cannot be stored: {str(error).strip()}"
         self._events.emit("progress.refused", text, level=logging.WARNING, id=context.task_id)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
 
     def progress(self, context: Attempt) -> None:
         """Called from any thread."""

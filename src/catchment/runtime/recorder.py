@@ -183,7 +183,7 @@ class Recorder:
         except REFUSED as error:
             await self._write_singly(batch, endings, error)
             return
-        if any(e.asked == "failed" and states.get(e.attempt.id) == "pending" for e in endings):
+        if any(e.asked in ("failed", "snoozed") and states.get(e.attempt.id) == "pending" for e in endings):
             self._on_retry()
         await self._record(batch, endings, states, is_again=batch.is_again)
         self._settled(endings)

@@ -8,7 +8,8 @@ revoke all on all procedures in schema worker from public, catchment_enqueue, ca
 
 grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry, worker.command_registry,
   worker.schedule,
-                worker.attempt, worker.warning, worker.trouble, worker.worker, worker.migration, worker.version
+                worker.attempt, worker.snoozed, worker.warning, worker.trouble, worker.worker, worker.migration,
+                worker.version
    to catchment_read, catchment_worker;
 grant select on worker.migration, worker.version to catchment_enqueue; -- whether a client fits
 grant select on worker.commit_probe to catchment_worker;
@@ -43,7 +44,8 @@ grant execute on function
   worker.complete_task(bigint, bigint, jsonb, jsonb, jsonb, text, text, jsonb),
   worker.spawn_children(bigint, bigint, jsonb, text, text),
   worker.fail_task(bigint, bigint, jsonb),
-  worker.release_task(bigint, bigint),
+  worker.release_task(bigint, bigint), worker.snooze_task(bigint, bigint, timestamptz, text),
+  worker.snooze(interval, text), worker.sleep_until(timestamptz, text),
   worker.report_progress(bigint, bigint, jsonb), worker.held_by(bigint, bigint[]), worker.children_of(bigint),
   worker.attempt_fate(bigint, bigint, integer),
   worker.settle(bigint[], bigint[], text[], jsonb[], jsonb[], jsonb[]),

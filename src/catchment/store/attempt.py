@@ -112,8 +112,8 @@ class Attempt:
 
 @dataclass(slots=True)
 class Ending:
-    """How an attempt ended: ``asked`` is completed, failed, cancelled, interrupted or released. The rest is JSON text;
-    ``failure`` is the content of ``error`` as a mapping, for the log."""
+    """How an attempt ended: ``asked`` is completed, failed, cancelled, interrupted, released or snoozed. The rest is
+    JSON text; ``failure`` is the content of ``error`` as a mapping, for the log."""
 
     attempt: Attempt
     asked: str = "completed"

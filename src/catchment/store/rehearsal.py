@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from psycopg import AsyncConnection, Connection
@@ -33,6 +34,11 @@ async def mark(conn: AsyncConnection[Any]) -> Mark:
         )
         ((last_id, unsettled),) = await cursor.fetchall()
     return Mark(last_id, unsettled)
+
+
+async def now(conn: AsyncConnection[Any]) -> datetime:
+    """The time by the engine's clock, which a test may have moved."""
+    return await fetch_value_async(conn, "select worker.now()")
 
 
 async def count_since(conn: AsyncConnection[Any], since: Mark) -> dict[str, int]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from datetime import datetime
 from typing import Any, Protocol
 
 from psycopg import AsyncConnection, Connection
 
-from catchment.errors import CancelRequested
+from catchment.errors import CancelRequested, Snoozed
 from catchment.model.task import TaskId
 from catchment.task.child import Progress
 from catchment.task.offspring import Offspring
@@ -15,6 +16,10 @@ from catchment.task.offspring import Offspring
 
 class Port(Protocol):
     """The verbs of a context that reach the database. What runs the handler provides them."""
+
+    def now(self) -> datetime:
+        """The time that handlers sleep by."""
+        ...
 
     def progress(self, context: Attempt) -> None:
         """``context.newest_progress`` has changed. Called from any thread; must neither block nor raise."""
@@ -49,6 +54,7 @@ class Attempt:
         "parent_id",
         "queue",
         "recorded",
+        "snoozed",
         "task_id",
     )
 
@@ -80,6 +86,7 @@ class Attempt:
         self.is_async = is_async
         self.recorded: Offspring | None = None
         self.newest_progress: Progress | None = None
+        self.snoozed: Snoozed | None = None
         self._failures = attempt - 1 if failures is None else failures
         self._max_attempts = max_attempts
         self._cancel_reason: str | None = None

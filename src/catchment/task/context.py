@@ -6,13 +6,13 @@ attempt that fails leaves none. Nothing here touches the database; ``progress`` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Coroutine, Generator, Iterable, Mapping
 from datetime import datetime
-from typing import Any, get_args
+from typing import Any, NoReturn, get_args
 
-from catchment.errors import CancelRequested, RequestRefused, ScopeClosed
+from catchment.errors import LONGEST, CancelRequested, RequestRefused, ScopeClosed, Snoozed
 from catchment.model.check import check_count, check_task_id, check_text, is_one_of, shown
-from catchment.model.duration import Duration
+from catchment.model.duration import Duration, as_timedelta, check_aware
 from catchment.model.task import TaskId
 from catchment.task import offspring, tracing
 from catchment.task.attempt import Attempt, Port
@@ -54,6 +54,15 @@ class Scope:
         """Nothing ends here: the children start when the handler has returned."""
 
 
+class _Done:
+    """What there is to await when nothing is to be waited for."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[Any, None, None]:
+        yield from ()
+
+
 class Context(Attempt):
     """What a handler knows about the attempt it runs in, and what it can ask for.
 
@@ -81,7 +90,7 @@ class Context(Attempt):
         port: Port | None = None,
     ) -> Context:
         """A context without a worker, for direct calls and unit tests. ``recorded`` has what the handler asked for,
-        ``newest_progress`` what it said last."""
+        ``newest_progress`` what it said last, ``snoozed`` how it snoozed."""
         return cls(
             port or LocalPort(),
             task_id=TaskId(check_task_id(task_id, name="task_id")),
@@ -196,6 +205,39 @@ class Context(Attempt):
             )
         self._has_transaction = True
         return Transaction(self, self._port)
+
+    def snooze(self, delay: Duration, reason: str = "") -> Coroutine[Any, Any, NoReturn]:
+        """End this attempt now and run the task again after ``delay`` (seconds, or a timedelta); never returns.
+
+        It gives the slot back and counts neither as a failure nor as an interruption, so a task can snooze without end;
+        ``catchment task show`` has the count. The handler starts from the beginning. What this attempt spawned, and
+        what it wrote in ``ctx.transaction()``, is dropped. The task keeps its place: its lane waits for it.
+
+        Write ``await ctx.snooze(…)``; in a plain function, ``raise RetryLater(…, uses_attempt=False)``. The delay is at
+        least 0.1 seconds. Raises ``RequestRefused`` for one that is negative, not a number, or more than 100 years.
+        """
+        self.refuse_if_over()
+        raise self._snooze(Snoozed(delay=as_timedelta(delay, name="delay"), reason=reason))
+
+    def sleep_until(self, when: datetime, reason: str = "") -> Awaitable[None]:
+        """Go on if that time has come; else end this attempt, as ``snooze`` does, and run the task again then.
+
+        So a handler that begins with ``await ctx.sleep_until(when)`` does the rest at that time. In a plain function
+        ``ctx.sleep_until(when)`` needs no ``await``. Raises ``RequestRefused`` for a time without a zone, or one that
+        is more than 100 years ahead.
+        """
+        self.refuse_if_over()
+        until, now = check_aware(when, name="when"), self._port.now()
+        if until - now > LONGEST:
+            raise RequestRefused(f"when is {until.isoformat()}, expected a time within 100 years")
+        if until > now:
+            raise self._snooze(Snoozed(until=until, reason=reason))
+        return _Done()
+
+    def _snooze(self, snoozed: Snoozed) -> Snoozed:
+        """Keep it: a handler that catches everything has snoozed all the same."""
+        self.snoozed = snoozed
+        return snoozed
 
     def _refuse_in_join(self, command: AnyCommand) -> None:
         if self.is_join:

@@ -43,13 +43,15 @@ def _describe_further(error: BaseException, described: dict[str, Any]) -> None:
     frames = _frames_outside(error.__traceback__)
     if frames:
         last = frames[-1]
-        described["where"] = _storable(f"{last.filename}:{last.lineno} {last.name}", _MESSAGE_BYTES)
+        described["where"] = storable(f"{last.filename}:{last.lineno} {last.name}", _MESSAGE_BYTES)
     if isinstance(error, CatchmentError) and error.hint:
-        described["hint"] = _storable(str(error.hint), _MESSAGE_BYTES)
+        described["hint"] = storable(str(error.hint), _MESSAGE_BYTES)
     if isinstance(error, CatchmentError) and isinstance(code := getattr(error, "code", None), str):
-        described["code"] = _storable(code, _MESSAGE_BYTES)
+        described["code"] = storable(code, _MESSAGE_BYTES)
     if isinstance(error, RetryLater):
         described["retry_after"] = round(max(error.delay.total_seconds(), 0.0), 3)
+        if not error.uses_attempt:
+            described["uses_attempt"] = False
     # A handler that could not even be called fails in the same way each time.
     elif isinstance(error, GiveUp | ArgumentsInvalid) or (isinstance(error, TypeError) and not frames):
         described["retryable"] = False
@@ -67,12 +69,12 @@ def _formatted(error: BaseException) -> str:
 def _shown(read: Callable[[], str], what: str, limit: int, *, keep_end: bool = False) -> str:
     """The text that ``read`` returns, or the reason why there is none."""
     try:
-        return _storable(read(), limit, keep_end=keep_end)
+        return storable(read(), limit, keep_end=keep_end)
     except BaseException as problem:  # whatever a __str__ raises
         return f"{what} cannot be shown: {type(problem).__name__}"
 
 
-def _storable(text: str, limit: int, *, keep_end: bool = False) -> str:
+def storable(text: str, limit: int, *, keep_end: bool = False) -> str:
     """Text without what jsonb refuses (NUL, lone surrogates), cut to a number of bytes."""
     cut = text[-limit:] if keep_end else text[: limit + 1]  # a byte or more each: the rest need not be looked at
     data = cut.replace("\0", "\\0").encode("utf-8", "backslashreplace")

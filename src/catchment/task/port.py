@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from datetime import UTC, datetime
 from typing import Any
 
 from psycopg import AsyncConnection, Connection
@@ -13,6 +14,9 @@ from catchment.task.attempt import Attempt
 
 class LocalPort:
     """The port of a context without a worker: progress stays in memory, and there is no transaction."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
 
     def progress(self, context: Attempt) -> None:
         """Nothing to tell anybody: the context keeps the newest value."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime
 from typing import Any
 
 import psycopg
@@ -38,8 +39,9 @@ def drain(app: App, conn: Connection[Any], *, max_tasks: int = 10_000) -> dict[s
     """Run SQL handlers and the app's handlers on this connection until nothing is runnable.
 
     Returns the number of tasks by state: of those that were unsettled before, and those made meanwhile. A task that is
-    not due, a retry for instance, is left as it is. ``ctx.transaction()`` gives this very session, in a savepoint.
-    Nothing is committed: roll back. Raises ``RequestRefused`` outside a transaction, and after ``max_tasks`` attempts.
+    not due is left as it is, for instance a retry, or one that snoozes. ``ctx.transaction()`` gives this very session,
+    in a savepoint. Nothing is committed: roll back. Raises ``RequestRefused`` outside a transaction, and after
+    ``max_tasks`` attempts.
     """
 
     check_app(app)
@@ -79,6 +81,10 @@ class DrainPort(PortHere):
         self._conn = conn
         self._plain = plain
         self._open: set[int] = set()
+        self.time = super().now()
+
+    def now(self) -> datetime:
+        return self.time
 
     @asynccontextmanager
     async def transaction(self, context: Attempt) -> AsyncGenerator[AsyncConnection[Any]]:
@@ -121,6 +127,7 @@ class Drain:
     def __init__(self, app: App, conn: AsyncConnection[Any], port: DrainPort, pools: PoolsHere) -> None:
         self._commands = app.commands
         self._conn = conn
+        self._port = port
         self._executor = executor_here(app.commands, port, pools)
 
     async def run(self, max_tasks: int) -> dict[str, int]:
@@ -145,6 +152,7 @@ class Drain:
         """Run one Python task, if there is one."""
         claimed = await attempt_store.claim(self._conn, worker_id, self._commands.queues, 1, Held)
         for held in claimed:
+            self._port.time = await rehearsal.now(self._conn)
             ending = await self._executor.run_one(held)
             if ending is not None:
                 await self._record(ending)

@@ -1,8 +1,9 @@
 """``run_inline``: a command, its children, its join and its follow-ups, in this process and without a database.
 
 It keeps the rules of the engine that a handler can see: children start when their parent has returned, by priority and
-then in order; a parent fails when a child did; retries happen, at once; follow-ups come last. Times, queues, lanes,
-merging and the depth of trees are left to the engine.
+then in order; a parent fails when a child did; retries happen, at once; a task that snoozes goes on at once, and its
+clock is put forward; follow-ups come last. Due times, queues, lanes, merging and the depth of trees are left to the
+engine.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import itertools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from catchment.client.app import App
@@ -29,6 +31,7 @@ from catchment.testing.run import Run
 
 AnyCommand = Command[..., Any] | str
 Entry = dict[str, Any]
+MOST_SNOOZES = 1_000
 
 
 def run_inline(app: App, command: AnyCommand, /, **payload: Any) -> Run:
@@ -79,10 +82,22 @@ class Task:
 
 
 class InlinePort(PortHere):
-    """What handlers reach: the children of a join. There is no database, so there is no transaction."""
+    """What handlers reach: the children of a join. There is no database, so there is no transaction. Time passes when a
+    handler snoozes."""
 
     def __init__(self) -> None:
         self.tasks: dict[int, Task] = {}
+        self._passed = timedelta()
+
+    def now(self) -> datetime:
+        return super().now() + self._passed
+
+    def pass_time(self, snooze: dict[str, Any]) -> None:
+        """Let the time come that a handler has asked for."""
+        if snooze.get("until") is not None:
+            self._passed += datetime.fromisoformat(snooze["until"]) - self.now()
+        else:
+            self._passed += timedelta(seconds=snooze["retry_after"])
 
     def transaction(self, context: Attempt) -> Any:
         raise _needs_database(context)
@@ -185,9 +200,19 @@ class Inline:
     async def _attempt(self, task: Task, *, phase: int) -> Ending | None:
         """Try until it completes or fails for good; None when it failed."""
         run, options = task.run, task.command.options
-        for failures in range(options.max_attempts):
+        failures = 0
+        while failures < options.max_attempts:
             run.attempt += 1
             ending = await self._executor.run_one(self._held(task, phase, failures))
+            if ending is not None and ending.asked == "snoozed":
+                self._port.pass_time(_value(ending.error))
+                run.snoozes += 1
+                if run.snoozes > MOST_SNOOZES:
+                    raise RequestRefused(
+                        f"{run.command} has snoozed {MOST_SNOOZES} times", hint="Does what it waits for ever happen?"
+                    )
+                continue
+            failures += 1
             if ending is not None and ending.asked == "completed":
                 run.result = _value(ending.result)
                 run.info = _value(ending.info) or run.info

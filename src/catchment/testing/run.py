@@ -13,8 +13,9 @@ from catchment.model.state import TaskState
 class Run:
     """One task of the tree. ``payload``, ``result``, ``error`` and ``info`` are JSON values, as the engine keeps them.
 
-    ``error`` has ``kind`` and ``message``, and ``child`` where a child is to blame. ``attempt`` counts starts.
-    ``follow_ups`` are those of the whole tree, at its root; they are cancelled if the root did not complete.
+    ``error`` has ``kind`` and ``message``, and ``child`` where a child is to blame. ``attempt`` counts starts,
+    ``snoozes`` those that snoozed. ``follow_ups`` are those of the whole tree, at its root; they are cancelled if the
+    root did not complete.
     """
 
     command: str
@@ -24,6 +25,7 @@ class Run:
     error: dict[str, Any] | None = None
     info: dict[str, Any] | None = None
     attempt: int = 0
+    snoozes: int = 0
     children: list[Run] = field(default_factory=list["Run"])
     follow_ups: list[Run] = field(default_factory=list["Run"])
 

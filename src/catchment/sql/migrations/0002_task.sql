@@ -132,17 +132,17 @@ create table if not exists worker.blocked (
   failures       integer not null default 0,
   interruptions  integer not null default 0,
   constraint blocked_phase_is_known  check (phase in (0, 1, 2)),
-  constraint blocked_reason_is_known check (reason in ('scheduled', 'retry', 'lane', 'serial', 'follow_up', 'merged',
-                                                       'limit')),
-  constraint blocked_until_due       check ((due_at is not null) = (reason in ('scheduled', 'retry'))),
+  constraint blocked_reason_is_known check (reason in ('scheduled', 'retry', 'snooze', 'lane', 'serial', 'follow_up',
+                                                       'merged', 'limit')),
+  constraint blocked_until_due       check ((due_at is not null) = (reason in ('scheduled', 'retry', 'snooze'))),
   constraint blocked_behind_task     check ((wait_id is not null) = (reason in ('serial', 'follow_up', 'merged'))),
   constraint blocked_in_lane         check (reason not in ('lane', 'limit') or lane is not null)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
 comment on table worker.blocked is
-  'Unsettled tasks that cannot start yet, each with its reason: not due, its lane is busy, its serial sibling is at '
-  'work, its root has not completed, it was folded into another task, or its limit (lane is its gate) is reached. '
-  'phase 1: a join, 2: a scope to be reopened.';
+  'Unsettled tasks that cannot start yet, each with its reason: not due, its handler snoozes, its lane is busy, its '
+  'serial sibling is at work, its root has not completed, it was folded into another task, or its limit (lane is its '
+  'gate) is reached. phase 1: a join, 2: a scope to be reopened.';
 
 -- promote_due: what has become due.
 create index if not exists blocked_due on worker.blocked (due_at) where due_at is not null;
@@ -187,6 +187,17 @@ create table if not exists worker.attempt (
 );
 comment on table worker.attempt is 'The error of every attempt that did not complete.';
 create index if not exists attempt_task on worker.attempt (task_id, attempt);
+
+create table if not exists worker.snoozed (
+  task_id  bigint primary key,
+  times    integer not null,
+  until    timestamptz not null,
+  at       timestamptz not null,
+  reason   text
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+comment on table worker.snoozed is
+  'Tasks whose handlers have snoozed: how often, and until when the last time. One row for each, however often: a '
+  'handler can wait for something by snoozing, for ever.';
 
 create table if not exists worker.pending_key (
   dedup_key  text not null,

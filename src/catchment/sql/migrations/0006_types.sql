@@ -61,7 +61,7 @@ create type worker.ended as (
 );
 comment on type worker.ended is
   'An attempt that ended, as what, and what becomes of its task: completed, failed, cancelled, waiting, retry, '
-  'interrupted or released.';
+  'interrupted, released or snoozed.';
 
 create type worker.settled as (
   id             bigint,

@@ -10,7 +10,8 @@ select t.id, t.command, t.payload, p.state, t.priority, t.parent_id, t.depth, p.
          then round(extract(epoch from p.completed_at - p.started_at) * 1000, 3) end as completion_duration_ms,
        p.worker_pid, p.error ->> 'message' as error, p.info,
        q.queue, case t.kind when 's' then 'sql' else 'python' end as handler_kind, t.root_id, t.follows_id,
-       p.merged_into, p.fence, p.waits_for, p.due_at, p.progress, p.result, p.error as error_detail
+       p.merged_into, p.fence, p.waits_for, p.due_at, p.progress, p.result, p.error as error_detail,
+       coalesce((select z.times from worker.snoozed as z where z.task_id = t.id), 0) as snoozes
   from (
     select r.id, case r.rank when 0 then 'interrupted' else 'pending' end as state, null::text as child_mode, r.attempt,
            null::timestamptz as started_at, null::timestamptz as stopped_at, null::timestamptz as completed_at,

@@ -28,7 +28,7 @@ as $$
            count(*) filter (where p.at <> 'settled') as open,
            count(*) filter (where o.state = 'failed') as failed,
            count(*) filter (where o.state = 'cancelled') as cancelled,
-           count(*) filter (where p.at in ('ready', 'running', 'waiting') or b.reason = 'retry') as active,
+           count(*) filter (where p.at in ('ready', 'running', 'waiting') or b.reason in ('retry', 'snooze')) as active,
            count(*) filter (where b.reason = 'serial') as in_line,
            count(*) filter (where b.reason = 'scheduled') as scheduled
       from worker.task as t
@@ -93,7 +93,8 @@ as $$
                  from worker.task as t
                  join placed as p on p.id = t.id
                  left join worker.blocked as b on b.id = t.id
-                where t.gate is not null and (p.at in ('ready', 'running', 'waiting') or b.reason = 'retry')
+                where t.gate is not null
+                  and (p.at in ('ready', 'running', 'waiting') or b.reason in ('retry', 'snooze'))
                 group by t.gate) as h on h.gate = g.gate
     left join (select a.gate, sum(a.freed) as n from worker.gate_arrival as a group by a.gate) as a on a.gate = g.gate
    where g.held <> coalesce(h.n, 0) + coalesce(a.n, 0)
@@ -116,7 +117,7 @@ as $$
     left join worker.lane as l on l.queue_id = t.queue_id and l.lane = t.lane
    where p.lane is not null
      and (p.at in ('ready', 'running', 'waiting')
-          or exists (select from worker.blocked as b where b.id = p.id and b.reason = 'retry'))
+          or exists (select from worker.blocked as b where b.id = p.id and b.reason in ('retry', 'snooze')))
      and l.head_id is distinct from p.id
   union all
   select 'lanes', p.id, format('is %s on a serial queue and does not head it', p.at)

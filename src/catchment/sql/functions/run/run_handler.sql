@@ -1,5 +1,6 @@
 -- run_handler: call the handler and settle its task, in one subtransaction: they take effect together or not at all.
--- Deadlocks and serialization failures are tried again; any other error is handed back.
+-- Deadlocks and serialization failures are tried again; any other error is handed back, with what the attempt is to be
+-- settled as in p_state.
 --
 --   session reads role, sets role, session_authorization
 create or replace procedure worker.run_handler(
@@ -60,6 +61,7 @@ begin
                                 v_detail = pg_exception_detail, v_hint = pg_exception_hint,
                                 v_context = pg_exception_context;
         p_error := worker.sql_error(v_sqlstate, v_message, v_detail, v_hint, v_context);
+        p_state := case when v_sqlstate operator(pg_catalog.=) 'CM041' then 'snoozed' else 'failed' end;
     end;
     exit when v_sqlstate operator(pg_catalog.<>) all (array['40001', '40P01']) or v_try operator(pg_catalog.=) c_tries;
     perform worker.pause_before_try(v_try);

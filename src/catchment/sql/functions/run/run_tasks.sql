@@ -20,6 +20,7 @@ declare
   v_count  integer := 0;
   v_run    worker.sql_run;
   v_state  pg_catalog.text;
+  v_asked  pg_catalog.text;
   v_error  pg_catalog.jsonb;
   v_start  pg_catalog.timestamptz;
   v_hooks  boolean;
@@ -70,10 +71,17 @@ begin
     v_error := null;
     call worker.run_handler(v_run, p_commits, v_state, v_error);
     if v_error is not null then
-      select s.state into v_state from worker.settle(array[v_run.id], array[v_run.fence], array['failed'],
+      v_asked := v_state;
+      if v_asked operator(pg_catalog.=) 'snoozed' then
+        v_error := pg_catalog.jsonb_build_object('until', v_error operator(pg_catalog.->) 'detail'::pg_catalog.text,
+                                                 'message', v_error operator(pg_catalog.->) 'message'::pg_catalog.text);
+      end if;
+      select s.state into v_state from worker.settle(array[v_run.id], array[v_run.fence], array[v_asked],
                                                      array[v_error]) as s;
       if not found then
         v_state := 'lost';
+      elsif v_state operator(pg_catalog.=) 'pending' and v_asked operator(pg_catalog.=) 'snoozed' then
+        v_state := v_asked; -- for the log
       end if;
     end if;
     v_hooks := worker.leave_task();

@@ -1,5 +1,5 @@
--- promote_due: scheduled tasks and retries whose time has come move to ready; a scheduled one with a lane enters it
--- now, a scheduled child of a serial scope joins the line of its siblings.
+-- promote_due: scheduled tasks, retries and snoozing tasks whose time has come move to ready; a scheduled one with a
+-- lane enters it now, a scheduled child of a serial scope joins the line of its siblings.
 --
 --   locks   serial scope rows that are free, deepest first, then id; blocked rows that are free; then ready
 --   plan    walk
@@ -36,7 +36,7 @@ begin
      where b.due_at <= v_now
        and (p_only is null or b.id = p_only)
        and b.id <> all (v_aside)
-       and (b.reason = 'retry'
+       and (b.reason in ('retry', 'snooze')
             or b.tier = 1
             or not exists (select from worker.task as t
                              join worker.scope as s on s.id = t.parent_id
@@ -67,7 +67,7 @@ begin
     select d.queue_id, d.kind, d.tier, d.band, d.rank, d.place, d.id, d.phase, d.attempt, d.failures, d.interruptions,
            v_now
       from dest as d
-     where d.reason = 'retry' or (d.lane is null and not d.is_serial and d.gate is null)
+     where d.reason in ('retry', 'snooze') or (d.lane is null and not d.is_serial and d.gate is null)
   ),
   lined as (
     insert into worker.blocked (id, reason, wait_id, queue_id, kind, tier, band, rank, place, lane)

@@ -1,8 +1,8 @@
 -- requeue: attempts whose task goes on. A retry waits for its backoff, an interrupted task goes first among equals, a
--- released one stands where it stood, or waits as long as was asked, and has used no attempt. Each keeps its place,
--- and its lane stays held.
+-- released one stands where it stood, or waits as long as was asked, and has used no attempt. One that snoozes waits as
+-- long as its handler asked: it has been started, and has not failed. Each keeps its place, and its lane stays held.
 --
---   locks   ready and blocked rows of these tasks, which are new
+--   locks   ready and blocked rows of these tasks, which are new; snoozed rows of these tasks, which nobody else takes
 create or replace function worker.requeue(p_ended worker.ended[])
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -26,6 +26,26 @@ begin
     left join worker.command_registry as c on c.command = (e.run).command
    where e.fate = 'retry'
       or e.fate = 'released' and worker.retry_after(e.error) is not null;
+
+  with asleep as (
+    insert into worker.blocked (id, reason, due_at, queue_id, kind, tier, band, rank, place, lane, phase, attempt,
+                                failures, interruptions)
+    select (e.run).id, 'snooze', worker.snoozed_until(e.error, v_now), (e.run).queue_id, (e.run).kind, (e.run).tier,
+           (e.run).band, 1, (e.run).place, nullif((e.run).lane, ''), (e.run).phase, (e.run).attempt, (e.run).failures,
+           (e.run).interruptions
+      from unnest(p_ended) as e
+     where e.fate = 'snoozed'
+    returning id, due_at
+  )
+  insert into worker.snoozed as s (task_id, times, until, at, reason)
+  select a.id, 1, a.due_at, v_now, nullif(left((select e.error ->> 'message' from unnest(p_ended) as e
+                                                 where (e.run).id = a.id), 2000), '')
+    from asleep as a
+      on conflict (task_id) do update
+     set times  = s.times + 1,
+         until  = excluded.until,
+         at     = excluded.at,
+         reason = excluded.reason;
 
   insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, failures, interruptions, since)
   select (e.run).queue_id, (e.run).kind, (e.run).tier, (e.run).band,

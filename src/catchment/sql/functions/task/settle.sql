@@ -1,5 +1,5 @@
--- settle: attempts end. Each is asked to be completed, failed, cancelled, interrupted or released; the rest follows
--- from it: retries, open scopes, parents, lanes, follow-ups, hooks.
+-- settle: attempts end. Each is asked to be completed, failed, cancelled, interrupted, released or snoozed; the rest
+-- follows from it: retries, open scopes, parents, lanes, follow-ups, hooks.
 --
 --   processing -> completed | failed | cancelled | waiting | pending | interrupted
 --   locks   running rows by place; then scope rows deepest first, then id; then lane rows by key; then ready rows
@@ -23,11 +23,11 @@ declare
   v_settled worker.settled[];
   v_fates   text[];
 begin
-  if not p_asked <@ '{completed,failed,cancelled,interrupted,released}' then
+  if not p_asked <@ '{completed,failed,cancelled,interrupted,released,snoozed}' then
     raise exception using
       errcode = 'CM007',
-      message = format('attempts were asked to be %s, expected completed, failed, cancelled, interrupted or released',
-                       p_asked);
+      message = format('attempts were asked to be %s, expected completed, failed, cancelled, interrupted, released or '
+                       'snoozed', p_asked);
   end if;
 
   v_ended := worker.take_attempts(p_ids, p_fences, p_asked, p_errors, p_infos, p_results);
@@ -39,7 +39,7 @@ begin
   if v_fates <> '{completed}' then
     perform worker.record_attempts(v_ended);
   end if;
-  if v_fates && '{retry,interrupted,released}' then
+  if v_fates && '{retry,interrupted,released,snoozed}' then
     perform worker.requeue(v_ended);
   end if;
   if 'waiting' = any (v_fates) then
@@ -54,7 +54,7 @@ begin
 
   return query
     select (e.run).id,
-           case e.fate when 'retry' then 'pending' when 'released' then 'pending' else e.fate end
+           case when e.fate in ('retry', 'released', 'snoozed') then 'pending' else e.fate end
       from unnest(v_ended) as e;
 end;
 $$;

@@ -41,7 +41,7 @@ begin
      where b.ctid = any (array(select x.ctid from worker.blocked as x
                                 where x.id = any (p_ids) and x.phase <> 1 and x.reason <> 'merged'
                                   for update skip locked))
-    returning b.id, b.attempt, b.place, b.phase, b.reason = 'retry' as was_active
+    returning b.id, b.attempt, b.place, b.phase, b.reason in ('retry', 'snooze') as was_active
   ),
   gone as (
     select * from unready union all select * from unblocked

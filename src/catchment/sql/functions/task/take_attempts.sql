@@ -35,7 +35,7 @@ begin
                     a.asked, f.fate,
                     case
                       when f.fate in ('completed', 'waiting') then null
-                      when f.fate = 'released' then i.error
+                      when f.fate in ('released', 'snoozed') then i.error
                       when f.fate = 'failed' and a.asked = 'interrupted' then
                         jsonb_build_object('kind', 'interrupted', 'message',
                                            case

@@ -1,0 +1,24 @@
+-- end_by_snooze: leave the handler, with what run_handler has to know in the error.
+--
+--   raises  CM041; CM040 outside a handler
+create or replace function worker.end_by_snooze(
+  p_until   timestamptz,
+  p_reason  text
+)
+  returns void
+  language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if worker.current_task_id() is null then
+    raise exception using
+      errcode = 'CM040',
+      message = 'there is no task to snooze: no handler is running here',
+      hint = 'A worker of Python tasks uses worker.snooze_task.';
+  end if;
+  raise exception using
+    errcode = 'CM041',
+    message = coalesce(nullif(left(p_reason, 2000), ''), 'snoozed'),
+    detail = to_jsonb(p_until) #>> '{}', -- however the handler has set DateStyle
+    hint = 'This ends the attempt: a handler that catches all errors has to raise this one again.';
+end;
+$$;

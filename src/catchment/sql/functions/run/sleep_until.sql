@@ -1,0 +1,18 @@
+-- sleep_until: in a SQL handler: go on if that time has come; else end this attempt, as worker.snooze does, and run the
+-- task again at that time.
+--
+--   raises  CM041; CM040 when the time is invalid, or outside a handler
+create or replace function worker.sleep_until(
+  p_at      timestamptz,
+  p_reason  text default null
+)
+  returns void
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform worker.check_snooze(p_at);
+  if p_at > worker.now() then
+    perform worker.end_by_snooze(p_at, p_reason);
+  end if;
+end;
+$$;
