@@ -18,12 +18,17 @@ class OnLake:
     def __init__(self, case: LakeCase) -> None:
         self._case = case
         self._round: Parallel | None = None
+
+    @classmethod
+    def install(cls, case: LakeCase) -> OnLake:
+        """In a new lake."""
         case.make("member", "id BIGINT, g VARCHAR, v BIGINT")
         case.create(
             "CREATE DYNAMIC TABLE sums TARGET_LAG = '1 day' REFRESH_MODE = INCREMENTAL"
             " AS SELECT g, count(*) AS n, sum(v) AS total FROM member GROUP BY g"
         )
         case.refresh("sums")
+        return cls(case)
 
     def put(self, member: int, group: Group, value: int) -> None:
         if self._case.sql("SELECT 1 FROM member WHERE id = ?", [member]):

@@ -20,7 +20,12 @@ class OnRegister:
 
     def __init__(self, reg: Register) -> None:
         self._reg = reg
+
+    @classmethod
+    def install(cls, reg: Register) -> OnRegister:
+        """In a new register."""
         reg.conn.execute("update register.settings set batch_enterprises = 1")
+        return cls(reg)
 
     def put(self, member: int, group: Group, value: int) -> None:
         if self._reg.value("select true from register.external_ident where ident = %s", str(member)):

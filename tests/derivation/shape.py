@@ -71,9 +71,9 @@ class Derivation(Protocol):
 class Members:
     """What the members are, by hand: the oracle."""
 
-    def __init__(self, derivation: Derivation) -> None:
+    def __init__(self, derivation: Derivation, values: Mapping[int, tuple[Group, int]] | None = None) -> None:
         self._derivation = derivation
-        self.values: dict[int, tuple[Group, int]] = {}
+        self.values = dict(values or {})
 
     def put(self, member: int, group: Group, value: int) -> None:
         self._derivation.put(member, group, value)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from catchment.errors import LakeError, TableRefused
 from catchment.lake.facade import Lake
 from catchment.lake.files.sweep import sweep
+from tests.fixtures.lake import LakeStates
 from tests.fixtures.lake_case import LakeCase, foreign_client
 from tests.lake.refresh.inline import refresh_in_buckets
 
@@ -25,13 +27,23 @@ def totals(query: str = ALL, how: str = "OR REPLACE", properties: str = "TARGET_
     return f"CREATE {how} DYNAMIC TABLE totals {properties} AS {query}"
 
 
+def _filled(case: LakeCase) -> None:
+    case.make("orders", "id BIGINT, region VARCHAR, amount DECIMAL(10,2)", [(1, "n", 5), (2, "n", 7), (3, "s", 1)])
+    with Lake(case.dsn, settings=case.settings) as lake:
+        lake.create(totals(how=""))
+        lake.create("CREATE DYNAMIC TABLE above TARGET_LAG = '1 hour' AS SELECT sum(amount) AS amount FROM totals")
+
+
+@pytest.fixture
+def lake_case(lake_states: LakeStates, tmp_path: Path) -> Iterator[LakeCase]:
+    """A lake with a filled table of totals, and one above it."""
+    with lake_states.copy(_filled, tmp_path / "lake") as case:
+        yield case
+
+
 @pytest.fixture
 def lake(lake_case: LakeCase) -> Iterator[Lake]:
-    """The lake of the test, with a filled table of totals, and one above it."""
-    lake_case.make("orders", "id BIGINT, region VARCHAR, amount DECIMAL(10,2)", [(1, "n", 5), (2, "n", 7), (3, "s", 1)])
     with Lake(lake_case.dsn, settings=lake_case.settings) as found:
-        found.create(totals(how=""))
-        found.create("CREATE DYNAMIC TABLE above TARGET_LAG = '1 hour' AS SELECT sum(amount) AS amount FROM totals")
         yield found
 
 
