@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -40,13 +39,6 @@ while input() == "look":
         print(*conn.execute("select count(*) from worker.tasks").fetchone(), flush=True)
 """,
 )
-
-
-@pytest.fixture
-def ready(own: Own, prepared_server: Path) -> Own:
-    """A server that has the schema already; it does not run."""
-    subprocess.run(["cp", "-a", prepared_server, own.data], check=True)
-    return own
 
 
 def _line(process: subprocess.Popen[str]) -> str:

@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -104,9 +103,8 @@ def _kill(own: Own, times: int, seed: int) -> None:
     wait_until(lambda: not own.processes())
 
 
-def test_eight_kills_lose_nothing_and_leave_nothing(own: Own, prepared_server: Path) -> None:
-    subprocess.run(["cp", "-a", prepared_server, own.data], check=True)
-    _kill(own, 8, seed=1)
+def test_eight_kills_lose_nothing_and_leave_nothing(ready: Own) -> None:
+    _kill(ready, 8, seed=1)
 
 
 @pytest.mark.long

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Generator
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from psycopg import AsyncConnection, Connection
@@ -13,6 +13,7 @@ from psycopg import AsyncConnection, Connection
 from catchment.client.result import Results
 from catchment.errors import SchemaMismatch
 from catchment.model.check import check_count
+from catchment.schema.connection import database_of
 from catchment.store.connect import check_dsn, find_dsn
 from catchment.store.foreign.caller import AsyncCaller, Caller
 from catchment.store.foreign.find import async_caller_of, caller_of
@@ -66,7 +67,7 @@ class Connections:
     async def use_async(self, conn: AnyAsyncConnection | OwnTransaction = OWN) -> AsyncGenerator[AsyncCaller]:
         """The caller's connection, or one of ours."""
         if conn is OWN:
-            async with (await self.side()).pool.connection() as own:
+            async with self.own_async() as own:
                 yield PsycopgAsyncCaller(own)
         else:
             with _of_the_caller():
@@ -76,7 +77,7 @@ class Connections:
     def use(self, conn: AnyConnection | OwnTransaction = OWN) -> Generator[Caller]:
         """As ``use_async``, for threads."""
         if conn is OWN:
-            with self.threads().connection() as own:
+            with self.own() as own:
                 yield PsycopgCaller(own)
         else:
             with _of_the_caller():
@@ -86,11 +87,14 @@ class Connections:
     async def own_async(self) -> AsyncGenerator[AsyncConnection[Any]]:
         """A connection of ours."""
         async with (await self.side()).pool.connection() as own:
-            yield own
+            with _of_the_app(own):
+                yield own
 
-    def own(self) -> AbstractContextManager[Connection[Any]]:
+    @contextmanager
+    def own(self) -> Generator[Connection[Any]]:
         """As ``own_async``, for threads."""
-        return self.threads().connection()
+        with self.threads().connection() as own, _of_the_app(own):
+            yield own
 
     def threads(self) -> Pool:
         """The connections for threads."""
@@ -116,6 +120,14 @@ class Connections:
         """Close the connections of threads."""
         if self._threads is not None:
             self._threads.close()
+
+
+@contextmanager
+def _of_the_app(conn: Connection[Any] | AsyncConnection[Any]) -> Generator[None]:
+    try:
+        yield
+    except SchemaMismatch as error:
+        raise SchemaMismatch(f"{error} ({database_of(conn)})", hint=error.hint) from error
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, LiteralString
 
-from psycopg import Connection, Cursor
+from psycopg import AsyncConnection, Connection, Cursor
 from psycopg.pq import PipelineStatus, TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Composed, Literal
@@ -23,6 +23,12 @@ def execute(conn: Connection[Any], query: LiteralString | Composed) -> Cursor[tu
 def with_values(template: LiteralString, **values: Any) -> Composed:
     """A statement with these values in it, each quoted."""
     return SQL(template).format(**{name: Literal(value) for name, value in values.items()})
+
+
+def database_of(conn: Connection[Any] | AsyncConnection[Any]) -> str:
+    """The database of a connection as a message names it."""
+    info = conn.info
+    return f"database {info.dbname} on {info.host or 'this machine'}"
 
 
 def check_connection(conn: Any) -> None:

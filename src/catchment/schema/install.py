@@ -21,7 +21,7 @@ from catchment.errors import BY_SQLSTATE, CatchmentError, DefinitionRefused, Req
 from catchment.model.release import release_order
 from catchment.schema import files, scripts, statements
 from catchment.schema.alone import alone
-from catchment.schema.connection import check_connection, check_usable, execute
+from catchment.schema.connection import check_connection, check_usable, database_of, execute
 from catchment.schema.roles import make_roles
 from catchment.schema.translate import find_class, is_missing, raised_as, report_of
 from catchment.schema.values import check_schema
@@ -111,7 +111,7 @@ class Schema:
         check_connection(conn)
         problem = self.misfit(*self._state(conn))
         if problem is not None:
-            raise problem
+            raise self.mismatch(f"{problem} ({database_of(conn)})", hint=problem.hint)
 
     def query(self, name: str) -> LiteralString:
         """The statement in ``queries/name.sql``. ``DefinitionRefused`` if there is no such file."""
@@ -286,7 +286,7 @@ class Schema:
             row = execute(conn, self.version_query()).fetchone()
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             raise self.mismatch(
-                f"{self.title} is not installed in this database", hint=f"Run: {self.command}"
+                f"{self.title} is not installed in this database ({database_of(conn)})", hint=f"Run: {self.command}"
             ) from error
         except psycopg.errors.InsufficientPrivilege as error:
             raise self.mismatch(
