@@ -49,6 +49,7 @@ from catchment.errors import (
     TaskFailed,
     TaskNotFound,
     TooDeep,
+    TransactionEndRefused,
     ValueUnreadable,
     WriteRefused,
 )
@@ -128,6 +129,7 @@ __all__ = [
     "TaskNotFound",
     "TaskState",
     "TooDeep",
+    "TransactionEndRefused",
     "ValueUnreadable",
     "WriteRefused",
     "__version__",

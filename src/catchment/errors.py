@@ -13,6 +13,7 @@ CatchmentError
 │   ├── TaskNotFound            CM009
 │   ├── CommandNameTaken        CM013
 │   ├── ScheduleRefused         CM016
+│   ├── TransactionEndRefused   CM036
 │   └── SnoozeRefused           CM040
 ├── DefinitionRefused           a command cannot be defined as written
 ├── ResultMissing               there is no result to return
@@ -133,6 +134,13 @@ class TaskNotFound(RequestRefused):
 
 class ScheduleRefused(RequestRefused):
     """``CM016``: a schedule that could never fire: its interval, cron expression or time zone is invalid."""
+
+
+class TransactionEndRefused(RequestRefused):
+    """``CM036``: a handler tried to commit or roll back in ``ctx.transaction()``, whose transaction the worker ends.
+
+    The attempt fails, and nothing of the transaction is written.
+    """
 
 
 class CommandNameTaken(RequestRefused):
@@ -419,6 +427,7 @@ BY_SQLSTATE: Mapping[str, type[CatchmentError]] = {
     "CM014": TableRefused,
     "CM015": PublishVetoed,
     "CM016": ScheduleRefused,
+    "CM036": TransactionEndRefused,
     "CM040": SnoozeRefused,
 }
 """The class of each SQLSTATE that the functions of the engine raise."""

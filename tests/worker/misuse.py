@@ -188,7 +188,7 @@ select 1::int4, pg_catalog.to_regclass('pg_temp.left_over')::text, current_setti
        current_setting('transaction_isolation'),
        (select count(*)::int4 from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()),
        (select count(*)::int4 from pg_prepared_statements), (select count(*)::int4 from pg_listening_channels()),
-       (select count(*)::int4 from pg_cursors where is_holdable)
+       (select count(*)::int4 from pg_cursors where is_holdable and name <> 'catchment_transaction')
 """
 
 

@@ -143,34 +143,6 @@ def test_commands_that_work_before_their_transaction_start_all_at_once(crew: Cre
     assert peak_overlap(crew.records.spans("beside")) == 20
 
 
-@pytest.mark.parametrize("verb", ["commit", "rollback", "close", "set_autocommit", "with"])
-@pytest.mark.parametrize("command", ["end_it", "end_it_plainly"], ids=["async", "plain"])
-def test_a_handler_cannot_end_its_transaction_by_itself(crew: Crew, command: str, verb: str) -> None:
-    crew.hire(app=APP)
-    task = crew.enqueue(command, note="ended", verb=verb)
-    with pytest.raises(TaskFailed, match=r"on the connection of ctx.transaction\(\)"):
-        crew.result(task)
-    assert _notes(crew, task) == []
-
-
-@pytest.mark.parametrize(
-    ("verb", "stays"),
-    [
-        *(("commit work", ["ended"]), ("rollback work", [])),
-        *(("commit and chain", ["ended"]), ("rollback and chain", [])),
-    ],
-)
-@pytest.mark.parametrize("command", ["end_it", "end_it_plainly"], ids=["async", "plain"])
-def test_a_handler_that_ends_its_transaction_in_sql_fails(
-    crew: Crew, command: str, verb: str, stays: list[str]
-) -> None:
-    crew.hire(app=APP)
-    task = crew.enqueue(command, note="ended", verb=verb)
-    with pytest.raises(TaskFailed, match="ended its transaction itself"):
-        crew.result(task)
-    assert _notes(crew, task) == stays
-
-
 def test_savepoints_are_allowed(crew: Crew) -> None:
     crew.hire(app=APP)
     task = crew.enqueue("save_some", note="a")

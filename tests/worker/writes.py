@@ -81,49 +81,6 @@ async def join_and_lose(ctx: Context, note: str, children: list[Child]) -> str:
 
 
 @app.command
-async def end_it(ctx: Context, note: str, verb: str) -> str:
-    """End the transaction by itself."""
-    async with ctx.transaction() as conn:
-        await conn.execute(WRITE, [ctx.task_id, note])
-        if verb == "commit":
-            await conn.commit()
-        elif verb == "rollback":
-            await conn.rollback()
-        elif verb == "close":
-            await conn.close()
-        elif verb == "set_autocommit":
-            await conn.set_autocommit(True)
-        elif verb == "with":
-            async with conn:
-                pass
-        else:
-            await conn.execute(verb)
-            await conn.execute(WRITE, [ctx.task_id, f"{note} later"])
-    return "written"
-
-
-@app.command
-def end_it_plainly(ctx: Context, note: str, verb: str) -> str:
-    with ctx.transaction() as conn:
-        conn.execute(WRITE, [ctx.task_id, note])
-        if verb == "commit":
-            conn.commit()
-        elif verb == "rollback":
-            conn.rollback()
-        elif verb == "close":
-            conn.close()
-        elif verb == "set_autocommit":
-            conn.autocommit = True
-        elif verb == "with":
-            with conn:
-                pass
-        else:
-            conn.execute(verb)
-            conn.execute(WRITE, [ctx.task_id, f"{note} later"])
-    return "written"
-
-
-@app.command
 async def save_some(ctx: Context, note: str) -> str:
     """Undo a part in a savepoint."""
     async with ctx.transaction() as conn:

@@ -30,6 +30,7 @@ from catchment.runtime.pulse import Pulse
 from catchment.runtime.sessions import CALL_SECONDS, Session, Sessions
 from catchment.runtime.turns import Turns
 from catchment.store import attempt as attempt_store
+from catchment.store import lent
 from catchment.store.attempt import Ending
 from catchment.store.connect import connect_async
 from catchment.store.handler_connection import IDLED, AsyncHandlerConnection, HandlerConnection
@@ -93,7 +94,7 @@ class Transactions:
     ) -> None:
         self._dsn = dsn
         self._pulse = pulse
-        self._limit = str(int(limit.total_seconds() * 1000))
+        self._begin_text = lent.begin_text(limit)
         self._committed = committed
         self._waits = waits
         self._loop = asyncio.get_running_loop()
@@ -148,6 +149,8 @@ class Transactions:
         if place.cleaning is not None:
             return None
         await self._take_over(place, context)
+        if place.conn.met.refusal is not None:
+            raise place.conn.met.refusal
         session = place.session
         try:
             is_open = session.pgconn.transaction_status != TransactionStatus.IDLE
@@ -161,12 +164,9 @@ class Transactions:
                 ) from error
             raise place.meaning(error) or error from error
         if state is None:
-            raise RequestRefused(
-                f"the handler of {context.command} ended its transaction itself: it cannot complete the task with it",
-                hint="What it committed stays. Leave COMMIT and ROLLBACK to the task's completion.",
-            )
+            raise place.conn.met.refuse("ROLLBACK")
         try:
-            await session.execute("commit")
+            await lent.commit(session)
         except psycopg.Error as error:
             place.conn.met.note(error, is_broken=session.broken)
             if not session.broken:
@@ -259,9 +259,7 @@ class Transactions:
                 session = await self._sessions.take()
                 try:
                     with Call(session, CALL_SECONDS):
-                        await session.execute("begin")
-                        cursor = await session.execute(_BEGIN, [self._limit])
-                        ((session.began_at, session.is_read_only, *_),) = await cursor.fetchall()
+                        session.began_at, session.is_read_only = await lent.begin(session, self._begin_text)
                     return session
                 except BaseException:
                     await self._sessions.drop(session)
@@ -330,11 +328,3 @@ def _refuse_if_late(context: Attempt) -> None:
 
 def _jittered(pause: float) -> float:
     return pause * random.uniform(0.5, 1.0)  # noqa: S311 - jitter
-
-
-# Of the time limits that PostgreSQL 15 to 18 share, these two together end a transaction that hangs, active or idle.
-_BEGIN = (
-    f"select {attempt_store.BEGAN_AT}, current_setting('transaction_read_only')::boolean,"  # noqa: S608 - a constant
-    " set_config('idle_in_transaction_session_timeout', l.ms, true), set_config('statement_timeout', l.ms, true)"
-    " from (select %s::text as ms) as l"
-)

@@ -23,6 +23,8 @@ grant insert (command, payload, priority, scheduled_at, lane, parent_id), select
    to catchment_enqueue;
 -- Part of every INSERT, whoever has been given that right.
 grant execute on function worker.tasks_on_conflict(), worker.refuse_on_conflict(text) to public;
+-- Whatever role a handler has set when its transaction ends.
+grant execute on function worker.refuse_commit() to public;
 grant execute on function
   worker.enqueue(text, jsonb, integer, text, timestamptz, text),
   worker.enqueue_many(text, jsonb[], integer, text[], timestamptz, text),

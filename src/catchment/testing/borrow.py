@@ -18,7 +18,7 @@ from catchment.errors import RequestRefused
 from catchment.model.check import shown
 
 AnyConnection = Connection[Any] | AsyncConnection[Any]
-C = TypeVar("C", Connection[Any], AsyncConnection[Any])
+C = TypeVar("C", bound=Connection[Any] | AsyncConnection[Any])
 
 
 @contextmanager

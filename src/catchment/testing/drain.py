@@ -77,7 +77,7 @@ async def _drain(app: App, conn: AsyncConnection[Any], max_tasks: int) -> dict[s
 class DrainPort(PortHere):
     """What handlers reach of the session: the children of a join, and a savepoint for their transaction."""
 
-    def __init__(self, conn: AsyncConnection[Any], plain: Connection[Any]) -> None:
+    def __init__(self, conn: AsyncHandlerConnection, plain: HandlerConnection) -> None:
         self._conn = conn
         self._plain = plain
         self._open: set[int] = set()
@@ -106,6 +106,9 @@ class DrainPort(PortHere):
         """Complete the task with the handler's writes; None if it had no transaction."""
         if context.task_id not in self._open:
             return None
+        for met in (self._conn.met, self._plain.met):
+            if met.refusal is not None:
+                raise met.refusal
         state = await attempt_store.complete_one(self._conn, ending)
         await rehearsal.keep(self._conn)
         self._open.discard(context.task_id)
@@ -115,6 +118,7 @@ class DrainPort(PortHere):
         """Undo the writes of a handler that did not complete."""
         if context.task_id in self._open:
             self._open.discard(context.task_id)
+            self._conn.met.refusal = self._plain.met.refusal = None  # of this attempt alone
             await rehearsal.undo(self._conn)
 
     def warn(self, task_id: int, command: str) -> None:
