@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from psycopg import Connection
+from psycopg.sql import SQL, Identifier
 
 import catchment
 from catchment.schema import Schema, Upgrade
@@ -39,14 +40,25 @@ class RegisterUpgrade(Upgrade):
     derives_anew: bool = False
 
 
-def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] | None = None) -> RegisterUpgrade:
+def migrate(
+    conn: Connection[Any], *, on_step: Callable[[str], None] | None = None, roles: bool | None = None
+) -> RegisterUpgrade:
     """Bring the engine and the register up to date. Safe to run any number of times, and by several processes at once.
 
-    What a newer version wrote is not changed; ``RegisterMismatch`` is raised if this one cannot work with it.
+    What a newer version wrote is not changed; ``RegisterMismatch`` is raised if this one cannot work with it. ``roles``
+    is as for ``catchment.migrate``.
     """
-    catchment.migrate(conn, on_step=on_step)
-    upgrade = REGISTER.migrate(conn, on_step=on_step, again=not _has_rights(conn))
-    return RegisterUpgrade(upgrade.applied, upgrade.routines_changed, upgrade.newer, _ask_for_round(conn))
+    engine = catchment.migrate(conn, on_step=on_step, roles=roles)
+    lost = engine.has_roles and not _has_rights(conn)
+    upgrade = REGISTER.migrate(conn, on_step=on_step, again=lost, roles=roles)
+    return RegisterUpgrade(
+        upgrade.applied,
+        upgrade.routines_changed,
+        upgrade.newer,
+        upgrade.owner,
+        upgrade.has_roles,
+        _ask_for_round(conn, upgrade.owner),
+    )
 
 
 def check_version(conn: Connection[Any]) -> None:
@@ -63,10 +75,10 @@ def _has_rights(conn: Connection[Any]) -> bool:
     return row is not None and row[0] is True
 
 
-def _ask_for_round(conn: Connection[Any]) -> bool:
+def _ask_for_round(conn: Connection[Any], owner: str) -> bool:
     """Ask for a full round if the rules of derivation changed since the last upgrade; returns whether they did."""
     with conn.transaction():
-        conn.execute("set local role register_owner")
+        conn.execute(SQL("set local role {}").format(Identifier(owner)))
         ((before,),) = conn.execute("select derivation from register.version").fetchall()
         if before is not None and before >= DERIVATION:
             return False

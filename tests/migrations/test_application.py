@@ -12,6 +12,7 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from catchment.errors import CatchmentError, CommandNotRegistered, DefinitionRefused, RequestRefused, SchemaMismatch
+from catchment.store.migrate import migrate
 from tests.migrations.conftest import Ship, there
 
 
@@ -245,3 +246,38 @@ def test_a_query_that_is_not_there_is_named(ship: Ship, name: Any) -> None:
     assert shop.query("stock") == "select 2"
     with pytest.raises(DefinitionRefused, match=r"shop_.* has no file queries/"):
         shop.query(name)
+
+
+def test_without_roles_a_schema_is_its_owners_and_gets_grants_with_them(
+    server: str, empty: str, ship: Ship, owner: str
+) -> None:
+    """Also on a server that has roles of these names: other databases have made them."""
+    files = {
+        "m0001_a": "create table shop.a (i integer);",
+        "functions/f": "create or replace function shop.f() returns int language sql as 'select 1';",
+        "grants": "grant usage on schema shop to shop_clerk; grant execute on function shop.f() to shop_clerk;",
+        "commands/c": "insert into worker.queue_registry (queue) values ('shop') on conflict do nothing;",
+    }
+    shop = replace(ship(**files), roles={"shop_clerk": ["catchment_enqueue"]})
+    user = f"{owner}_keeper"
+    may_run = "select has_function_privilege(%s, 'shop.f()', 'execute')"
+    with psycopg.connect(empty, autocommit=True) as conn:
+        conn.execute(f"create role {user} login; create role shop_clerk")
+        conn.execute(f"alter database {conn.info.dbname} owner to {user}")
+        try:
+            with psycopg.connect(empty, user=user, autocommit=True) as own:
+                assert migrate(own, roles=False).owner == user
+                upgrade = shop.migrate(own)
+                assert (upgrade.owner, upgrade.has_roles) == (user, False)
+                for other in ("public", "shop_clerk"):
+                    assert conn.execute(may_run, [other]).fetchone() == (False,)
+                with pytest.raises(SchemaMismatch, match="the shop cannot have roles: Catchment has none"):
+                    shop.migrate(own, roles=True)
+            migrate(conn, roles=True)
+            assert shop.migrate(conn, roles=True).has_roles
+            assert conn.execute(may_run, ["shop_clerk"]).fetchone() == (True,)
+            assert not shop.migrate(conn).routines_changed
+        finally:
+            conn.execute("drop schema if exists shop, worker cascade")
+            conn.execute(f"alter database {conn.info.dbname} owner to postgres")
+            conn.execute(f"drop owned by shop_clerk, {user}; drop role shop_clerk, {user}")

@@ -69,7 +69,7 @@ def test_a_step_that_another_session_gets_in_the_way_of_is_done_again(
         wait_until(lambda: conn.execute(waits, [own.info.backend_pid]).fetchone() == (1,))
         other.commit()
         thread.join()
-    assert done == [Upgrade(("0001_a",), True)]
+    assert done == [Upgrade(("0001_a",), True, None, shop.owner, True)]
 
 
 def test_a_user_whom_another_users_engine_keeps_out_hears_what_is_missing(db: str, ship: Ship, owner: str) -> None:
@@ -98,7 +98,7 @@ def test_a_member_of_the_owner_who_inherits_nothing_upgrades(empty: str, conn: C
     conn.execute(f"create role {user} login noinherit; grant {shop.owner} to {user}")
     try:
         with psycopg.connect(empty, user=user, autocommit=True) as own:
-            assert shop.migrate(own) == Upgrade(("0002_b",), True)
+            assert shop.migrate(own) == Upgrade(("0002_b",), True, None, shop.owner, True)
     finally:
         conn.execute(f"drop role {user}")
 

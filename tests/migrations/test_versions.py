@@ -34,6 +34,8 @@ from tests.fixtures.server import Connect
 from tests.fixtures.worker import StartWorker, wait_until
 
 NEWEST = ENGINE.newest
+# The owner, and that there are roles.
+ROLES = ("catchment_owner", True)
 
 
 @pytest.fixture
@@ -95,9 +97,9 @@ def test_versions_are_ordered_as_their_numbers_say() -> None:
 
 def test_an_older_package_leaves_the_functions_of_a_newer_one(conn: Connection[Any], other: Schema) -> None:
     with version(replace(other, release="9.0")):
-        assert migrate(conn) == Upgrade((), True)
+        assert migrate(conn) == Upgrade((), True, None, *ROLES)
     assert processed(conn) == ["other"]
-    assert migrate(conn) == Upgrade((), False, newer="9.0")
+    assert migrate(conn) == Upgrade((), False, "9.0", *ROLES)
     assert processed(conn) == ["other"]
     check_version(conn)
 
@@ -109,7 +111,7 @@ def test_an_older_package_leaves_the_functions_of_a_newer_one(conn: Connection[A
 def test_an_older_package_leaves_a_schema_with_more_migrations_than_it_knows(conn: Connection[Any]) -> None:
     conn.execute("insert into worker.migration (number, name, digest) values (%s, 'of the future', '')", [NEWEST + 1])
     conn.execute("update worker.version set fingerprint = 'another'")
-    assert migrate(conn) == Upgrade((), False, newer=f"migration {NEWEST + 1}")
+    assert migrate(conn) == Upgrade((), False, f"migration {NEWEST + 1}", *ROLES)
     assert conn.execute("select fingerprint from worker.version").fetchone() == ("another",)
 
 
@@ -138,7 +140,7 @@ def test_the_same_version_with_other_text_and_a_newer_version_write_their_functi
 
 def test_a_newer_version_with_the_same_functions_is_noted(conn: Connection[Any], other: Schema) -> None:
     with version(replace(ENGINE, release="9.0")):
-        assert migrate(conn) == Upgrade((), False)
+        assert migrate(conn) == Upgrade((), False, None, *ROLES)
     with version(replace(other, release="8.0")):
         assert migrate(conn).newer == "9.0"
     assert processed(conn) == []

@@ -9,6 +9,8 @@ from __future__ import annotations
 import datetime as dt
 import inspect
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import psycopg
@@ -236,7 +238,10 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
         max_tasks=[*NO_COUNT, None],
     ),
     "Lake": options(Lake, dsn=[*NO_TEXT, "nonsense"]),
-    "migrate": options(catchment.migrate, conn=[*NO_CONNECTION, None]),
+    "migrate": chain(
+        options(catchment.migrate, conn=[*NO_CONNECTION, None]),
+        options(partial(catchment.migrate, None), roles=[*OBJECTS, 0, 1, "yes"]),  # type: ignore[arg-type]
+    ),
 }
 CASES = [(place, name, give, values) for place, rows in TABLE.items() for name, give, values in rows]
 

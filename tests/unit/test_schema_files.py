@@ -31,10 +31,16 @@ def write(folder: Path, *names: str) -> None:
 def test_each_part_is_read_in_the_order_of_names_and_parts_that_are_missing_are_empty(package: Path) -> None:
     write(package, "migrations/0002_b.sql", "migrations/0001_a.sql", "functions/z.sql", "functions/a/y.sql")
     write(package, "grants.sql", "profiles.sql", "functions/notes.txt", "commands/registry.sql", "queries/one.sql")
+    write(package, "grants/b.sql", "commands/grants.sql")
     assert [(m.number, m.name) for m in files.migrations(package.name)] == [(1, "0001_a"), (2, "0002_b")]
-    routines = ["functions/a/y.sql", "functions/z.sql", "profiles.sql", "grants.sql"]
-    assert files.routines(package.name) == tuple(Script(name, name) for name in routines)
-    assert files.commands(package.name) == (Script("commands/registry.sql", "commands/registry.sql"),)
+    parts = {
+        files.routines: ["functions/a/y.sql", "functions/z.sql", "profiles.sql"],
+        files.grants: ["grants.sql", "grants/b.sql"],
+        files.commands: ["commands/registry.sql"],
+        files.command_grants: ["commands/grants.sql"],
+    }
+    for part, names in parts.items():
+        assert part(package.name) == tuple(Script(name, name) for name in names)
     assert files.query(package.name, "one") == "queries/one.sql"
 
 

@@ -11,6 +11,7 @@ from psycopg import Connection
 from psycopg.sql import Identifier
 
 from catchment.errors import RequestRefused, SchemaMismatch
+from catchment.sql import ENGINE
 from catchment.store.connect import connect_ours, find_dsn
 from catchment.store.migrate import check_version
 
@@ -31,7 +32,6 @@ def open_database(dsn: str | None, role: Role) -> Generator[Connection[Any]]:
     ``role`` is the role whose members may do this. Other users are refused by the database; the hint names the role.
     """
     with connect_ours(find_dsn(dsn)) as conn:
-        user = conn.info.user
         try:
             check_version(conn)
             yield conn
@@ -39,7 +39,7 @@ def open_database(dsn: str | None, role: Role) -> Generator[Connection[Any]]:
             denied = error.__cause__ if isinstance(error, SchemaMismatch) else error
             if not isinstance(denied, psycopg.errors.InsufficientPrivilege):
                 raise
-            raise _not_allowed(user, role, str(denied.diag.message_primary)) from error
+            raise _not_allowed(conn, role, str(denied.diag.message_primary)) from error
 
 
 _IS_READ_ONLY = "select current_setting('default_transaction_read_only')::boolean and not pg_is_in_recovery()"
@@ -51,7 +51,7 @@ def check_may_run(conn: Connection[Any]) -> None:
     if conn.execute(_IS_READ_ONLY).fetchall() == [(True,)]:
         raise RequestRefused(f"sessions of user {conn.info.user} are read-only", hint=_HINTS["25006"])
     if conn.execute(_MAY_RUN).fetchall() != [(True,)]:
-        raise _not_allowed(conn.info.user, "catchment_worker", "running tasks is not granted to it")
+        raise _not_allowed(conn, "catchment_worker", "running tasks is not granted to it")
 
 
 # Hints for errors that come from a right or a setting of the role, the database or the server, by SQLSTATE.
@@ -59,7 +59,7 @@ _HINTS = {
     "25006": "Sessions of this user are read-only. Connect to the primary server; if it is that one, look for"
     " default_transaction_read_only: alter role … reset default_transaction_read_only, or alter database … reset it.",
     "42501": "It needs a role of Catchment: catchment_read to look, catchment_enqueue to enqueue, catchment_worker for"
-    " all else. Let an administrator grant it one.",
+    " all else. Let an administrator grant it one. In a database without roles, connect as the owner of schema worker.",
     "57014": "If the statement_timeout of this user is short, allow more: alter role … set statement_timeout = '1min'."
     " The timeout of a command limits its handlers.",
 }
@@ -70,8 +70,11 @@ def hint_for(error: psycopg.Error) -> str | None:
     return _HINTS.get(error.sqlstate or "")
 
 
-def _not_allowed(user: str, role: Role, reason: str) -> RequestRefused:
-    name = Identifier(user).as_string()
-    return RequestRefused(
-        f"user {user} may not do that: {reason}", hint=f"It needs a role of Catchment: grant {role} to {name}"
-    )
+def _not_allowed(conn: Connection[Any], role: Role, reason: str) -> RequestRefused:
+    user = conn.info.user
+    site = ENGINE.find_site(conn)
+    if site.has_roles:
+        hint = f"It needs a role of Catchment: grant {role} to {Identifier(user).as_string()}"
+    else:
+        hint = f"This database has no roles of Catchment: connect as {site.owner}, or run: catchment migrate --roles"
+    return RequestRefused(f"user {user} may not do that: {reason}", hint=hint)

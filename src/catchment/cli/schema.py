@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-from catchment.commands.options import Dsn
+from typing import Annotated
+
+import typer
+
+from catchment.commands.options import Dsn, Roles
 from catchment.commands.output import console
+from catchment.lake.control.grants import grant_lake
 from catchment.model.release import VERSION
 from catchment.store import embedded
 from catchment.store.connect import connect_ours, given_dsn
 from catchment.store.migrate import migrate as run_migrations
+from catchment.store.migrate import migration_script
 
 
-def migrate(dsn: Dsn = None) -> None:
+def migrate(
+    dsn: Dsn = None,
+    roles: Roles = None,
+    as_sql: Annotated[
+        bool, typer.Option("--sql", help="Change nothing, print the script. It is to be run in one transaction.")
+    ] = False,
+    since: Annotated[
+        int | None,
+        typer.Option(
+            "--from", min=0, help="With --sql: the number of the last migration in the database, which is not asked."
+        ),
+    ] = None,
+) -> None:
     """Install or upgrade the schema. Safe to run again, and while workers run."""
+    if since is not None:
+        if not as_sql:
+            raise typer.BadParameter("it is for a script: add --sql", param_hint="--from")
+        print(migration_script(since=since, roles=roles), end="")
+        return
     with connect_ours(given_dsn(dsn) or embedded.start()) as conn:
-        upgrade = run_migrations(conn, on_step=lambda step: console.print(f"  {step}"))
+        if as_sql:
+            print(migration_script(conn, roles=roles), end="")
+            return
+        upgrade = run_migrations(conn, on_step=_show, roles=roles)
+        if upgrade.has_roles:
+            grant_lake(conn, _show)
     if upgrade.newer:
         console.print(
             f"The schema was written by a newer version of Catchment ({upgrade.newer}); this one, {VERSION}, "
@@ -23,3 +51,11 @@ def migrate(dsn: Dsn = None) -> None:
         console.print(f"The schema is up to date ({len(upgrade.applied)} migrations applied).")
     else:
         console.print("The schema was up to date already.")
+    if not upgrade.has_roles:
+        console.print(
+            f"It has no roles: only {upgrade.owner} can use it. catchment migrate --roles makes them.", markup=False
+        )
+
+
+def _show(step: str) -> None:
+    console.print(f"  {step}", markup=False)

@@ -3,9 +3,9 @@
 The entry point of such a package in the group ``catchment.commands`` names a ``typer.Typer``, whose module is imported
 whenever the commands are listed. ``lazy_app`` makes one that imports nothing else.
 
-``Dsn`` and ``Json`` annotate the parameters that ``--dsn`` and ``--json`` fill. ``console`` and ``errors`` are Rich
-consoles on standard output and standard error. A ``CatchmentError`` that a command raises is shown with its hint, and
-the exit code is 1.
+``Dsn``, ``Json`` and ``Roles`` annotate the parameters that ``--dsn``, ``--json`` and ``--roles`` fill. ``console`` and
+``errors`` are Rich consoles on standard output and standard error. A ``CatchmentError`` that a command raises is shown
+with its hint, and the exit code is 1.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from catchment.lazy import lazy_names
 
 if TYPE_CHECKING:
     from catchment.commands.group import lazy_app
-    from catchment.commands.options import Dsn, Json
+    from catchment.commands.options import Dsn, Json, Roles
     from catchment.commands.output import console, errors, print_json, print_rows
 else:
     # A list of commands needs the group alone.
@@ -23,6 +23,7 @@ else:
         {
             "Dsn": "options",
             "Json": "options",
+            "Roles": "options",
             "console": "output",
             "errors": "output",
             "lazy_app": "group",
@@ -31,4 +32,4 @@ else:
         },
     )
 
-__all__ = ["Dsn", "Json", "console", "errors", "lazy_app", "print_json", "print_rows"]
+__all__ = ["Dsn", "Json", "Roles", "console", "errors", "lazy_app", "print_json", "print_rows"]

@@ -19,3 +19,13 @@ Dsn = Annotated[
 ]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+Roles = Annotated[
+    bool | None,
+    typer.Option(
+        "--roles/--no-roles",
+        help="--no-roles needs no right to make roles: what is new can be used by its owner alone. --roles makes roles"
+        " and gives them their rights, also later. By default a database keeps what it has, and a new one gets roles.",
+        show_default=False,
+    ),
+]

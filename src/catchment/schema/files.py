@@ -31,6 +31,7 @@ class Migration(Script):
     digest: str
 
 
+_COMMAND_GRANTS = "commands/grants.sql"
 _NUMBERED = re.compile(r"migrations/[0-9]{4}_[^/]+\.sql")
 
 
@@ -103,22 +104,33 @@ def _migration(file: Traversable) -> Migration:
 
 @cache
 def routines(package: str) -> tuple[Script, ...]:
-    """What the owner of the schema has besides tables: functions with their planner settings, views, triggers
-    and grants."""
-    return _scripts(package, "functions", "profiles.sql", "views", "triggers", "grants.sql", "grants")
+    """What the owner of the schema has besides tables: functions with their planner settings, views and triggers."""
+    return _scripts(package, "functions", "profiles.sql", "views", "triggers")
+
+
+@cache
+def grants(package: str) -> tuple[Script, ...]:
+    """What roles may do with all that."""
+    return _scripts(package, "grants.sql", "grants")
 
 
 @cache
 def commands(package: str) -> tuple[Script, ...]:
     """What is written as the owner of the engine."""
-    return _scripts(package, "commands")
+    return tuple(script for script in _scripts(package, "commands") if script.name != _COMMAND_GRANTS)
+
+
+@cache
+def command_grants(package: str) -> tuple[Script, ...]:
+    """What roles may do with that."""
+    return _scripts(package, _COMMAND_GRANTS)
 
 
 @cache
 def fingerprint(package: str) -> str:
-    """Changes whenever a routine or a command does."""
-    texts = [script.text for script in (*routines(package), *commands(package))]
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+    """Changes whenever one of those files does."""
+    parts = (routines(package), grants(package), commands(package), command_grants(package))
+    return hashlib.sha256("\0".join(script.text for part in parts for script in part).encode()).hexdigest()[:16]
 
 
 @cache

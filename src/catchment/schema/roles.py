@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, LiteralString
 
 import psycopg
 from psycopg import Connection
+from psycopg.sql import Composed
 
 from catchment.errors import DefinitionRefused
 from catchment.schema import scripts
 from catchment.schema.connection import execute, with_values
+from catchment.schema.definition import Definition
+from catchment.schema.site import Site
+from catchment.schema.statements import PATH
 
 LOCK = "catchment.roles"
 """All schemas of a database share it: roles, and grants on the database, are no schema's."""
@@ -21,8 +25,8 @@ _ROLES: LiteralString = """
 declare
   v_role     text;
   v_owner    text := {owner};
-  v_members  text[] := {members};
-  v_groups   text[] := {groups};
+  v_members  text[] := {members}::text[];
+  v_groups   text[] := {groups}::text[];
   v_needs    text := case when current_setting('server_version_num')::integer < 160000 then 'member' else 'set' end;
 begin
   foreach v_role in array {roles}::text[] loop
@@ -40,6 +44,9 @@ begin
       execute format('grant %I to %I', v_groups[i], v_members[i]);
     end if;
   end loop;
+  if v_owner is null then
+    return;
+  end if;
   if not pg_has_role(current_user, v_owner, v_needs) then
     execute format('grant %I to %I', v_owner, current_user);
   end if;
@@ -51,24 +58,34 @@ end;
 """
 
 
-def make_roles(
-    conn: Connection[Any], owner: str, roles: Mapping[str, Sequence[str]], *, alone: Callable[[str], Any], title: str
-) -> None:
-    """Create those that are missing, with their memberships, and let this user become the owner. ``alone`` holds a lock
-    by its name. Raises ``DefinitionRefused`` if there are no such roles, or none with such members."""
-    pairs = [(role, group) for role, groups in roles.items() for group in groups]
+def role_statement(schema: Definition, site: Site) -> Composed:
+    """A statement that creates the roles that are missing, with their memberships, and lets this user become the
+    owner. A schema that a user owns has no role for that."""
+    pairs = [(role, group) for role, groups in schema.roles.items() for group in groups]
+    if site.owner == schema.owner:
+        makes, owner = [schema.owner, *schema.roles], schema.owner
+    else:
+        makes, owner = [role for role in schema.roles if role != schema.owner], None
+        pairs = [(role, group) for role, group in pairs if role != schema.owner]
     body = with_values(
         _ROLES,
         owner=owner,
-        roles=[owner, *roles],
+        roles=makes,
         members=[role for role, _ in pairs],
         groups=[group for _, group in pairs],
     )
+    return with_values("do {body}", body=body.as_string())
+
+
+def make_roles(conn: Connection[Any], schema: Definition, site: Site, *, alone: Callable[[str], Any]) -> None:
+    """Run that statement. ``alone`` holds a lock by its name. Raises ``DefinitionRefused`` if there are no such roles,
+    or none with such members."""
+    statement = role_statement(schema, site)
 
     def make() -> None:
         with conn.transaction():
-            execute(conn, "set local search_path = pg_catalog, pg_temp")
-            execute(conn, with_values("do {body}", body=body.as_string(conn)))
+            execute(conn, PATH)
+            execute(conn, statement)
 
     try:
         with alone(LOCK):
@@ -80,6 +97,6 @@ def make_roles(
         if scripts.is_trouble(error):
             raise
         raise DefinitionRefused(
-            f"the roles of {title} cannot be made: {error.diag.message_primary}",
+            f"the roles of {schema.title} cannot be made: {error.diag.message_primary}",
             hint="Look at owner and roles of its Schema.",
         ) from error

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import LiteralString
 
-OWNED_BY: LiteralString = """
-select r.rolname from pg_namespace as n join pg_roles as r on r.oid = n.nspowner where n.nspname = {name}
-"""
-
 # Not asked for if it exists: the owner alone is needed then, and this user may not inherit what that may do.
 CREATE: LiteralString = "create schema if not exists {schema} authorization {role}"
 
+# Names in what is created must not resolve to objects that others have put into the search path.
+PATH: LiteralString = "set local search_path = pg_catalog, pg_temp"
+
+AS_ROLE: LiteralString = "set local role {role}"
+
 FOUNDATION: LiteralString = """
-set local role {role};
 create table if not exists {migration} (
   number      integer primary key,
   name        text not null,
@@ -40,16 +40,23 @@ select exists (
    where n.nspname = 'worker' and c.relname = 'version')
 """
 
-APPLIED: LiteralString = "insert into {migration} (number, name, digest) values ({number}, {file}, {digest})"
-
 # Views may have gone and tables may lack their grants, so routines are created again after a migration. Code that does
 # not know it is refused from here on if it is to be, not from the end of the upgrade on.
-BEGUN: LiteralString = """
-update {version} set fingerprint = {fingerprint}, compatible_from = greatest(compatible_from, {compatible_from})
+APPLIED: LiteralString = """
+insert into {migration} (number, name, digest) values ({number}, {file}, {digest});
+update {version} set fingerprint = {fingerprint}, compatible_from = greatest(compatible_from, {compatible_from});
 """
 
 WRITTEN: LiteralString = """
 insert into {version} (fingerprint, compatible_from, release) values ({fingerprint}, {compatible_from}, {release})
 on conflict (is_one) do update set fingerprint = excluded.fingerprint,
   compatible_from = excluded.compatible_from, release = excluded.release
+"""
+
+# Without roles the schema is its owner's alone. PostgreSQL lets everybody run a new function.
+CLOSED: LiteralString = """
+revoke all on schema {schema} from public;
+revoke all on all tables in schema {schema} from public;
+revoke all on all sequences in schema {schema} from public;
+revoke all on all routines in schema {schema} from public;
 """

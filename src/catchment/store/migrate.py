@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, LiteralString
 
 from psycopg import AsyncConnection, Connection
 
@@ -11,20 +11,35 @@ from catchment.errors import SchemaMismatch
 from catchment.schema import Upgrade
 from catchment.sql import ENGINE
 
+_ANNOUNCE: LiteralString = "select worker.notify('worker_tasks', '')"
 
-def migrate(conn: Connection[Any], *, on_step: Callable[[str], None] | None = None) -> Upgrade:
+
+def migrate(
+    conn: Connection[Any], *, on_step: Callable[[str], None] | None = None, roles: bool | None = None
+) -> Upgrade:
     """Bring the schema up to date. Safe to run any number of times, and by several processes at once.
 
     ``on_step`` is called with the name of each step. Returns which migrations were ``applied`` and whether
     ``routines_changed``. A schema written by a newer version of Catchment is left as it is: ``newer`` names that
     version, and ``SchemaMismatch`` is raised if this one cannot work with it, or if another session holds the lock of
     installations for a minute.
+
+    ``roles=False`` makes no roles, and the owner of the database needs no other right: a new schema is that user's
+    alone. ``roles=True`` makes the roles that are missing and gives them their rights, also in a schema that had no
+    roles. By default a schema keeps what it has, and a new one gets roles.
     """
-    upgrade = ENGINE.migrate(conn, on_step=on_step)
+    upgrade = ENGINE.migrate(conn, on_step=on_step, roles=roles)
     if upgrade.routines_changed:
         # Workers of an older version then check at once whether they are still compatible.
-        conn.execute("select worker.notify('worker_tasks', '')")
+        with conn.transaction():
+            conn.execute(ENGINE.text("set local role {role}", owner=upgrade.owner))
+            conn.execute(_ANNOUNCE)
     return upgrade
+
+
+def migration_script(conn: Connection[Any] | None = None, *, since: int = 0, roles: bool | None = None) -> str:
+    """What ``migrate`` would do, as a script: see ``Schema.script``."""
+    return ENGINE.script(conn, since=since, roles=roles)
 
 
 def check_version(conn: Connection[Any]) -> None:

@@ -46,5 +46,6 @@ def _roles_named() -> Generator[None]:
         raise catchment.RequestRefused(
             f"the database refused: {str(error).strip()}",
             hint="It needs a role of the register: register_read to look, register_edit to change units and to import,"
-            " catchment_worker to run its tasks. Let an administrator grant it one.",
+            " catchment_worker to run its tasks. Let an administrator grant it one. In a database without roles,"
+            " connect as the owner of schema register.",
         ) from error

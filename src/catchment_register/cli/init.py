@@ -10,7 +10,7 @@ import typer
 from psycopg import Connection
 from psycopg.sql import SQL, Identifier
 
-from catchment.commands import Dsn, Json, console, print_json
+from catchment.commands import Dsn, Json, Roles, console, print_json
 from catchment_register.cli.database import connect_register
 from catchment_register.codes.edition import find_standard, use_region_version
 from catchment_register.codes.load import load_countries
@@ -33,11 +33,12 @@ def init(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help=f"One of {', '.join(TUNABLE)}.")
     ] = None,
+    roles: Roles = None,
     as_json: Json = False,
 ) -> None:
     """Install or upgrade the register, and change its settings. Safe to run again, and while workers run."""
     with connect_register(dsn) as conn, REGISTER.translated():
-        upgrade = migrate(conn, on_step=lambda step: None if as_json else console.print(f"  {step}"))
+        upgrade = migrate(conn, on_step=lambda step: None if as_json else console.print(f"  {step}"), roles=roles)
         countries = load_countries(conn)
         before = read_settings(conn)
         with conn.transaction():

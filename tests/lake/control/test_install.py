@@ -193,7 +193,7 @@ def test_without_an_address_there_must_be_a_lake(engine_db: str, settings: LakeS
 
 def test_a_lake_that_was_begun_alone_is_said(engine_db: str) -> None:
     with psycopg.connect(engine_db, autocommit=True) as conn:
-        LAKE.apply_migrations(conn, lambda _: None)
+        LAKE.apply_migrations(conn, lambda _: None, LAKE.find_site(conn))
         assert verify(conn) == ["the lake is not completely installed"]
 
 

@@ -93,7 +93,7 @@ def test_install_does_everything_and_then_nothing(empty: Connection[Any]) -> Non
     first = catchment_register.migrate(empty)
     assert list(first.applied) == [m.name for m in MIGRATIONS]
     assert (first.routines_changed, first.derives_anew) == (True, False)
-    assert catchment_register.migrate(empty) == RegisterUpgrade((), False)
+    assert catchment_register.migrate(empty) == RegisterUpgrade((), False, None, "register_owner", True)
     catchment_register.check_version(empty)
     assert empty.execute("select count(*) from worker.tasks").fetchone() == (0,)
 

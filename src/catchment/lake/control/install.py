@@ -17,6 +17,7 @@ from psycopg import Connection
 from psycopg.sql import SQL, Identifier
 
 from catchment.errors import LakeUnavailable, RequestRefused
+from catchment.lake.control.grants import LOCK, grant_catalog
 from catchment.lake.duck.address import LakeAddress, is_remote
 from catchment.lake.duck.catalog import read_address
 from catchment.lake.duck.duck import Duck
@@ -53,7 +54,6 @@ CATALOG_TABLES = (
 DELETION_LIST = "ducklake_files_scheduled_for_deletion"
 """The one that ours add rows to, through such a view."""
 
-_LOCK = "lake.install"
 _IDENTITY = "select current_database(), pg_postmaster_start_time()"
 
 OnStep = Callable[[str], None]
@@ -99,7 +99,7 @@ def _ready_address(conn: Connection[Any]) -> LakeAddress | None:
 @contextmanager
 def _alone(conn: Connection[Any], on_step: OnStep) -> Generator[None]:
     try:
-        with alone(conn, _LOCK, on_wait=on_step):
+        with alone(conn, LOCK, on_wait=on_step):
             yield
     except psycopg.errors.InsufficientPrivilege as error:
         raise LakeUnavailable(
@@ -125,20 +125,23 @@ def _install(
             hint="Say where its data are to be kept: --lake or CATCHMENT_LAKE.",
         )
     _check_place(where, address)
-    LAKE.apply_migrations(conn, on_step)
+    site = LAKE.find_site(conn)
+    LAKE.apply_migrations(conn, on_step, site)
     on_step("catalog")
     duck = _prepare_catalog(dsn, where, settings)
     if _own_folder(conn, where.metadata_schema):
         duck.close()  # it knows the folder that was
     on_step("views of the catalog")
-    _make_views(conn, where.metadata_schema)
-    _grant_catalog(conn, where.metadata_schema)
-    LAKE.recreate_routines(conn, on_step)
+    owner = Identifier(str(site.owner))
+    _make_views(conn, where.metadata_schema, owner)
+    if site.has_roles:
+        grant_catalog(conn, where.metadata_schema)
+    LAKE.recreate_routines(conn, on_step, site)
     if LAKE.newer(conn) is None:
         on_step("commands")
         _register(conn, commands())
     on_step("guard")
-    _make_guard(conn, where, settings)
+    _make_guard(conn, where, settings, owner)
     return where
 
 
@@ -180,37 +183,21 @@ def _own_folder(conn: Connection[Any], metadata_schema: str) -> bool:
     return changed > 0
 
 
-def _make_views(conn: Connection[Any], metadata_schema: str) -> None:
-    """Views over the catalog for our functions, which run as ``catchment_owner``."""
+def _make_views(conn: Connection[Any], metadata_schema: str, owner: Identifier) -> None:
+    """Views over the catalog for our functions, which run as the owner of the control schema."""
     with conn.transaction():
-        _format(conn, "grant usage on schema {} to catchment_owner", Identifier(metadata_schema))
+        _format(conn, "grant usage on schema {} to {}", Identifier(metadata_schema), owner)
         for table in (*CATALOG_TABLES, DELETION_LIST):
             original = Identifier(metadata_schema, table)
-            _format(conn, "grant select on {} to catchment_owner", original)
+            _format(conn, "grant select on {} to {}", original, owner)
             if table == DELETION_LIST:
-                _format(conn, "grant insert on {} to catchment_owner", original)
-            conn.execute("set local role catchment_owner")
+                _format(conn, "grant insert on {} to {}", original, owner)
+            _format(conn, "set local role {}", owner)
             _format(conn, "create or replace view {} as select * from {}", Identifier("lake", table), original)
             conn.execute("reset role")
 
 
-def _grant_catalog(conn: Connection[Any], metadata_schema: str) -> None:
-    """Let members of our roles attach the lake: workers read and write its catalog, others read it. Only the tables of
-    DuckLake: its schema may be one that holds those of others too."""
-    with conn.transaction():
-        _format(conn, "grant usage on schema {} to catchment_worker, catchment_read", Identifier(metadata_schema))
-        tables = conn.execute(
-            "select c.relname from pg_class as c join pg_namespace as n on n.oid = c.relnamespace"
-            " where n.nspname = %s and c.relkind = 'r' and starts_with(c.relname, 'ducklake_') order by 1",
-            [metadata_schema],
-        ).fetchall()
-        for (table,) in tables:
-            original = Identifier(metadata_schema, table)
-            _format(conn, "grant select on {} to catchment_read", original)
-            _format(conn, "grant select, insert, update, delete on {} to catchment_worker", original)
-
-
-def _make_guard(conn: Connection[Any], address: LakeAddress, settings: LakeSettings) -> None:
+def _make_guard(conn: Connection[Any], address: LakeAddress, settings: LakeSettings, owner: Identifier) -> None:
     """Set the trigger, and note where the lake is: with that the installation is complete."""
     trigger, changes = Identifier(GUARD), Identifier(address.metadata_schema, "ducklake_snapshot_changes")
     with conn.transaction():
@@ -222,7 +209,7 @@ def _make_guard(conn: Connection[Any], address: LakeAddress, settings: LakeSetti
             changes,
         )
         _format(conn, "alter table {} enable trigger {}", changes, trigger)
-        conn.execute("set local role catchment_owner")
+        _format(conn, "set local role {}", owner)
         conn.execute(
             "insert into lake.lake (data_path, metadata_schema, history, compact_files, compact_deletes, expire_after,"
             " orphans_after) values (%s, %s, make_interval(days => %s), %s, %s, make_interval(secs => %s),"

@@ -1,9 +1,7 @@
 -- demo_setup: a queue, a parent that spawns, and children that work for a moment; number 17 fails at its first attempt.
 create schema if not exists demo;
-grant usage on schema demo to catchment_worker;
 create table if not exists demo.effect (task_id bigint not null, n integer not null);
 truncate demo.effect;
-grant insert on demo.effect to catchment_worker;
 
 create or replace procedure demo.run_parent(payload jsonb)
   language plpgsql

@@ -95,7 +95,7 @@ values ('register_day', 'collect_changes', '5 0 * * *'),
        ('import_job_cleanup', 'import_job_cleanup', '20 3 * * *')
 on conflict do nothing;
 
--- The engine's grants take these rights from its own roles with every upgrade of the engine, but not from ours.
+-- PostgreSQL lets everybody run a new function.
 do $$
 declare
   v_function regprocedure;
@@ -106,8 +106,6 @@ begin
        and p.proname in (select 'enqueue_' || c.command from worker.command_registry as c)
   loop
     execute format('revoke all on function %s from public', v_function);
-    execute format('grant execute on function %s to register_owner, register_edit, catchment_worker', v_function);
   end loop;
 end;
 $$;
-grant usage on schema worker to register_edit;
