@@ -5,16 +5,27 @@ CatchmentError
 │   ├── CommandNotRegistered    CM002
 │   ├── QueueNotRegistered      CM003
 │   ├── PayloadRefused          CM004
-│   │   └── ArgumentsInvalid    it does not fit the command's parameters
+│   │   └── ArgumentsInvalid    CM019
+│   ├── MergeRefused            CM020
+│   ├── OptionInvalid           CM018
+│   ├── LimitRefused            CM024
 │   ├── ScopeClosed             CM005
+│   ├── ChildrenUnsettled       CM023
+│   ├── ParentMissing           CM021
+│   ├── ScopePolicyFixed        CM022
 │   ├── TooDeep                 CM006
 │   ├── WriteRefused            CM007
+│   ├── NestedRun               CM025
 │   ├── NotRetryable            CM008
+│   ├── TaskMerged              CM026
 │   ├── TaskNotFound            CM009
-│   ├── CommandNameTaken        CM013
+│   ├── LaneNotHalted           CM027
 │   ├── ScheduleRefused         CM016
+│   ├── NameTaken               CM013
+│   ├── InfoRefused             CM028
 │   ├── TransactionEndRefused   CM036
-│   └── SnoozeRefused           CM040
+│   ├── SnoozeRefused           CM040
+│   └── OutsideHandler          CM042
 ├── DefinitionRefused           a command cannot be defined as written
 ├── ResultMissing               there is no result to return
 │   ├── TaskFailed
@@ -25,12 +36,17 @@ CatchmentError
 │   ├── RetryLater
 │   └── GiveUp
 ├── ClaimLost                   CM001  a worker must drop its result
+├── WorkerNotRegistered         CM017  it was declared dead and registers again
 ├── CancelRequested             CM011  a handler should stop
 ├── ProcedureMissing            CM012
 ├── ExtraMissing                an optional part is not installed; also an ImportError
-├── SchemaMismatch              CM010  the database and this version do not fit
+├── SchemaMismatch              the database and this version do not fit
 ├── LakeError                   dynamic tables; has a code
 │   ├── TableRefused            a definition cannot be carried out
+│   │   ├── TableExists         CM014
+│   │   ├── TableInUse          CM029
+│   │   ├── TableBusy           CM030
+│   │   └── SourceSuspended     CM031
 │   ├── TableNotFound           there is no such dynamic table
 │   ├── SourceChanged           a table that is read went, or lost a column
 │   ├── LakeUnavailable         catalog, storage or extensions cannot be used
@@ -39,7 +55,7 @@ CatchmentError
 │   ├── LakeInterrupted         a query was stopped from outside
 │   ├── SnapshotExpired         a version of the lake is gone
 │   ├── CommitConflict          another commit came first
-│   ├── PublishVetoed           the attempt is no longer the one that may publish
+│   ├── PublishVetoed           CM015  the attempt is no longer the one that may publish
 │   └── RefreshTimeout          a refresh is not over yet; also a TimeoutError
 └── ServerUnavailable           no PostgreSQL could be reached or started
     └── OutcomeUnknown          a call had no answer: it may or may not have taken effect
@@ -79,72 +95,120 @@ class RequestRefused(CatchmentError):
 
 
 class CommandNotRegistered(RequestRefused):
-    """``CM002``: no such command is registered.
+    """``CM002``: no such command is registered. Register it: ``catchment command list`` shows what there is.
 
     Also: a command of the app is not registered, and this user may not register it.
     """
 
 
 class QueueNotRegistered(RequestRefused):
-    """``CM003``: no such queue is registered."""
+    """``CM003``: no such queue is registered. Register it: ``catchment queue list`` shows what there is."""
 
 
 class PayloadRefused(RequestRefused):
-    """``CM004``: the payload is not an object, is too large, or does not fit a merge rule.
-
-    Also: JSON that PostgreSQL cannot hold, a lane that is empty or too long, a trace that is too long, a due time
-    outside the years 1 to 9999.
-    """
+    """``CM004``: the payload cannot be stored. It is not an object, larger than 16 MiB as text, or JSON that PostgreSQL
+    cannot hold. Wrap it; store large data elsewhere and pass its key."""
 
 
 class ArgumentsInvalid(PayloadRefused):
-    """The payload does not fit the parameters of its command.
+    """``CM019``: the arguments do not fit the command. The message names the command, the parameters and the reasons,
+    never the payload."""
 
-    The message names the command, the parameters and the reasons, never the payload.
-    """
+
+class MergeRefused(RequestRefused):
+    """``CM020``: a value does not fit its merge rule. The message has both values; the rule is in
+    ``worker.command_registry.merge``."""
+
+
+class OptionInvalid(RequestRefused):
+    """``CM018``: an option has an invalid value. A lane that is empty or longer than 500 characters, a trace longer
+    than 200, a time outside the years 1 to 9999, an unknown mode or policy. The message has the value and what is
+    expected."""
+
+
+class LimitRefused(RequestRefused):
+    """``CM024``: a command with a limit per key takes no lane. A serial scope is one too. Limit the queue instead, or
+    give the limited part a command of its own."""
 
 
 class ScopeClosed(RequestRefused):
-    """``CM005``: the parent takes no (more) children.
+    """``CM005``: the parent takes no more children. It has settled, its scope has closed, its join is running, or its
+    handler runs in another session. Spawn from the handler of the task or of one of its children; enqueue what is
+    independent."""
 
-    Also: a spawn in a join, a sibling of a task without parent, a second scope with another policy, a limited command
-    in a lane or a serial scope.
-    """
+
+class ChildrenUnsettled(RequestRefused):
+    """``CM023``: a child has not settled. Until it has, its parent can neither settle nor be deleted."""
+
+
+class ParentMissing(RequestRefused):
+    """``CM021``: there is no task to belong to. A spawn outside a handler, or a sibling of a task without parent. Pass
+    the parent, or enqueue an independent task."""
+
+
+class ScopePolicyFixed(RequestRefused):
+    """``CM022``: the scope has another policy. The first spawn of a handler fixes child mode and
+    ``on_child_failure``."""
 
 
 class TooDeep(RequestRefused):
-    """``CM006``: the child would be deeper below its root than its queue allows."""
+    """``CM006``: the child would be too deep. Deeper below its root than the queue allows: spawn a sibling, or raise
+    ``max_depth`` of the queue (null: any depth)."""
 
 
 class WriteRefused(RequestRefused):
-    """``CM007``: a write to ``worker.tasks`` that the surface does not allow."""
+    """``CM007``: ``worker.tasks`` does not take this write. The message names what is allowed, or the function to
+    use."""
+
+
+class NestedRun(RequestRefused):
+    """``CM025``: a handler cannot run other tasks. ``process_tasks`` was called in one: spawn them, and they run when
+    the handler has returned."""
 
 
 class NotRetryable(RequestRefused):
-    """``CM008``: the task is in no state to be retried, or not by itself."""
+    """``CM008``: the task cannot be retried. It is in no state for it, or not by itself: the hint names the task to
+    retry."""
+
+
+class TaskMerged(RequestRefused):
+    """``CM026``: the task was merged into another. It settles with that one: cancel the one that the hint names."""
 
 
 class SnoozeRefused(RequestRefused):
-    """``CM040``: a task cannot sleep until this time, or for so long; or there is no handler to end."""
+    """``CM040``: a task cannot sleep that long. Pass a time, or a delay that is not negative, within 100 years."""
+
+
+class OutsideHandler(RequestRefused):
+    """``CM042``: no handler is running here. There is no task to snooze or to follow: enqueue an independent one."""
 
 
 class TaskNotFound(RequestRefused):
-    """``CM009``: there is no such task: not yet committed, deleted after its time, or never made. Or no such lane."""
+    """``CM009``: there is no such task. Not yet committed, deleted after its time, or never made."""
+
+
+class LaneNotHalted(RequestRefused):
+    """``CM027``: the lane is not halted. There is nothing to skip: ``catchment doctor`` names the lanes that are."""
 
 
 class ScheduleRefused(RequestRefused):
-    """``CM016``: a schedule that could never fire: its interval, cron expression or time zone is invalid."""
+    """``CM016``: the schedule could never fire. Its interval is below a second or above 100 years, its cron expression
+    is invalid or matches no day, or the server does not know its time zone."""
 
 
 class TransactionEndRefused(RequestRefused):
-    """``CM036``: a handler tried to commit or roll back in ``ctx.transaction()``, whose transaction the worker ends.
-
-    The attempt fails, and nothing of the transaction is written.
-    """
+    """``CM036``: a handler cannot end its transaction. It tried to commit or roll back in ``ctx.transaction()``, which
+    the worker ends: the attempt fails, and nothing of the transaction is written. Return from the handler to commit."""
 
 
-class CommandNameTaken(RequestRefused):
-    """``CM013``: a command of this name is registered with a SQL handler."""
+class NameTaken(RequestRefused):
+    """``CM013``: the name is taken. A command of this name has another kind of handler, or a queue another mode. Rename
+    yours, or delete the row from the registry; to enqueue a SQL command from Python, pass its name."""
+
+
+class InfoRefused(RequestRefused):
+    """``CM028``: the info cannot be stored. It is larger than 16 MiB as text, or no JSON. Store the data in a table and
+    put its key in the info."""
 
 
 class DefinitionRefused(CatchmentError):
@@ -303,15 +367,20 @@ def _as_text(reason: Any) -> str:
 
 
 class ClaimLost(CatchmentError):
-    """``CM001``: the attempt is no longer ours, its result must be dropped."""
+    """``CM001``: the claim was lost. Another attempt has taken over, or the task has settled: drop the result."""
+
+
+class WorkerNotRegistered(CatchmentError):
+    """``CM017``: the worker is not registered. It was declared dead, its claims are gone: it registers again."""
 
 
 class CancelRequested(CatchmentError):
-    """``CM011``: the task, or one above it, is being cancelled. In a handler: stop."""
+    """``CM011``: the task is being cancelled. It, or one above it: let the handler end."""
 
 
 class ProcedureMissing(CatchmentError):
-    """``CM012``: the registered procedure does not exist, or its name is ambiguous."""
+    """``CM012``: the handler procedure is missing or ambiguous. Create it with ``(jsonb)`` or ``(jsonb, inout jsonb)``,
+    or write its arguments in the registry; then retry the task."""
 
 
 class ExtraMissing(CatchmentError, ImportError):
@@ -320,7 +389,8 @@ class ExtraMissing(CatchmentError, ImportError):
 
 
 class SchemaMismatch(CatchmentError):
-    """``CM010``: the schema in the database does not fit this version of Catchment."""
+    """The schema in the database does not fit this version of Catchment, or belongs to another user. Run ``catchment
+    migrate``, or upgrade the package."""
 
 
 class LakeError(CatchmentError):
@@ -337,6 +407,23 @@ class TableRefused(LakeError):
     """A definition, a property or a change of a dynamic table cannot be carried out. Nothing has happened."""
 
     default_code = "REFUSED"
+
+
+class TableExists(TableRefused):
+    """``CM014``: a dynamic table of this name exists. Choose another name, replace it, or drop it first."""
+
+
+class TableInUse(TableRefused):
+    """``CM029``: other dynamic tables read it. Drop those first, or keep what they name."""
+
+
+class TableBusy(TableRefused):
+    """``CM030``: the dynamic table is being created, replaced or dropped. Wait for the end: ``catchment table
+    list``."""
+
+
+class SourceSuspended(TableRefused):
+    """``CM031``: a table that it reads is suspended. Resume that one: those below it come with it."""
 
 
 class TableNotFound(LakeError):
@@ -388,7 +475,8 @@ class CommitConflict(LakeError):
 
 
 class PublishVetoed(LakeError):
-    """The database refused to publish: another attempt took the refresh over, or the table moved on meanwhile."""
+    """``CM015``: the lake does not take this commit. Another attempt has taken the refresh over, the table has moved
+    on, or a table would come or go unannounced. Drop the result: the newest attempt has the refresh."""
 
     default_code = "FENCED"
 
@@ -420,14 +508,30 @@ BY_SQLSTATE: Mapping[str, type[CatchmentError]] = {
     "CM007": WriteRefused,
     "CM008": NotRetryable,
     "CM009": TaskNotFound,
-    "CM010": SchemaMismatch,
     "CM011": CancelRequested,
     "CM012": ProcedureMissing,
-    "CM013": CommandNameTaken,
-    "CM014": TableRefused,
+    "CM013": NameTaken,
+    "CM014": TableExists,
     "CM015": PublishVetoed,
     "CM016": ScheduleRefused,
+    "CM017": WorkerNotRegistered,
+    "CM018": OptionInvalid,
+    "CM019": ArgumentsInvalid,
+    "CM020": MergeRefused,
+    "CM021": ParentMissing,
+    "CM022": ScopePolicyFixed,
+    "CM023": ChildrenUnsettled,
+    "CM024": LimitRefused,
+    "CM025": NestedRun,
+    "CM026": TaskMerged,
+    "CM027": LaneNotHalted,
+    "CM028": InfoRefused,
+    "CM029": TableInUse,
+    "CM030": TableBusy,
+    "CM031": SourceSuspended,
     "CM036": TransactionEndRefused,
     "CM040": SnoozeRefused,
+    "CM042": OutsideHandler,
 }
-"""The class of each SQLSTATE that the functions of the engine raise."""
+"""The class of each SQLSTATE that functions of the engine and of the lake raise. The first sentence of a class is what
+its code means; every function that raises it says the same."""

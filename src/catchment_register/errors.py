@@ -1,23 +1,37 @@
 """Every error the register raises, as one tree, and the SQLSTATEs that its functions raise.
 
-RegisterError             a CatchmentError
-├── RegisterMismatch      the schema and this version do not fit; also a SchemaMismatch
-├── SettingRefused        a setting has a value it cannot have
-├── CodesRefused          a file of codes cannot be loaded as asked
-├── FileRefused           a file of units of which nothing can be read
-├── MappingRefused        the columns of a file are not those of its kind
-├── ReportRefused         a report cannot be made as asked
-├── RuleBroken            a write that the rules of the register refuse; nothing has happened
-│   ├── OverlapRefused    RG001  two rows of one key on the same day
-│   ├── NotCovered        RG002  a row reaches beyond what it belongs to
-│   ├── StillCovered      RG003  something that belongs to the row would be left uncovered
-│   ├── UnknownCode       RG004  a code is in no list, a value of the wrong type
-│   ├── TwoPrimaries      RG005  two primary units of one owner at once
-│   ├── DeleteRefused     RG006  a row that others rely on
-│   └── IsolationRefused  RG007  an isolation level in which rules cannot be checked
-├── JobRefused            RG008  an import job or an edit cannot do what was asked
-├── RoundBroken           RG009  a stage without the one before it; the round is given back
-└── StagingLost           RG010  staged rows went with a crash of the server; the round is given back
+RegisterError                 a CatchmentError
+├── RegisterMismatch          the schema and this version do not fit; also a SchemaMismatch
+├── SettingRefused            a setting has a value it cannot have
+├── CodesRefused              a file of codes cannot be loaded as asked
+├── FileRefused               a file of units of which nothing can be read
+├── MappingRefused            the columns of a file are not those of its kind
+├── ReportRefused             a report cannot be made as asked
+├── RuleBroken                a write that the rules of the register refuse; nothing has happened
+│   ├── OverlapRefused        RG001  two rows of one key are valid on the same day
+│   ├── NotCovered            RG002  what the row belongs to is missing in its time
+│   ├── StillCovered          RG003  something that belongs to the row needs that time
+│   ├── UnknownCode           RG004  the code is not in its list
+│   ├── CodeReserved          RG016  the code is a column of import files
+│   ├── RowFixed              RG020  the row or column is fixed
+│   ├── ValueRefused          RG017  the value does not fit its column
+│   ├── RegionRefused         RG018  an address abroad has no region
+│   ├── TwoPrimaries          RG005  two units are primary at once
+│   ├── PrimaryUndecided      RG019  several units could be the next primary one
+│   ├── RootRefused           RG023  the root is not in its power group
+│   ├── DeleteRefused         RG006  others name the row
+│   ├── TruncateRefused       RG021  the table cannot be truncated
+│   └── IsolationRefused      RG007  the transaction is not read committed
+├── PeriodInvalid             RG022  the period is invalid
+├── EditRefused               RG008  the edit cannot be made as asked
+├── UnitNotFound              RG024  no single unit is meant
+├── JobRefused                RG011  the import job cannot be made as asked
+├── JobNotReady               RG012  the import job is in another state
+├── JobNotFound               RG013  there is no such import job
+├── RoundOpen                 RG014  another round is open
+├── RoundBroken               RG009  the round is not open, or not at this stage
+├── ReportInconsistent        RG015  a report does not agree with its units
+└── StagingLost               RG010  staged rows were lost in a crash
 """
 
 from __future__ import annotations
@@ -60,43 +74,106 @@ class RuleBroken(RegisterError):
 
 
 class OverlapRefused(RuleBroken):
-    """``RG001``: two rows of one key would be valid on the same day."""
+    """``RG001``: two rows of one key are valid on the same day. Shorten or delete the other row in the same statement,
+    or edit only the part that changes."""
 
 
 class NotCovered(RuleBroken):
-    """``RG002``: what a row belongs to is missing, or not there for all of the row's time."""
+    """``RG002``: what the row belongs to is missing in its time. Make or extend that first, or shorten the row."""
 
 
 class StillCovered(RuleBroken):
-    """``RG003``: a unit cannot be shortened or deleted while something that belongs to it needs that time."""
+    """``RG003``: something that belongs to the row needs that time. Shorten or delete that in the same statement or
+    before."""
 
 
 class UnknownCode(RuleBroken):
-    """``RG004``: a code is not in its list or cannot be in it, or a value does not fit its variable."""
+    """``RG004``: the code is not in its list. Add it first: ``catchment register load-codes``."""
+
+
+class CodeReserved(RuleBroken):
+    """``RG016``: the code is a column of import files. A statistic or a type of identifiers needs another one."""
+
+
+class RowFixed(RuleBroken):
+    """``RG020``: the row or column is fixed. Disable a code and add another one: units of the past go on naming it."""
+
+
+class ValueRefused(RuleBroken):
+    """``RG017``: the value does not fit its column. The message has the value and what is expected."""
+
+
+class RegionRefused(RuleBroken):
+    """``RG018``: an address abroad has no region. Take the region away in the same statement."""
 
 
 class TwoPrimaries(RuleBroken):
-    """``RG005``: two units would be primary for the same one at the same time."""
+    """``RG005``: two units are primary at once. Take the flag from the other one for that time, in the same statement
+    or before."""
+
+
+class PrimaryUndecided(RuleBroken):
+    """``RG019``: several units could be the next primary one. Choose it first: ``catchment register edit primary``."""
+
+
+class RootRefused(RuleBroken):
+    """``RG023``: the root is not in its power group. Choose a unit that a relationship of the group names."""
 
 
 class DeleteRefused(RuleBroken):
-    """``RG006``: a code, or a row that others name, cannot go."""
+    """``RG006``: others name the row. Delete or change those first."""
+
+
+class TruncateRefused(RuleBroken):
+    """``RG021``: the table cannot be truncated. Use DELETE, details before units."""
 
 
 class IsolationRefused(RuleBroken):
-    """``RG007``: the register is written in read committed transactions only."""
+    """``RG007``: the transaction is not read committed. Rules between rows are checked against what others have
+    committed."""
+
+
+class PeriodInvalid(RegisterError):
+    """``RG022``: the period is invalid. Its first day is before its end, and both are of the years 1 to 9999 or
+    open."""
+
+
+class EditRefused(RegisterError):
+    """``RG008``: the edit cannot be made as asked. The message has the reason."""
+
+
+class UnitNotFound(RegisterError):
+    """``RG024``: no single unit is meant. There is none, or several have the identifier: write ``tax_ident:123`` or
+    ``legal_unit/17``."""
 
 
 class JobRefused(RegisterError):
-    """``RG008``: an import job or an edit cannot do what was asked."""
+    """``RG011``: the import job cannot be made as asked. The definition, its dates, its strategy or its columns do not
+    fit."""
+
+
+class JobNotReady(RegisterError):
+    """``RG012``: the import job is in another state. The message has its state."""
+
+
+class JobNotFound(RegisterError):
+    """``RG013``: there is no such import job. Or it has no such batch; it may have expired."""
+
+
+class RoundOpen(RegisterError):
+    """``RG014``: another round is open. Wait until it has published."""
 
 
 class RoundBroken(RegisterError):
-    """``RG009``: a stage of a round found that the one before it did not finish."""
+    """``RG009``: the round is not open, or not at this stage. It is given back, and its changes are collected again."""
+
+
+class ReportInconsistent(RegisterError):
+    """``RG015``: a report does not agree with its units. Rebuild it: ``catchment register derive --full``."""
 
 
 class StagingLost(RegisterError):
-    """``RG010``: rows that were staged are gone, as after a crash of the server."""
+    """``RG010``: staged rows were lost in a crash. The round is given back, and its changes are collected again."""
 
 
 BY_SQLSTATE: dict[str, type[RegisterError]] = {
@@ -107,10 +184,26 @@ BY_SQLSTATE: dict[str, type[RegisterError]] = {
     "RG005": TwoPrimaries,
     "RG006": DeleteRefused,
     "RG007": IsolationRefused,
-    "RG008": JobRefused,
+    "RG008": EditRefused,
     "RG009": RoundBroken,
     "RG010": StagingLost,
+    "RG011": JobRefused,
+    "RG012": JobNotReady,
+    "RG013": JobNotFound,
+    "RG014": RoundOpen,
+    "RG015": ReportInconsistent,
+    "RG016": CodeReserved,
+    "RG017": ValueRefused,
+    "RG018": RegionRefused,
+    "RG019": PrimaryUndecided,
+    "RG020": RowFixed,
+    "RG021": TruncateRefused,
+    "RG022": PeriodInvalid,
+    "RG023": RootRefused,
+    "RG024": UnitNotFound,
 }
+"""The class of each SQLSTATE that functions of the register raise. The first sentence of a class is what its code
+means."""
 
 
 def refuse(path: Path, reason: str, hint: str | None = None) -> FileRefused:

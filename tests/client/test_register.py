@@ -14,10 +14,10 @@ from psycopg.types.json import Jsonb
 from catchment import (
     App,
     Child,
-    CommandNameTaken,
     CommandNotRegistered,
     DefinitionRefused,
     Limit,
+    NameTaken,
     QueueNotRegistered,
     RequestRefused,
     Retry,
@@ -159,7 +159,7 @@ def test_a_sql_command_never_becomes_a_python_one(shop: Shop) -> None:
     shop.engine.queue("mail")
     shop.engine.command("send", "mail", handler_procedure="public.send")
     for verb in (shop.app.register, lambda: shop.app.enqueue(shop.send, to="a")):
-        with pytest.raises(CommandNameTaken, match=r"command send is registered with the SQL handler public\.send"):
+        with pytest.raises(NameTaken, match=r"command send is registered with the SQL handler public\.send"):
             shop.run(verb)
     row = registered(shop.engine, "send")
     assert row is not None

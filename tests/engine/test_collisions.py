@@ -18,7 +18,7 @@ from tests.fixtures.engine import Engine
 from tests.fixtures.server import Connect
 
 # What a verb may answer when the other came first.
-REFUSALS = {"CM001", "CM005", "CM007", "CM008", "CM009", "CM011"}
+REFUSALS = {"CM001", "CM005", "CM007", "CM008", "CM009", "CM011", "CM017", "CM021", "CM022", "CM026", "CM027"}
 LIMITS = "set lock_timeout = '10s'; set deadlock_timeout = '100ms'"
 MEETINGS_PER_WORLD = 4
 

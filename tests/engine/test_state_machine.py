@@ -33,7 +33,7 @@ from tests.fixtures.server import Connect
 
 T = TypeVar("T")
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
-REFUSALS = {"CM005", "CM006", "CM007", "CM008", "CM011"}
+REFUSALS = {"CM005", "CM006", "CM007", "CM008", "CM011", "CM021", "CM022", "CM024", "CM026"}
 # A wait is an error: no verb of these histories may wait for an open transaction.
 LOCK_TIMEOUT = "set lock_timeout = '300ms'"
 

@@ -205,6 +205,6 @@ def test_tasks_enqueued_for_later_and_in_lanes_keep_their_trace(engine: Engine) 
 
 
 def test_a_trace_that_is_no_traceparent_by_length_is_refused(engine: Engine) -> None:
-    with refused(engine, "CM004") as caught:
+    with refused(engine, "CM018") as caught:
         engine.value("select worker.enqueue('act', p_trace => repeat('x', 201))")
     assert "trace" in message(caught)

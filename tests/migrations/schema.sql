@@ -924,7 +924,7 @@ GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.check_payload(p_command text, p_payload jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.check_schedule() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.check_snooze(p_until timestamp with time zone) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.check_time(p_at timestamp with time zone, p_column text, p_hint text, p_code text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.check_time(p_at timestamp with time zone, p_column text, p_hint text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_error(p_scope worker.scope) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_info(p_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.children_of(p_id bigint) FROM PUBLIC;

@@ -22,7 +22,7 @@ from tests.register.breaking import break_once
 START = date(2022, 1, 1)
 # Plain SQL may leave an enterprise without a primary unit, and says so by nothing but this rule.
 NOT_KEPT = "an enterprise that has units has a primary one"
-REFUSALS = {"RG001", "RG002", "RG003", "RG005", "RG006", "23505", "23514"}
+REFUSALS = {"RG001", "RG002", "RG003", "RG005", "RG006", "RG018", "RG019", "RG023", "23505", "23514"}
 ACTIVITIES = ("A.01.1", "G.47.5.2", "J.62.0.1")
 REGIONS = ("03.01", "11.03", "46.26")
 STAGES = (

@@ -2562,7 +2562,7 @@ REVOKE ALL ON FUNCTION register.refresh_batch(p_round_id bigint, p_batch_seq int
 REVOKE ALL ON FUNCTION register.refusal_text(p_constraint text, p_column text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refuse_code_change() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refuse_delete_in_use() FROM PUBLIC;
-REVOKE ALL ON FUNCTION register.refuse_edit(p_message text, p_hint text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.refuse_edit(p_message text, p_hint text, p_code text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.refuse_truncate() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.region_problem(p_region text, p_country text, p_country_id integer, p_home_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.relate(p_influencing_id integer, p_influenced_id integer, p_type text, p_percentage numeric, p_valid_from date, p_valid_until date, p_comment text) FROM PUBLIC;

@@ -16,11 +16,11 @@ Caught = pytest.ExceptionInfo[psycopg.Error]
 
 
 @contextmanager
-def refused(reg: Register, sqlstate: str) -> Iterator[Caught]:
-    """The block is refused with this SQLSTATE; the transaction around it goes on."""
+def refused(reg: Register, *sqlstates: str) -> Iterator[Caught]:
+    """The block is refused with one of these SQLSTATEs; the transaction around it goes on."""
     with pytest.raises(psycopg.Error) as caught, reg.conn.transaction():
         yield caught
-    assert caught.value.sqlstate == sqlstate, caught.value
+    assert caught.value.sqlstate in sqlstates, caught.value
 
 
 def message(caught: Caught) -> str:

@@ -87,7 +87,7 @@ def test_a_handler_can_call_it_and_the_task_is_no_child(tables: Engine) -> None:
 def test_a_name_that_is_no_table_is_refused_at_once(tables: Engine) -> None:
     with refused(tables, "42P01"):
         tables.conn.execute("call worker.enqueue_analyze_tables('probe.nowhere')")
-    with refused(tables, "CM004") as error:
+    with refused(tables, "CM019") as error:
         tables.conn.execute("call worker.enqueue_analyze_tables('probe.seen')")
     assert "probe.seen is not a table" in message(error)
     assert "materialized views" in hint(error)
@@ -101,7 +101,7 @@ def test_a_table_that_is_gone_is_reported_and_the_others_are_analyzed(tables: En
 
 @pytest.mark.parametrize("wrong", ["null", "variadic null", "'probe.orders', null", "4294967295::oid::regclass"])
 def test_a_table_that_is_null_or_unknown_is_refused_at_once(tables: Engine, wrong: str) -> None:
-    with refused(tables, "CM004") as error:
+    with refused(tables, "CM019") as error:
         tables.conn.execute(f"call worker.enqueue_analyze_tables({wrong})")
     assert "is not a table" in message(error)
     assert "every table that has changed" in hint(error)

@@ -69,7 +69,7 @@ def test_lane_that_no_task_can_have_is_refused(
         "select worker.enqueue_many('act', array['{}'::jsonb], p_lanes => array[%s])",
         "insert into worker.tasks (command, lane) values ('act', %s)",
     ):
-        with refused(engine, "CM004") as error:
+        with refused(engine, "CM018") as error:
             engine.conn.execute(statement, [lane])
         assert says in message(error)
         assert hints in hint(error)
@@ -82,7 +82,7 @@ def test_trace_that_is_too_long_is_refused(engine: Engine, at: str) -> None:
         f"select worker.enqueue('act', p_trace => %s, p_scheduled_at => {at})",
         f"select worker.enqueue_many('act', array['{{}}'::jsonb], p_trace => %s, p_scheduled_at => {at})",
     ):
-        with refused(engine, "CM004") as error:
+        with refused(engine, "CM018") as error:
             engine.conn.execute(statement, ["x" * 201])
         assert "the trace of act has 201 characters" in message(error)
         assert "traceparent" in hint(error)
@@ -92,14 +92,14 @@ def test_trace_that_is_too_long_is_refused(engine: Engine, at: str) -> None:
 @pytest.mark.parametrize("argument", ["p_lane => ''", "p_trace => repeat('x', 201)"])
 def test_follow_up_with_a_bad_lane_or_trace_fails_its_handler(engine: Engine, argument: str) -> None:
     _handler(engine, f"perform worker.follow_up('act', {argument});")
-    assert "of act" in _fails_and_the_loop_goes_on(engine, engine.enqueue("odd"), "CM004")
+    assert "of act" in _fails_and_the_loop_goes_on(engine, engine.enqueue("odd"), "CM018")
 
 
 def test_child_of_a_python_task_with_a_long_trace_is_refused(engine: Engine) -> None:
     hand = python_work(engine)
     engine.enqueue()
     (claim,) = hand.claim(1)
-    with refused(engine, "CM004") as error:
+    with refused(engine, "CM018") as error:
         spawns = Jsonb([{"command": "act", "payload": {}, "trace": "x" * 201}])
         engine.conn.execute("select worker.spawn_children(%s, %s, %s, null, null)", [claim.id, claim.fence, spawns])
     assert "the trace of act has 201 characters" in message(error)
@@ -223,7 +223,7 @@ def test_handler_that_commits(committed: Engine) -> None:
 def test_handler_that_runs_other_tasks(committed: Engine) -> None:
     _handler(committed, "call worker.process_tasks('work');".replace("'work'", "p_queue => 'work'"))
     task = committed.enqueue("odd")
-    text = _fails_and_the_loop_goes_on(committed, task, "CM007")
+    text = _fails_and_the_loop_goes_on(committed, task, "CM025")
     assert text == f"the handler of task {task} cannot run other tasks"
     assert "Spawn them" in committed.task(task)["error_detail"]["hint"]
 
@@ -253,14 +253,14 @@ def test_unknown_queue(engine: Engine) -> None:
 
 def test_unknown_worker_gets_no_tasks(engine: Engine) -> None:
     python_work(engine)
-    with refused(engine, "CM001") as error:
+    with refused(engine, "CM017") as error:
         engine.conn.execute("select worker.claim_tasks(4711, '{work}', 1)")
     assert message(error) == "worker 4711 is not registered"
     assert "Register again" in hint(error)
 
 
 def test_unknown_mode(engine: Engine) -> None:
-    with refused(engine, "CM007") as error:
+    with refused(engine, "CM018") as error:
         engine.conn.execute("call worker.process_tasks(p_queue => 'work', p_mode => 'sideways')")
     assert "mode 'sideways' is unknown, expected top, child" in message(error)
 
@@ -287,7 +287,7 @@ def test_registry_refuses_what_could_not_work(engine: Engine) -> None:
 
 
 def test_lanes_and_payloads_of_a_bulk_enqueue_must_match(engine: Engine) -> None:
-    with refused(engine, "CM004") as error:
+    with refused(engine, "CM018") as error:
         engine.conn.execute("select worker.enqueue_many('act', array['{}', '{}']::jsonb[], p_lanes => array['a'])")
     assert message(error) == "1 lanes for 2 payloads, expected one lane for each"
 

@@ -173,7 +173,7 @@ def test_second_spawn_with_another_policy_is_refused(engine: Engine, first: str,
     task = engine.enqueue("mixed")
     engine.process()
     error = engine.task(task)["error_detail"]
-    assert error["kind"] == "CM005"
+    assert error["kind"] == "CM022"
     assert "first spawn" in error["hint"]
     assert engine.children(task) == []
     engine.check()
@@ -200,7 +200,7 @@ def test_unknown_child_mode_and_policy_are_refused(engine: Engine) -> None:
         task = engine.enqueue(spawn=[{}], **payload)
         engine.process()
         row = engine.task(task)
-        assert row["error_detail"]["kind"] == "CM005"
+        assert row["error_detail"]["kind"] == "CM018"
         assert "is unknown, expected" in row["error"]
     engine.check()
 

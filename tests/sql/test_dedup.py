@@ -163,12 +163,12 @@ def test_changed_payload_moves_a_pending_task_to_its_new_key(engine: Engine) -> 
 
 
 def test_value_that_does_not_fit_its_rule_is_refused_at_once(hand: Hand) -> None:
-    with refused(hand.engine, "CM004") as error:
+    with refused(hand.engine, "CM020") as error:
         hand.engine.enqueue(ids="all of them")
     assert "payload key ids cannot be merged by" in message(error)
     assert "worker.command_registry.merge" in hint(error)
     hand.engine.enqueue(ids=[1])
-    with refused(hand.engine, "CM004"):
+    with refused(hand.engine, "CM020"):
         hand.engine.conn.execute("update worker.tasks set payload = '{\"ids\": 1}'")
     assert hand.claim_one().payload == {"ids": [1]}
     hand.engine.check()
@@ -340,6 +340,6 @@ def test_cancel_of_a_folded_task_names_its_survivor(committed: Engine, connect: 
     tasks = _from_open_transactions(committed, connect, {"n": 1}, {"n": 1})
     claim = hand.claim_one()
     (folded,) = [t for t in tasks if t != claim.id]
-    with refused(committed, "CM007") as error:
+    with refused(committed, "CM026") as error:
         committed.value("select worker.cancel(%s)", folded)
     assert f"Cancel task {claim.id}" in hint(error)

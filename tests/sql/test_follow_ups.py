@@ -160,7 +160,7 @@ def test_follow_up_of_a_failed_attempt_is_not_made(engine: Engine) -> None:
 
 
 def test_follow_up_outside_a_handler_is_refused(engine: Engine) -> None:
-    with refused(engine, "CM005") as error:
+    with refused(engine, "CM042") as error:
         engine.value("select worker.follow_up('act')")
     assert "worker.enqueue" in hint(error)
 

@@ -146,6 +146,6 @@ def test_cancel_rest_on_a_serial_queue_with_lanes_leaves_no_lane_behind(engine: 
 
 
 def test_lane_name_must_not_be_empty(engine: Engine) -> None:
-    with refused(engine, "CM004") as error:
+    with refused(engine, "CM018") as error:
         engine.enqueue(lane="")
     assert message(error).startswith("the lane of act is empty")

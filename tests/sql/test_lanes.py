@@ -179,7 +179,7 @@ def test_skip_halted_lets_the_lane_go_on(hand: Hand) -> None:
 
 def test_skip_of_a_lane_that_is_not_halted_is_refused(hand: Hand) -> None:
     hand.engine.enqueue(lane="a")
-    with refused(hand.engine, "CM009") as error:
+    with refused(hand.engine, "CM027") as error:
         hand.engine.value("select worker.skip_halted('work', 'a')")
     assert "is not halted" in message(error)
 

@@ -230,7 +230,7 @@ def test_follow_up_comes_to_its_gate_when_its_root_completed(hand: Hand) -> None
 
 def test_limited_command_takes_no_lane(hand: Hand) -> None:
     _limit(hand, limit_key=[], max_running=1)
-    with refused(hand.engine, "CM005") as caught:
+    with refused(hand.engine, "CM024") as caught:
         hand.engine.enqueue(lane="a")
     assert "has a limit per key" in message(caught)
 

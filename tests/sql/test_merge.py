@@ -178,5 +178,5 @@ def test_value_that_does_not_fit_its_rule_is_refused(conn: Connection[Any], rule
     for pair in ((old, new), (new, old)):
         with pytest.raises(psycopg.Error) as error, conn.transaction():
             _merge(conn, rule, *pair)
-        assert error.value.sqlstate == "CM004"
+        assert error.value.sqlstate == "CM020"
         assert "payload key k cannot be merged" in str(error.value)

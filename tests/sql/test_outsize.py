@@ -66,7 +66,7 @@ def test_a_large_info_fails_its_attempt_and_a_large_error_is_cut(engine: Engine)
 )
 def test_a_time_that_nobody_can_read_is_refused(engine: Engine, way: str, at: str) -> None:
     engine.enqueue()
-    with refused(engine, "CM004"):
+    with refused(engine, "CM018"):
         engine.conn.execute(way, [at])  # type: ignore[arg-type]
     engine.check()
 
@@ -75,10 +75,10 @@ def test_a_time_that_nobody_can_read_is_refused(engine: Engine, way: str, at: st
 @pytest.mark.parametrize(
     ("sqlstate", "way"),
     [
-        ("CM004", "select worker.pause_queue('work', %s)"),
+        ("CM018", "select worker.pause_queue('work', %s)"),
         ("23514", "update worker.queue_registry set paused_at = worker.now(), paused_until = %s"),
-        ("CM016", "insert into worker.schedule (name, command, every, next_at) values ('b', 'act', '1 hour', %s)"),
-        ("CM016", "update worker.schedule set next_at = %s where name = 'a'"),
+        ("CM018", "insert into worker.schedule (name, command, every, next_at) values ('b', 'act', '1 hour', %s)"),
+        ("CM018", "update worker.schedule set next_at = %s where name = 'a'"),
     ],
 )
 def test_queues_and_schedules_take_no_time_that_nobody_can_read(

@@ -38,7 +38,7 @@ def test_a_request_that_settle_does_not_know_is_refused_and_changes_nothing(held
     engine, task_id, fence = held
     assert (
         refused(engine, "select worker.settle(array[%s::bigint], array[%s::bigint], '{done}')", task_id, fence)
-        == "CM007"
+        == "CM018"
     )
     assert engine.state(task_id) == "processing"
     engine.check()

@@ -214,7 +214,7 @@ def test_waiting_task_cannot_be_settled_past_its_children_even_by_a_superuser(en
         "insert into worker.outcome (id, state, attempt, completed_at) values (%(id)s, 'completed', 1, now())",
         "delete from worker.scope where id = %(id)s",
     ):
-        with refused(engine, "CM005"):
+        with refused(engine, "CM023"):
             engine.conn.execute(statement, {"id": parent})
     assert engine.state(parent) == "waiting"
     engine.check()
@@ -277,7 +277,7 @@ def test_info_that_is_no_object_is_kept_and_spoils_nothing(engine: Engine) -> No
 
 
 def test_spawn_without_a_parent_outside_a_handler_is_refused(engine: Engine) -> None:
-    with refused(engine, "CM005") as error:
+    with refused(engine, "CM021") as error:
         engine.conn.execute("call worker.spawn('act')")
     assert "worker.enqueue" in hint(error)
 

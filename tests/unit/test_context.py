@@ -12,7 +12,18 @@ from typing import Any, cast
 import pytest
 from psycopg import AsyncConnection, Connection
 
-from catchment import App, ArgumentsInvalid, CancelRequested, Context, RequestRefused, ScopeClosed, Snoozed
+from catchment import (
+    App,
+    ArgumentsInvalid,
+    CancelRequested,
+    Context,
+    InfoRefused,
+    ParentMissing,
+    RequestRefused,
+    ScopeClosed,
+    ScopePolicyFixed,
+    Snoozed,
+)
 
 app = App()
 
@@ -114,7 +125,7 @@ def test_a_second_block_with_another_policy_is_refused() -> None:
     with context.scope(mode="serial"):
         context.spawn(send, to="b")
     with (
-        pytest.raises(ScopeClosed, match="the scope of this task is serial / wait, not concurrent / wait"),
+        pytest.raises(ScopePolicyFixed, match="the scope of this task is serial / wait, not concurrent / wait"),
         context.scope(),
     ):
         pass
@@ -123,7 +134,7 @@ def test_a_second_block_with_another_policy_is_refused() -> None:
 def test_a_block_cannot_change_what_the_first_spawn_fixed() -> None:
     context = Context.local()
     context.spawn(send, to="a")
-    with pytest.raises(ScopeClosed), context.scope(mode="serial"):
+    with pytest.raises(ScopePolicyFixed), context.scope(mode="serial"):
         pass
 
 
@@ -150,7 +161,7 @@ def test_a_child_can_spawn_a_sibling() -> None:
 
 
 def test_a_task_without_parent_has_no_siblings() -> None:
-    with pytest.raises(ScopeClosed, match="has no parent, so send cannot be its sibling"):
+    with pytest.raises(ParentMissing, match="has no parent, so send cannot be its sibling"):
         Context.local().spawn_sibling(send, to="a")
 
 
@@ -180,7 +191,7 @@ def test_figures_are_kept_and_the_newer_value_wins() -> None:
 
 
 def test_figures_that_json_cannot_hold_are_refused() -> None:
-    with pytest.raises(ArgumentsInvalid, match="info cannot be written"):
+    with pytest.raises(InfoRefused, match="info cannot be written"):
         Context.local().info(rows=object())
 
 

@@ -321,7 +321,7 @@ class App:
         """Register all commands and their queues, and change commands that differ; returns the number of rows written.
 
         A queue that exists is changed where ``app.queue`` says so. Workers do this when they start. Raises
-        ``CommandNameTaken`` when a command of the same name has a SQL handler.
+        ``NameTaken`` when a command of the same name has a SQL handler.
         """
         async with self._connections.use_async() as own:
             return await self._registrar.register_async(own)

@@ -15,7 +15,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from catchment.errors import ClaimLost
+from catchment.errors import WorkerNotRegistered
 from catchment.runtime.before_hooks import BeforeHooks
 from catchment.runtime.connection import Link
 from catchment.runtime.doorbell import Doorbell, wait_for
@@ -89,7 +89,7 @@ class Claimer:
                     await doze.before_look(conn)
             try:
                 claimed = await self._claim(conn, size)
-            except ClaimLost:  # the heartbeat will find out as well, and end this
+            except WorkerNotRegistered:  # the heartbeat will find out as well, and end this
                 await wait_for(self._stopping, self._options.lease)
                 continue
             if len(claimed) == size:

@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection
 
-from catchment.errors import ClaimLost
+from catchment.errors import WorkerNotRegistered
 from catchment.runtime.connection import Link, report_fault
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
@@ -93,7 +93,7 @@ class Heartbeat:
             await self._take_lock(conn)
             try:
                 await self._beat(conn)
-            except ClaimLost:
+            except WorkerNotRegistered:
                 self._ready.set()
                 self._on_dead()
                 return

@@ -107,7 +107,7 @@ async def waiting_backends(conn: AsyncConnection[Any], pids: list[int], idle: ti
 
 
 async def heartbeat(conn: AsyncConnection[Any], identity: WorkerIdentity, lease: timedelta, capacity: Capacity) -> None:
-    """Renew the lease; raises ``ClaimLost`` when the worker was declared dead."""
+    """Renew the lease; raises ``WorkerNotRegistered`` when the worker was declared dead."""
     with translated():
         await conn.execute(
             "select worker.heartbeat(%s, %s, %s, %s::real)",

@@ -10,14 +10,14 @@ from collections.abc import Awaitable, Coroutine, Generator, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NoReturn, get_args
 
-from catchment.errors import LONGEST, CancelRequested, RequestRefused, ScopeClosed, Snoozed
+from catchment.errors import LONGEST, CancelRequested, ParentMissing, RequestRefused, ScopeClosed, Snoozed
 from catchment.model.check import check_count, check_task_id, check_text, is_one_of, shown
 from catchment.model.duration import Duration, as_timedelta, check_aware
 from catchment.model.task import TaskId
 from catchment.task import offspring, tracing
 from catchment.task.attempt import Attempt, Port
 from catchment.task.child import Progress
-from catchment.task.offspring import ChildMode, ScopeFailure
+from catchment.task.offspring import ChildMode, OnChildFailure
 from catchment.task.port import LocalPort
 from catchment.task.request import (
     AnyCommand,
@@ -41,10 +41,10 @@ class Scope:
 
     __slots__ = ("_context", "mode", "on_child_failure")
 
-    def __init__(self, context: Context, mode: ChildMode, on_child_failure: ScopeFailure) -> None:
+    def __init__(self, context: Context, mode: ChildMode, on_child_failure: OnChildFailure) -> None:
         self._context = context
         self.mode: ChildMode = mode
-        self.on_child_failure: ScopeFailure = on_child_failure
+        self.on_child_failure: OnChildFailure = on_child_failure
 
     def __enter__(self) -> Scope:
         self._context.record().set_policy(self.mode, self.on_child_failure)
@@ -143,7 +143,7 @@ class Context(Attempt):
         """Record another child of this task's parent, which then waits for it too."""
         self._refuse_in_join(command)
         if self.parent_id is None:
-            raise ScopeClosed(
+            raise ParentMissing(
                 f"task {self.task_id} ({self.command}) has no parent, so {command_name(command)} cannot be its sibling",
                 hint="Use ctx.spawn for a child, or ctx.follow_up for a task that comes after this one.",
             )
@@ -166,14 +166,14 @@ class Context(Attempt):
         rest = _rest(priority, due_time(at, delay), lane=check_lane(lane))
         self.record().add_follow_up(_entry(command, whole_payload(payload, arguments), rest))
 
-    def scope(self, mode: ChildMode = "concurrent", on_child_failure: ScopeFailure = "wait") -> Scope:
+    def scope(self, mode: ChildMode = "concurrent", on_child_failure: OnChildFailure = "wait") -> Scope:
         """Choose how the children spawned in this ``with`` block are run. It does not wait for them.
 
         ``mode`` is ``concurrent``, or ``serial`` for one after another; ``on_child_failure`` is ``wait``, or
         ``cancel_siblings`` when one fails. A task has one scope: all blocks must choose the same, and the first spawn
         outside a block chooses the defaults.
         """
-        for name, value, kind in (("mode", mode, ChildMode), ("on_child_failure", on_child_failure, ScopeFailure)):
+        for name, value, kind in (("mode", mode, ChildMode), ("on_child_failure", on_child_failure, OnChildFailure)):
             if not is_one_of(value, get_args(kind)):
                 raise RequestRefused(f"{name} of a scope is {shown(value)}, expected one of {get_args(kind)}")
         return Scope(self, mode, on_child_failure)

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from catchment import errors
-from catchment.errors import ArgumentsInvalid, CatchmentError, GiveUp, RetryLater
+from catchment.errors import ArgumentsInvalid, CatchmentError, GiveUp, InfoRefused, RetryLater
 
 _PACKAGE = f"{Path(errors.__file__).parent}{os.sep}"
 _FRAMES = 20
@@ -53,7 +53,7 @@ def _describe_further(error: BaseException, described: dict[str, Any]) -> None:
         if not error.uses_attempt:
             described["uses_attempt"] = False
     # A handler that could not even be called fails in the same way each time.
-    elif isinstance(error, GiveUp | ArgumentsInvalid) or (isinstance(error, TypeError) and not frames):
+    elif isinstance(error, GiveUp | ArgumentsInvalid | InfoRefused) or (isinstance(error, TypeError) and not frames):
         described["retryable"] = False
 
 

@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from catchment.errors import ArgumentsInvalid, ScopeClosed
+from catchment.errors import InfoRefused, ScopePolicyFixed
 from catchment.task.encode import DEFAULT_LIMIT, encode
 
 ChildMode = Literal["concurrent", "serial"]
-ScopeFailure = Literal["wait", "cancel_siblings"]
+OnChildFailure = Literal["wait", "cancel_siblings"]
 
 # The most spawns, and bytes of spawns, in one statement: it takes well under a second, far less than its time limit.
 SLICE = 10_000
@@ -31,16 +31,16 @@ class Offspring:
     def __init__(self) -> None:
         self._spawns: list[str] = []
         self._follow_ups: list[str] = []
-        self._policy: tuple[ChildMode, ScopeFailure] | None = None
+        self._policy: tuple[ChildMode, OnChildFailure] | None = None
         self._has_children = False
         self._figures: dict[str, Any] | None = None
 
-    def set_policy(self, mode: ChildMode, on_child_failure: ScopeFailure) -> None:
-        """Fix the policy of the task's one scope; raises ``ScopeClosed`` if it is fixed to another."""
+    def set_policy(self, mode: ChildMode, on_child_failure: OnChildFailure) -> None:
+        """Fix the policy of the task's one scope; raises ``ScopePolicyFixed`` if it is fixed to another."""
         if self._policy is None:
             self._policy = (mode, on_child_failure)
         elif self._policy != (mode, on_child_failure):
-            raise ScopeClosed(
+            raise ScopePolicyFixed(
                 f"the scope of this task is {' / '.join(self._policy)}, not {mode} / {on_child_failure}",
                 hint="A task has one scope: spawn a child that has the other one, or a follow-up.",
             )
@@ -64,7 +64,7 @@ class Offspring:
         try:
             to_json(figures, inf_nan_mode="strings")
         except PydanticSerializationError as error:
-            raise ArgumentsInvalid(f"info cannot be written as JSON: {error}", hint="Pass plain values.") from error
+            raise InfoRefused(f"info cannot be written as JSON: {error}", hint="Pass plain values.") from error
         if self._figures is None:
             self._figures = {}
         self._figures.update(figures)
@@ -75,7 +75,7 @@ class Offspring:
         return self._policy[0] if self._policy and self._has_children else None
 
     @property
-    def on_child_failure(self) -> ScopeFailure | None:
+    def on_child_failure(self) -> OnChildFailure | None:
         """``wait`` or ``cancel_siblings``; null without children."""
         return self._policy[1] if self._policy and self._has_children else None
 

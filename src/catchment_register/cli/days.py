@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 from catchment_register.dates import OPEN_END
-from catchment_register.errors import JobRefused, RegisterError
+from catchment_register.errors import PeriodInvalid, RegisterError
 
 
-def read_day(text: str | None, option: str, refused: type[RegisterError] = JobRefused) -> date | None:
+def read_day(text: str | None, option: str, refused: type[RegisterError] = PeriodInvalid) -> date | None:
     """The day that an option gives. Raises ``refused`` for what is none, or too late."""
     if text is None:
         return None
@@ -26,5 +26,5 @@ def last_day(text: str | None, option: str) -> date | None:
     day = None if text == "infinity" else read_day(text, option)
     until = None if day is None else day + timedelta(days=1)
     if until == OPEN_END:
-        raise JobRefused(f"{option} {text} is too late", hint="Leave out the last day for an open end.")
+        raise PeriodInvalid(f"{option} {text} is too late", hint="Leave out the last day for an open end.")
     return until

@@ -16,7 +16,7 @@ from catchment_register.cli.days import last_day, read_day
 from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.cli.waiting import Wait, Work, show, working
 from catchment_register.dates import OPEN_END
-from catchment_register.errors import JobRefused
+from catchment_register.errors import EditRefused
 from catchment_register.watch import watch_round
 
 app = typer.Typer(name="edit", help="Change units of the register.", no_args_is_help=True)
@@ -42,7 +42,7 @@ def set_values(
     values = dict(pairs)
     if len(values) < len(pairs):
         twice = next(key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1)
-        raise JobRefused(f"{twice} is given twice", hint="Give each key once; for two periods, edit twice.")
+        raise EditRefused(f"{twice} is given twice", hint="Give each key once; for two periods, edit twice.")
     first, until = _period(valid_from, valid_to)
     with open_register(dsn) as conn:
         kind, unit_id = find_unit(conn, unit)
@@ -167,14 +167,14 @@ def find_unit(conn: Connection[Any], text: str, *, kind: str | None = None) -> t
     row = conn.execute("select unit_type, unit_id from register.find_unit(%s)", [text]).fetchone()
     unit = (row[0], row[1]) if row else ("", 0)
     if kind is not None and unit[0] != kind:
-        raise JobRefused(f"{text} names {unit[0]} {unit[1]}", hint=f"This is for units of type {kind}.")
+        raise EditRefused(f"{text} names {unit[0]} {unit[1]}", hint=f"This is for units of type {kind}.")
     return unit
 
 
 def _pair(change: str) -> tuple[str, str]:
     key, separator, value = change.partition("=")
     if not separator or not key:
-        raise JobRefused(f"{change!r} is not understood", hint="Write KEY=VALUE, as employees=12.")
+        raise EditRefused(f"{change!r} is not understood", hint="Write KEY=VALUE, as employees=12.")
     return key.strip(), value.strip()
 
 

@@ -14,7 +14,7 @@ from catchment_register.cli.days import last_day, read_day
 from catchment_register.cli.import_job import job_rows, print_problems, print_summary, write_problems
 from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.cli.waiting import Wait, Work, show, working
-from catchment_register.errors import JobRefused
+from catchment_register.errors import JobNotFound, JobRefused
 from catchment_register.upload.columns import KINDS
 from catchment_register.upload.job import Request, Uploaded, import_source, open_source
 from catchment_register.upload.mapping import find_mapping
@@ -82,7 +82,7 @@ def _print_uploaded(uploaded: Uploaded) -> None:
 def _report(conn: Connection[Any], uploaded: Uploaded, error_file: Path | None, *, as_json: bool, waited: bool) -> None:
     job = find_job(conn, uploaded.job_id)
     if job is None:
-        raise JobRefused(f"import job {uploaded.job_id} was deleted meanwhile")
+        raise JobNotFound(f"import job {uploaded.job_id} was deleted meanwhile")
     if as_json:
         print_json(job | {"ignored_columns": uploaded.ignored})
     elif waited:

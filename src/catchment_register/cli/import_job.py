@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from catchment.commands import Dsn, Json, console, print_json, print_rows
 from catchment_register.cli.database import open_register
 from catchment_register.cli.numbers import LARGEST_INTEGER
-from catchment_register.errors import FileRefused, JobRefused
+from catchment_register.errors import FileRefused, JobNotFound
 from catchment_register.schema import REGISTER
 from catchment_register.watch import find_job
 
@@ -109,7 +109,7 @@ def _resolve(dsn: str | None, job_id: int, *, approves: bool) -> None:
 def _found(conn: Connection[Any], job_id: int) -> Row:
     job = find_job(conn, job_id)
     if job is None:
-        raise JobRefused(f"there is no import job {job_id}", hint="See: catchment register import-job list")
+        raise JobNotFound(f"there is no import job {job_id}", hint="See: catchment register import-job list")
     return job
 
 

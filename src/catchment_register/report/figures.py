@@ -97,7 +97,7 @@ def find_path(conn: Connection[Any], kind: str, text: str | None) -> str | None:
 
 
 def read_unit(conn: Connection[Any], text: str) -> list[Row]:
-    """The published rows of a unit, in the order of time. Raises ``JobRefused`` if no unit is meant, or several."""
+    """The published rows of a unit, in the order of time. Raises ``UnitNotFound`` if no unit is meant, or several."""
     return _rows(conn, "unit", text=text)
 
 

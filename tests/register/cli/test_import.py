@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from catchment_register import FileRefused, JobRefused, MappingRefused
+from catchment_register import FileRefused, JobNotFound, JobRefused, MappingRefused, PeriodInvalid
 from catchment_register.cli.main import app
 from tests.fixtures.register import Cli
 from tests.fixtures.register_driver import RegisterDatabase
@@ -164,16 +164,16 @@ def test_what_cannot_be_is_refused_with_a_reason(reg_db: RegisterDatabase, file:
             "takes dates from the rows, and the file has no column valid_from",
         ),
         (
-            JobRefused,
+            PeriodInvalid,
             ["import", str(file), "--kind", "legal_unit", "--valid-from", "soon"],
             "--valid-from soon is not a day",
         ),
         (JobRefused, ["import", str(file), *unit, "--strategy", "guess"], "there is no strategy guess"),
-        (JobRefused, ["import", str(file), *unit, "--valid-to", "2019-01-01"], "nothing is valid from"),
-        (JobRefused, ["import", str(file), *unit, "--valid-to", "9999-12-31"], "--valid-to 9999-12-31 is too late"),
-        (JobRefused, ["import-job", "show", "99"], "there is no import job 99"),
-        (JobRefused, ["import-job", "approve", "99"], "there is no import job 99"),
-        (JobRefused, ["import-job", "retry", "99"], "there is no import job 99"),
+        (PeriodInvalid, ["import", str(file), *unit, "--valid-to", "2019-01-01"], "nothing is valid from"),
+        (PeriodInvalid, ["import", str(file), *unit, "--valid-to", "9999-12-31"], "--valid-to 9999-12-31 is too late"),
+        (JobNotFound, ["import-job", "show", "99"], "there is no import job 99"),
+        (JobNotFound, ["import-job", "approve", "99"], "there is no import job 99"),
+        (JobNotFound, ["import-job", "retry", "99"], "there is no import job 99"),
     ):
         done = CliRunner().invoke(app, [*arguments, "--dsn", reg_db.dsn])
         assert isinstance(done.exception, error), (arguments, done.exception)

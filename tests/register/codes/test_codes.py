@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catchment_register import CodesRefused, DeleteRefused, SettingRefused
+from catchment_register import CodesRefused, RowFixed, SettingRefused
 from catchment_register.codes.edition import Edition
 from catchment_register.codes.kinds import KINDS, find_kind
 from catchment_register.codes.load import Loading, load_codes, load_countries
@@ -126,7 +126,7 @@ def test_another_status_can_become_the_default(reg: Register) -> None:
 
 
 def test_the_type_of_a_variable_stays(reg: Register) -> None:
-    with pytest.raises(DeleteRefused, match="type of stat_definition 1 cannot be changed"), reg.conn.transaction():
+    with pytest.raises(RowFixed, match="type of stat_definition 1 cannot be changed"), reg.conn.transaction():
         load(reg, "stat", "code,name,type\nemployees,Staff,float\n")
 
 
@@ -305,13 +305,13 @@ def test_a_code_that_is_a_column_of_import_files_is_left_out(reg: Register, kind
 def test_plain_sql_cannot_make_a_code_that_is_a_column_of_import_files(
     reg: Register, table: str, columns: dict[str, str]
 ) -> None:
-    with refused(reg, "RG004") as caught:
+    with refused(reg, "RG016") as caught:
         reg.insert(table, code="valid_from", name="V", priority=9, **columns)
     assert message(caught) == (
         f"{table} cannot have the code valid_from: the column valid_from of import files is for something else"
     )
     reg.insert(table, code="valid_from", name="V", priority=9, enabled=False, **columns)
-    with refused(reg, "RG004"):
+    with refused(reg, "RG016"):
         reg.conn.execute(f"update register.{table} set enabled = true where code = 'valid_from'")
 
 

@@ -33,7 +33,7 @@ def stored(reg: Register) -> list[list[Row]]:
 def refusal(reg: Register, unit_type: str | None, unit_id: int | None, changes: str | None) -> str:
     """Why an edit is refused; it has changed nothing."""
     before = stored(reg)
-    with refused(reg, "RG008") as caught:
+    with refused(reg, "RG008", "RG004", "RG017", "RG024") as caught:
         reg.value("select register.edit_unit(%s, %s, %s::jsonb, '2021-01-01')", unit_type, unit_id, changes)
     assert stored(reg) == before
     return message(caught)

@@ -197,7 +197,7 @@ def test_when_several_remain_somebody_has_to_choose(reg: Register) -> None:
     home = reg.enterprise_of("1")
     for ident in "23":
         reg.lu(ident, "2020-01-01", enterprise=home, primary=False)
-    with refused(reg, "RG005") as caught:
+    with refused(reg, "RG019") as caught:
         connect(reg, "1", None)
     assert message(caught) == f"enterprise {home} keeps several legal units, and its primary one leaves"
     reg.value("select register.set_primary('legal_unit', %s, '2021-01-01')", reg.unit_id("3"))
@@ -280,7 +280,7 @@ def test_a_primary_legal_unit_does_not_leave_several_without_a_choice(
     home = reg.enterprise_of("1")
     for ident in "23":
         reg.lu(ident, "2020-01-01", enterprise=home, primary=False)
-    with refused(reg, "RG005") as caught:
+    with refused(reg, "RG019") as caught:
         leave(reg, "1")
     assert message(caught) == f"enterprise {home} keeps several legal units, and its primary one leaves"
     reg.value("select register.set_primary('legal_unit', %s, '2020-01-01')", reg.unit_id("3"))

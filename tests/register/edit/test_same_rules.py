@@ -36,7 +36,7 @@ def edited(reg: Register, ident: str, cells: dict[str, Any]) -> str | None:
         with reg.conn.transaction():
             reg.value("select register.edit_unit(%s, %s, %s, %s)", owner.removesuffix("_id"), unit, Jsonb(cells), SINCE)
     except psycopg.Error as error:
-        if error.sqlstate not in ("RG004", "RG008"):
+        if error.sqlstate not in ("RG004", "RG008", "RG017", "RG018"):
             raise
         return error.diag.message_primary
     return None
@@ -133,7 +133,7 @@ def test_an_establishment_of_a_legal_unit_has_neither_sector_nor_legal_form(
 
 def test_a_region_goes_with_the_country_it_is_in(units: Register) -> None:
     assert edited(units, "1", {"physical_country_iso_2": "SE", "physical_region_code": ""}) is None
-    with refused(units, "RG004") as caught:
+    with refused(units, "RG018") as caught:
         units.conn.execute("update register.location set region_id = %s", [units.code("region", "03.01")])
     assert message(caught) == "location: the region 0301 is given for the foreign country SE"
 
@@ -157,7 +157,7 @@ def test_a_name_of_blanks_is_no_name(units: Register, blank: str) -> None:
 def test_names_of_power_groups_have_a_length(reg: Register) -> None:
     group = reg.insert("power_group", ident="PG0001")["id"]
     edit = "select register.edit_unit('power_group', %s, %s)"
-    with refused(reg, "RG008") as caught:
+    with refused(reg, "RG017") as caught:
         reg.conn.execute(edit, [group, Jsonb({"name": "x" * 257})])
     assert message(caught) == "name is longer than 256 characters"
     reg.conn.execute(edit, [group, Jsonb({"name": " Group "})])
@@ -171,7 +171,7 @@ def test_names_of_power_groups_have_a_length(reg: Register) -> None:
 def test_a_percentage_that_rounds_to_nothing_is_refused_in_words(units: Register) -> None:
     one, two = (units.unit_id(ident) for ident in "12")
     for wrong in ("0.001", "100.01", "0"):
-        with refused(units, "RG008") as caught:
+        with refused(units, "RG017") as caught:
             units.conn.execute("select register.relate(%s, %s, 'ownership', %s::numeric)", [one, two, wrong])
         assert message(caught) == f"{wrong} is no percentage: above 0, at most 100, of two decimals"
 

@@ -61,7 +61,7 @@ def test_deleting_a_job_that_waits_for_review_lets_the_others_go_on(reg: Registe
     reg.value("select register.delete_import_job(%s)", first)
     reg.conn.execute("call worker.drain('import')")
     assert reg.job(second)["state"] == "finished"
-    with refused(reg, "RG008") as caught:
+    with refused(reg, "RG013") as caught:
         reg.value("select register.delete_import_job(%s)", first)
     assert message(caught) == f"there is no import job {first}"
 
@@ -120,6 +120,6 @@ def test_a_definition_may_have_a_mapping_of_its_own(reg: Register) -> None:
 )
 def test_a_job_that_cannot_be_is_refused(reg: Register, call: str, says: str) -> None:
     reg.value("select register.create_import_job('legal_unit_source_dates', 'taken', p_headers => %s)", Jsonb([]))
-    with refused(reg, "RG008") as caught:
+    with refused(reg, "RG011", "RG022") as caught:
         reg.value(f"select register.create_import_job({call})")
     assert message(caught) == says

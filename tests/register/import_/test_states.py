@@ -115,10 +115,10 @@ def test_others_wait_while_a_job_waits_for_its_review_and_then_go_on_in_order(re
 
 def test_only_a_job_that_waits_for_a_review_can_be_reviewed(reg: Register) -> None:
     job = reg.import_rows("legal_unit", GOOD, **FROM)
-    with refused(reg, "RG008") as caught:
+    with refused(reg, "RG012") as caught:
         reg.value("select register.resolve_review(%s, true)", job)
     assert message(caught) == f"import job {job} does not wait for a review, it is finished"
-    with refused(reg, "RG008"):
+    with refused(reg, "RG013"):
         reg.value("select register.resolve_review(0, true)")
 
 
@@ -138,7 +138,7 @@ def test_a_job_whose_task_fails_says_why_and_goes_on_when_asked(reg: Register) -
     assert reg.value("select register.retry_import_job(%s)", job) == "processing_data"
     drain(reg)
     assert (state(reg, job), units(reg)) == ("finished", 3)
-    with refused(reg, "RG008"):
+    with refused(reg, "RG012"):
         reg.value("select register.retry_import_job(%s)", job)
 
 
@@ -154,7 +154,7 @@ def test_a_cancelled_task_fails_its_job(reg: Register) -> None:
 
 def test_a_second_upload_is_refused(reg: Register) -> None:
     job = reg.import_rows("legal_unit", GOOD, **FROM)
-    with refused(reg, "RG008") as caught:
+    with refused(reg, "RG012") as caught:
         reg.value("select register.finish_upload(%s)", job)
     assert message(caught) == f"import job {job} does not wait for an upload, it is finished"
 

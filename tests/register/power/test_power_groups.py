@@ -132,7 +132,7 @@ def test_a_root_that_somebody_chose_stays(units: Register) -> None:
 def test_only_a_unit_of_the_group_can_be_chosen_as_its_root(units: Register) -> None:
     relate(units, "ab", "ba")
     derive(units)
-    with refused(units, "RG002") as caught:
+    with refused(units, "RG023") as caught:
         choose_root(units, "c")
     c, group = units.unit_id("c"), only_group(units)
     assert message(caught) == f"legal unit {c} cannot be the root of power group {group}: it is not in the group"

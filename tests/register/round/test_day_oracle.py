@@ -26,7 +26,7 @@ STRATEGIES = ("insert_or_replace", "insert_or_update")
 class Clerk(Editor):
     """Besides plain SQL: files, and the functions that edit a unit. A correction may lie in the past."""
 
-    refusals = frozenset({*REFUSALS, "RG008"})
+    refusals = frozenset({*REFUSALS, "RG008", "RG022", "RG024"})
 
     def idents(self, table: str) -> list[Row]:
         return self.reg.rows(

@@ -153,7 +153,7 @@ def test_edits_during_a_round_are_left_to_the_next(units: Register) -> None:
 
 def test_a_second_round_cannot_begin(units: Register) -> None:
     units.value("select (register.open_round('changes')).id")
-    with refused(units, "RG009") as caught:
+    with refused(units, "RG014") as caught:
         units.value("select (register.open_round('all')).id")
     assert "is open" in str(caught.value)
 

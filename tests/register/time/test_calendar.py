@@ -136,7 +136,7 @@ def test_a_birth_or_a_death_outside_the_calendar_is_reported(reg: Register, colu
     job = reg.import_rows("legal_unit", rows, **FROM)
     assert reg.import_errors(job) == {1: {column: f"{day} is not a day"}}
     assert reg.value("select name from register.legal_unit") == "b"
-    with refused(reg, "RG008") as caught:
+    with refused(reg, "RG017") as caught:
         reg.value(
             "select register.edit_unit('legal_unit', %s, jsonb_build_object(%s::text, %s::text))",
             reg.unit_id("2"),
@@ -173,7 +173,7 @@ TOO_FAR: list[tuple[str, str, str]] = [
 def test_a_period_outside_the_calendar_is_refused(full: Register, call: str, first: str, until: str, says: str) -> None:
     names = {"unit": full.unit_id("1"), "other": full.unit_id("2"), "home": full.enterprise_of("1")}
     days = {"first": f"date '{first}'", "until": f"date '{until}'"}
-    with refused(full, "RG008") as caught:
+    with refused(full, "RG022") as caught:
         full.value("select register." + call.format(**names, **days))
     assert message(caught) == f"{says} is outside of 0001-01-01 to 9999-12-30"
     assert caught.value.diag.message_hint == "Use infinity for an open end."
@@ -182,7 +182,7 @@ def test_a_period_outside_the_calendar_is_refused(full: Register, call: str, fir
 @pytest.mark.parametrize("day", ["0044-03-15 BC", "10000-01-01", "9999-12-31"])
 def test_a_unit_does_not_end_outside_the_calendar(reg: Register, day: str) -> None:
     unit = reg.lu("1", "2020-01-01")
-    with refused(reg, "RG008") as caught:
+    with refused(reg, "RG022") as caught:
         reg.value("select register.end_unit('legal_unit', %s, %s)", unit, day)
     assert message(caught) == f"{day} is outside of 0001-01-01 to 9999-12-30"
 
@@ -198,7 +198,7 @@ def test_an_edit_of_all_time_is_of_the_time_of_the_unit(reg: Register) -> None:
 @pytest.mark.parametrize(("first", "until"), [("-infinity", "infinity"), ("2021-01-01", "2021-01-01")])
 def test_a_relationship_has_a_first_day_and_a_time(full: Register, first: str, until: str) -> None:
     call: Any = "select register.relate(%s, %s, 'ownership', 5, %s, %s)"
-    with refused(full, "RG008") as caught:
+    with refused(full, "RG022") as caught:
         full.value(call, full.unit_id("1"), full.unit_id("2"), first, until)
     assert message(caught) == f"nothing is valid from {first} until {until}"
 

@@ -4,7 +4,7 @@
 -- in the info; the others are analyzed.
 --
 --   locks   each table, as ANALYZE does, by oid; waits for each a second at most
---   raises  42501 when it may analyze none of the named tables, CM004 when payload.tables is not a list of names
+--   raises  CM019 the arguments do not fit the command; 42501 when it may analyze none of the named tables
 create or replace procedure worker.analyze_tables(
   p_payload     jsonb,
   inout p_info  jsonb
@@ -36,7 +36,7 @@ begin
          and worker.may_analyze(c.oid));
   elsif jsonb_typeof(v_names) <> 'array' or v_names @? '$[*] ? (@.type() != "string")' then
     raise exception using
-      errcode = 'CM004',
+      errcode = 'CM019',
       message = format('payload.tables of analyze_tables is %s, expected a list of qualified names',
                        left(v_names::text, 80)),
       hint = 'CALL worker.enqueue_analyze_tables(''app.orders'') makes the payload.';

@@ -1,7 +1,7 @@
 -- enqueue_analyze_tables: enqueue a task that analyzes these tables, or all that have changed. It is independent of the
 -- running task, as any enqueue; pending requests are merged.
 --
---   raises  CM004 when one is null, unknown or not a table
+--   raises  CM019 the arguments do not fit the command
 create or replace procedure worker.enqueue_analyze_tables(variadic p_tables regclass[] default '{}')
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -12,7 +12,7 @@ begin
   if p_tables is null or exists (select from unnest(p_tables) as t
                                   where t is null or not exists (select from pg_class as c where c.oid = t)) then
     raise exception using
-      errcode = 'CM004',
+      errcode = 'CM019',
       message = format('%s is not a table', coalesce((select t::text
                                                      from unnest(p_tables) as t
                                                     where not exists (select from pg_class as c where c.oid = t)
@@ -29,7 +29,7 @@ begin
    limit 1;
   if found then
     raise exception using
-      errcode = 'CM004',
+      errcode = 'CM019',
       message = format('%s is not a table and has no statistics', v_wrong),
       hint = 'Name tables, partitioned tables, materialized views or foreign tables.';
   end if;

@@ -1,7 +1,7 @@
 -- enforce_no_grandchildren: children have children only where their queue allows the depth. Where it allows any, a
 -- command that spawns itself without end stops at c_most levels, which settle in about a second.
 --
---   raises  CM006
+--   raises  CM006 the child would be too deep
 create or replace function worker.enforce_no_grandchildren()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

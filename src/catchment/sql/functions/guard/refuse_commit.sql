@@ -3,7 +3,7 @@
 --   Such a transaction begins by declaring a cursor with hold for a call of this. PostgreSQL fills a held cursor when
 --   it commits, so any COMMIT raises, whoever sent it and however it was written, unless the worker closed the cursor
 --   right before its own.
---   raises  CM036 always
+--   raises  CM036 a handler cannot end its transaction
 create or replace function worker.refuse_commit()
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp

@@ -1,5 +1,7 @@
 -- refuse_early_settle: no task leaves waiting while a child of it is unsettled, whoever asks and whatever the counter
 -- says.
+--
+--   raises  CM023 a child has not settled
 create or replace function worker.refuse_early_settle()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -7,7 +9,7 @@ as $$
 begin
   if worker.has_pending_children(new.id) then
     raise exception using
-      errcode = 'CM005', message = format('task %s cannot be %s: a child of it is unsettled', new.id, new.state);
+      errcode = 'CM023', message = format('task %s cannot be %s: a child of it is unsettled', new.id, new.state);
   end if;
   return new;
 end;

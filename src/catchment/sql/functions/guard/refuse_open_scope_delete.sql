@@ -1,10 +1,12 @@
 -- refuse_open_scope_delete: an open scope is not deleted.
+--
+--   raises  CM023 a child has not settled
 create or replace function worker.refuse_open_scope_delete()
   returns trigger
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using
-    errcode = 'CM005', message = format('task %s waits for its children: its scope cannot be deleted', old.id);
+    errcode = 'CM023', message = format('task %s waits for its children: its scope cannot be deleted', old.id);
 end;
 $$;

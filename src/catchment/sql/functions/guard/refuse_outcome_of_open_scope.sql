@@ -1,4 +1,6 @@
 -- refuse_outcome_of_open_scope: a waiting task has no outcome.
+--
+--   raises  CM023 a child has not settled
 create or replace function worker.refuse_outcome_of_open_scope()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -11,7 +13,7 @@ begin
    where (select s.state from worker.scope as s where s.id = n.id) = 'waiting'
    limit 1;
   if found then
-    raise exception using errcode = 'CM005', message = format('task %s waits for its children: it cannot settle', v_id);
+    raise exception using errcode = 'CM023', message = format('task %s waits for its children: it cannot settle', v_id);
   end if;
   return null;
 end;

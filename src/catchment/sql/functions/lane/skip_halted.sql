@@ -1,7 +1,7 @@
 -- skip_halted: let a halted lane go on behind the task that failed.
 --
 --   locks   the lane row, then ready rows
---   raises  CM009 when that lane is not halted
+--   raises  CM027 the lane is not halted
 --   plan    walk
 create or replace function worker.skip_halted(
   p_queue  text,
@@ -22,7 +22,7 @@ begin
      and l.halted_at is not null
   returning l.* into v_lane;
   if not found then
-    raise exception using errcode = 'CM009', message = format('lane %L of queue %L is not halted', p_lane, p_queue);
+    raise exception using errcode = 'CM027', message = format('lane %L of queue %L is not halted', p_lane, p_queue);
   end if;
   perform worker.advance_lanes(array[(v_lane.head_id, null, v_lane.queue_id, v_lane.lane, false)::worker.lane_head]);
 end;

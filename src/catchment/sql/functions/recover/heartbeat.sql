@@ -1,6 +1,6 @@
 -- heartbeat: renew the lease of a worker process and record its free capacity and memory usage.
 --
---   raises  CM001 when the worker was declared dead: its claims are gone, it must register again
+--   raises  CM017 the worker is not registered
 create or replace function worker.heartbeat(
   p_worker_id           bigint,
   p_lease               interval default '15 seconds',
@@ -23,7 +23,7 @@ begin
    where w.worker_id = p_worker_id;
   if not found then
     raise exception using
-      errcode = 'CM001',
+      errcode = 'CM017',
       message = format('worker %s was declared dead', p_worker_id),
       hint = 'Its lease ended or its lock was gone too long. Register again.';
   end if;

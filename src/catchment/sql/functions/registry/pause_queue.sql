@@ -1,6 +1,6 @@
 -- pause_queue: stop claiming on a queue, until a time or until resumed. Running tasks go on.
 --
---   raises  CM003 unknown queue, CM004 when the time is out of range
+--   raises  CM003 no such queue is registered; CM018 an option has an invalid value
 create or replace function worker.pause_queue(
   p_queue  text,
   p_until  timestamptz default null

@@ -5,7 +5,7 @@
 --
 --   returns the number of rows made or changed
 --   locks   rows of the registries, queues by name, then commands by name; only those made or changed
---   raises  CM003 unknown queue, CM013 when a command of this name has a SQL handler
+--   raises  CM003 no such queue is registered; CM013 the name is taken
 create or replace function worker.register_commands(
   p_queues     jsonb,
   p_commands   jsonb,

@@ -1,6 +1,6 @@
 -- resume_queue: claim on a queue again.
 --
---   raises  CM003 unknown queue
+--   raises  CM003 no such queue is registered
 create or replace function worker.resume_queue(p_queue text)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -4,7 +4,8 @@
 -- is false), locks stay from task to task, so the meters that its claims can need come before everything else.
 --
 --   locks   meter rows by name of the queue, unless it commits; then see settle
---   raises  CM003 unknown queue, CM007 inside a handler or with an unknown mode
+--   raises  CM003 no such queue is registered; CM018 an option has an invalid value; CM025 a handler cannot run other
+--           tasks
 --   session reads worker.fence, worker.late
 --   plan    walk
 create or replace function worker.begin_session(
@@ -24,7 +25,7 @@ declare
 begin
   if p_mode not in ('top', 'child') then
     raise exception using
-      errcode = 'CM007', message = format('mode %L is unknown, expected top, child or none', p_mode);
+      errcode = 'CM018', message = format('mode %L is unknown, expected top, child or none', p_mode);
   elsif p_queue is not null and not exists (select from worker.queue_registry as q where q.queue = p_queue) then
     raise exception using
       errcode = 'CM003',
@@ -46,7 +47,7 @@ begin
     get diagnostics v_context = pg_context;
     if v_context ~ c_caller then
       raise exception using
-        errcode = 'CM007',
+        errcode = 'CM025',
         message = format('the handler of task %s cannot run other tasks', v_left),
         hint = 'Spawn them: they run when the handler has returned.';
     end if;

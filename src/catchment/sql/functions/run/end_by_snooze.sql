@@ -1,6 +1,6 @@
 -- end_by_snooze: leave the handler, with what run_handler has to know in the error.
 --
---   raises  CM041; CM040 outside a handler
+--   raises  CM041 the attempt ends by a snooze; CM042 no handler is running here
 create or replace function worker.end_by_snooze(
   p_until   timestamptz,
   p_reason  text
@@ -11,7 +11,7 @@ as $$
 begin
   if worker.current_task_id() is null then
     raise exception using
-      errcode = 'CM040',
+      errcode = 'CM042',
       message = 'there is no task to snooze: no handler is running here',
       hint = 'A worker of Python tasks uses worker.snooze_task.';
   end if;

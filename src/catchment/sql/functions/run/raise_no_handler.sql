@@ -1,6 +1,6 @@
 -- raise_no_handler: the error of a task whose handler does not exist or is ambiguous.
 --
---   raises  CM012
+--   raises  CM012 the handler procedure is missing or ambiguous
 create or replace function worker.raise_no_handler(
   p_command  text,
   p_name     text

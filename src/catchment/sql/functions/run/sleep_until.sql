@@ -1,7 +1,7 @@
 -- sleep_until: in a SQL handler: go on if that time has come; else end this attempt, as worker.snooze does, and run the
 -- task again at that time.
 --
---   raises  CM041; CM040 when the time is invalid, or outside a handler
+--   raises  CM040 a task cannot sleep that long; CM041 the attempt ends by a snooze; CM042 no handler is running here
 create or replace function worker.sleep_until(
   p_at      timestamptz,
   p_reason  text default null

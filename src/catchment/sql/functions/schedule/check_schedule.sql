@@ -1,7 +1,7 @@
 -- check_schedule: refuse a rhythm that could never work, when it is written and not when it is due. Where the statement
 -- sets no time, a new cron expression counts from now, and a new interval fires after one interval at the latest.
 --
---   raises  CM016
+--   raises  CM016 the schedule could never fire; CM018 an option has an invalid value
 create or replace function worker.check_schedule()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -22,7 +22,7 @@ begin
       'Use a name such as Europe/Oslo: select name from pg_timezone_names.');
   end if;
   perform worker.check_time(new.next_at, format('schedule %L: next_at', new.name),
-                            'Leave it out to count from now; set enabled to false to stop the schedule.', 'CM016');
+                            'Leave it out to count from now; set enabled to false to stop the schedule.');
   if new.cron is not null then
     perform worker.next_cron(new.cron, new.timezone, worker.now());
   end if;

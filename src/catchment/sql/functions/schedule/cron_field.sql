@@ -2,7 +2,7 @@
 -- without /step; n/step runs to the end. A range may wrap around (fri-mon, 22-2). As a day of the week, 7 is Sunday
 -- too.
 --
---   raises  CM016 when the field is invalid or a value is out of range
+--   raises  CM016 the schedule could never fire
 create or replace function worker.cron_field(
   p_cron   text,
   p_field  text,

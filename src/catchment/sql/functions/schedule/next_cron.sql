@@ -1,6 +1,6 @@
 -- next_cron: the first time after p_after at which a cron expression fires, in local time of the time zone.
 --
---   raises  CM016 when the expression is invalid, 22023 when the server does not know the time zone
+--   raises  CM016 the schedule could never fire; 22023 when the server does not know the time zone
 create or replace function worker.next_cron(
   p_cron      text,
   p_timezone  text,

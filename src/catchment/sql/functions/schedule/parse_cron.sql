@@ -2,7 +2,7 @@
 -- @annually. If both day of the month and day of the week are restricted, a day that matches either one counts, as in
 -- cron.
 --
---   raises  CM016 when it is invalid, or when no month has the day
+--   raises  CM016 the schedule could never fire
 create or replace function worker.parse_cron(p_cron text)
   returns worker.cron
   language plpgsql immutable set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- refuse_schedule: the error of a schedule that could never fire.
 --
---   raises  CM016
+--   raises  CM016 the schedule could never fire
 create or replace function worker.refuse_schedule(
   p_message  text,
   p_hint     text

@@ -2,7 +2,7 @@
 -- its priority (aged as it was) and arrival on the same queue, unless it asks for a priority of its own. It is
 -- cancelled if the root does not complete. Without a p_trace of its own, it continues the trace of the root.
 --
---   raises  CM005 outside a handler
+--   raises  CM042 no handler is running here
 create or replace function worker.follow_up(
   p_command       text,
   p_payload       jsonb default '{}',

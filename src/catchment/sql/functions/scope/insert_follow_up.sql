@@ -1,7 +1,7 @@
 -- insert_follow_up: see follow_up; for the attempt of that task, which must run in this session or end in this
 -- transaction.
 --
---   raises  CM005 when it does not
+--   raises  CM042 no handler is running here
 --   writes  worker.offspring
 --   plan    walk
 create or replace function worker.insert_follow_up(
@@ -32,7 +32,7 @@ begin
   end if;
   if v_root.id is null then
     raise exception using
-      errcode = 'CM005',
+      errcode = 'CM042',
       message = format('%s follows nothing: no handler is running here', p_command),
       hint = 'Use worker.enqueue for an independent task.';
   end if;

@@ -3,7 +3,7 @@
 --
 --   processing -> waiting
 --   locks   ancestors, shared, deepest first: a cancelled subtree takes no new scope
---   raises  CM011 when an ancestor is being cancelled
+--   raises  CM011 the task is being cancelled
 create or replace function worker.open_scopes(p_ended worker.ended[])
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -2,7 +2,7 @@
 -- cancel wait for this transaction or this transaction see the mark; counters of the ancestors stay writable meanwhile.
 --
 --   locks   scope rows from p_scope_id up to the root, shared, deepest first
---   raises  CM011
+--   raises  CM011 the task is being cancelled
 create or replace function worker.refuse_if_cancelled(p_scope_id bigint)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp

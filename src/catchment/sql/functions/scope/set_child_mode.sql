@@ -3,8 +3,8 @@
 -- out.
 --
 --   returns the mode
---   raises  CM005 when the task is joining, the spawn comes from elsewhere or asks for another mode; CM011 when the
---           task is being cancelled
+--   raises  CM005 the parent takes no more children; CM011 the task is being cancelled; CM018 an option has an invalid
+--           value; CM022 the scope has another policy
 --   reads   worker.offspring
 create or replace function worker.set_child_mode(
   p_run               worker.running,
@@ -32,10 +32,10 @@ begin
       errcode = 'CM011', message = format('task %s is being cancelled: %s', p_run.id, p_run.cancel_reason);
   elsif p_child_mode not in ('concurrent', 'serial') then
     raise exception using
-      errcode = 'CM005', message = format('child mode %L is unknown, expected concurrent or serial', p_child_mode);
+      errcode = 'CM018', message = format('child mode %L is unknown, expected concurrent or serial', p_child_mode);
   elsif p_on_child_failure not in ('wait', 'cancel_siblings') then
     raise exception using
-      errcode = 'CM005', message = format('failure policy %L is unknown, expected wait or cancel_siblings',
+      errcode = 'CM018', message = format('on_child_failure %L is unknown, expected wait or cancel_siblings',
                                           p_on_child_failure);
   end if;
 
@@ -48,7 +48,7 @@ begin
     perform worker.note_offspring(p_run.fence, v_made.child_mode, v_made.on_child_failure);
   elsif p_child_mode <> v_made.child_mode or p_on_child_failure <> v_made.on_child_failure then
     raise exception using
-      errcode = 'CM005',
+      errcode = 'CM022',
       message = format('the scope of task %s is %s / %s, not %s / %s', p_run.id, v_made.child_mode,
                        v_made.on_child_failure, coalesce(p_child_mode, v_made.child_mode),
                        coalesce(p_on_child_failure, v_made.on_child_failure)),

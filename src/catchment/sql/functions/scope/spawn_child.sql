@@ -4,7 +4,8 @@
 -- the child continues the trace of its parent.
 --
 --   locks   nothing; into an open scope below others: these others, shared
---   raises  CM005 when the parent takes no children, CM006 when it would be too deep, CM011 when it is being cancelled
+--   raises  CM005 the parent takes no more children; CM006 the child would be too deep; CM011 the task is being
+--           cancelled; CM021 there is no task to belong to; CM022 the scope has another policy; what insert_task raises
 --   plan    walk
 create or replace function worker.spawn_child(
   p_command           text,
@@ -28,7 +29,7 @@ declare
 begin
   if v_parent_id is null then
     raise exception using
-      errcode = 'CM005',
+      errcode = 'CM021',
       message = format('%s was spawned outside a handler and without a parent', p_command),
       hint = 'Pass p_parent_id, or use worker.enqueue for an independent task.';
   end if;
@@ -54,7 +55,7 @@ begin
       errcode = 'CM011', message = format('task %s is being cancelled: %s', v_parent_id, v_scope.cancel_reason);
   elsif p_child_mode <> v_scope.child_mode or p_on_child_failure <> v_scope.on_child_failure then
     raise exception using
-      errcode = 'CM005',
+      errcode = 'CM022',
       message = format('the scope of task %s is %s / %s, not %s / %s', v_parent_id, v_scope.child_mode,
                        v_scope.on_child_failure, coalesce(p_child_mode, v_scope.child_mode),
                        coalesce(p_on_child_failure, v_scope.on_child_failure));

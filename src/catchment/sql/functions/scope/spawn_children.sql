@@ -2,7 +2,7 @@
 -- one complete_task. Call it before that, in the same transaction; the scope opens with the transition.
 --
 --   locks   see make_offspring
---   raises  CM001 when the claim is no longer ours
+--   raises  CM001 the claim was lost
 create or replace function worker.spawn_children(
   p_task_id           bigint,
   p_fence             bigint,

@@ -4,7 +4,8 @@
 --
 --   locks   the scope row of its parent or its lane row if it may leave them; its ready or blocked row; then its gate
 --           row if it is free
---   raises  CM004 bad payload, CM007 when the task has been tried or has started
+--   raises  CM004 the payload cannot be stored; CM007 worker.tasks does not take this write; CM018 an option has an
+--           invalid value
 --   plan    walk
 create or replace function worker.change_pending(
   p_task_id       bigint,

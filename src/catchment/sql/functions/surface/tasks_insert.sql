@@ -2,7 +2,7 @@
 -- -1, see tasks_on_conflict) the command must declare dedup: the new task then joins the pending one, as without the
 -- clause.
 --
---   raises  CM007 when it sets anything else, or has ON CONFLICT DO NOTHING for a command without dedup
+--   raises  CM007 worker.tasks does not take this write
 create or replace function worker.tasks_insert()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -6,7 +6,7 @@
 --   returns cancelled when it has settled, cancelling when it was asked to, or the state of a task that had settled
 --           before
 --   locks   the running row, or the scope row; an unstarted task: see settle_unstarted
---   raises  CM009 when there is no such task, CM007 when it was folded into another
+--   raises  CM009 there is no such task; CM026 the task was merged into another
 --   plan    walk
 create or replace function worker.cancel(
   p_task_id  bigint,
@@ -55,7 +55,7 @@ begin
     select b.wait_id into v_survivor from worker.blocked as b where b.id = p_task_id and b.reason = 'merged';
     if found then
       raise exception using
-        errcode = 'CM007',
+        errcode = 'CM026',
         message = format('task %s was merged into task %s and settles with it', p_task_id, v_survivor),
         hint = format('Cancel task %s.', v_survivor);
     end if;

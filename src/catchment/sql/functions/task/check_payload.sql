@@ -1,6 +1,6 @@
 -- check_payload: refuse an invalid payload. A missing payload is an empty object.
 --
---   raises  CM004 when it is not an object, or too large
+--   raises  CM004 the payload cannot be stored
 create or replace function worker.check_payload(
   p_command  text,
   p_payload  jsonb

@@ -3,7 +3,7 @@
 --
 --   locks   the meters of its queues by name, if several are limited or something is let in; see let_in, once; then
 --           claim
---   raises  CM001 unknown worker, CM003 unknown queue
+--   raises  CM003 no such queue is registered; CM017 the worker is not registered
 --   session reads worker.position_…, sets worker.position_…
 --   plan    walk_sorted
 create or replace function worker.claim_tasks(
@@ -51,7 +51,7 @@ begin
     end if;
     if not v_is_known then
       raise exception using
-        errcode = 'CM001',
+        errcode = 'CM017',
         message = format('worker %s is not registered', p_worker_id),
         hint = 'It was declared dead, or never registered. Register again.';
     end if;

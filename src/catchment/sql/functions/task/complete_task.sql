@@ -5,7 +5,7 @@
 --
 --   processing -> completed | waiting
 --   locks   see settle
---   raises  CM001 when the claim is no longer ours
+--   raises  CM001 the claim was lost
 --   session reads worker.late
 create or replace function worker.complete_task(
   p_task_id           bigint,

@@ -2,7 +2,8 @@
 -- p_trace is a W3C traceparent: the span that the task continues. The plain case, ready at once and the same work as
 -- nothing else, is one statement; insert_task does the rest.
 --
---   raises  CM002 unknown command, CM004 bad payload, lane or trace
+--   raises  CM002 no such command is registered; CM004 the payload cannot be stored; CM018 an option has an invalid
+--           value; CM024 a command with a limit per key takes no lane
 --   plan    probe
 create or replace function worker.enqueue(
   p_command       text,

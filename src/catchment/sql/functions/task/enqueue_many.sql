@@ -2,7 +2,8 @@
 -- p_trace is a W3C traceparent: the span that all of them continue.
 --
 --   returns the ids, in the order of the payloads
---   raises  CM002 unknown command, CM004 bad payload, lane or trace
+--   raises  CM002 no such command is registered; CM004 the payload cannot be stored; CM018 an option has an invalid
+--           value; CM024 a command with a limit per key takes no lane
 --   plan    walk
 create or replace function worker.enqueue_many(
   p_command       text,
@@ -24,7 +25,7 @@ declare
 begin
   if cardinality(p_lanes) <> cardinality(p_payloads) then
     raise exception using
-      errcode = 'CM004',
+      errcode = 'CM018',
       message = format('%s lanes for %s payloads, expected one lane for each', cardinality(p_lanes),
                        cardinality(p_payloads));
   end if;

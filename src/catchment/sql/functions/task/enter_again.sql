@@ -2,7 +2,7 @@
 -- was folded into it shares its fate again.
 --
 --   locks   the parent's scope row; the lane row
---   raises  CM008 when the parent has settled, or another scope holds the lane
+--   raises  CM008 the task cannot be retried
 create or replace function worker.enter_again(p_task worker.task)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -3,7 +3,7 @@
 --
 --   processing -> failed | pending | cancelled
 --   locks   see settle
---   raises  CM001 when the claim is no longer ours
+--   raises  CM001 the claim was lost
 create or replace function worker.fail_task(
   p_task_id  bigint,
   p_fence    bigint,

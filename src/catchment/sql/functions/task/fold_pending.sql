@@ -56,7 +56,7 @@ begin
                                              worker.merge_payload(v_rules, v_task.payload, v_twin.payload));
       v_twins := v_twins || v_twin.id;
     exception
-      when sqlstate 'CM004' then
+      when sqlstate 'CM004' or sqlstate 'CM020' then
         null;
     end;
   end loop;

@@ -1,8 +1,8 @@
 -- insert_task: write one task and put it where it belongs; every way to make a task ends here, or in enqueue_many.
 --
 --   locks   nothing that another transaction waits for; a merge takes the row of its twin only if it is free
---   raises  CM002 unknown command, CM004 bad payload, lane or trace, CM005 when a limited command is given a line to
---           stand in
+--   raises  CM002 no such command is registered; CM004 the payload cannot be stored; CM018 an option has an invalid
+--           value; CM020 a value does not fit its merge rule; CM024 a command with a limit per key takes no lane
 --   writes  worker.late_child
 --   session sets worker.late
 --   plan    walk
@@ -72,7 +72,7 @@ begin
   v_gate := worker.gate_of(v_command, v_payload);
   if v_gate is not null and (p_lane is not null or p_is_serial) then
     raise exception using
-      errcode = 'CM005',
+      errcode = 'CM024',
       message = format('%s has a limit per key, so it cannot stand in %s', p_command,
                        case when p_is_serial then 'a serial scope' else 'lane ' || quote_literal(p_lane) end),
       hint = 'Limit the queue instead, or give the limited part a command of its own.';

@@ -1,6 +1,6 @@
 -- merge_value: one key of merge_payload.
 --
---   raises  CM004 when a value does not fit its rule
+--   raises  CM020 a value does not fit its merge rule
 create or replace function worker.merge_value(
   p_key   text,
   p_rule  jsonb,
@@ -65,7 +65,7 @@ begin
 exception
   when data_exception or case_not_found then
     raise exception using
-      errcode = 'CM004',
+      errcode = 'CM020',
       message = format('payload key %s cannot be merged by %s: %s and %s', p_key, p_rule, left(p_old::text, 80),
                        left(p_new::text, 80)),
       detail = sqlerrm,

@@ -1,4 +1,6 @@
 -- raise_fenced: the answer to a worker that lost its claim.
+--
+--   raises  CM001 the claim was lost
 create or replace function worker.raise_fenced(
   p_task_id  bigint,
   p_fence    bigint

@@ -2,7 +2,7 @@
 --
 --   processing -> pending
 --   locks   see settle
---   raises  CM001 when the claim is no longer ours
+--   raises  CM001 the claim was lost
 create or replace function worker.release_task(
   p_task_id  bigint,
   p_fence    bigint

@@ -1,7 +1,7 @@
 -- report_progress: a running task tells how far it is.
 --
 --   locks   the running row
---   raises  CM001 when the claim is no longer ours
+--   raises  CM001 the claim was lost
 create or replace function worker.report_progress(
   p_task_id   bigint,
   p_fence     bigint,

@@ -6,7 +6,7 @@
 --
 --   failed | cancelled -> pending | waiting | completed
 --   locks   scope rows deepest first; lane rows by key; then ready rows
---   raises  CM009 no such task, CM008 when it cannot be retried, with what to do instead
+--   raises  CM008 the task cannot be retried; CM009 there is no such task
 --   plan    walk
 create or replace function worker.retry(p_task_id bigint)
   returns text

@@ -4,7 +4,7 @@
 --   processing -> completed | failed | cancelled | waiting | pending | interrupted
 --   locks   running rows by place; then scope rows deepest first, then id; then lane rows by key; then ready rows
 --   returns the state of each task whose fence still held; the others are left out, and nothing of them has changed
---   raises  CM007 when something else is asked for
+--   raises  CM018 an option has an invalid value
 --   session reads worker.late
 --   plan    walk
 create or replace function worker.settle(
@@ -25,7 +25,7 @@ declare
 begin
   if not p_asked <@ '{completed,failed,cancelled,interrupted,released,snoozed}' then
     raise exception using
-      errcode = 'CM007',
+      errcode = 'CM018',
       message = format('attempts were asked to be %s, expected completed, failed, cancelled, interrupted, released or '
                        'snoozed', p_asked);
   end if;

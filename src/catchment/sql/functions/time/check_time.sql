@@ -2,13 +2,12 @@
 -- and infinity cannot be counted with.
 --
 --   returns false, so that it can stand in a condition
---   raises  CM004, or what is asked for
+--   raises  CM018 an option has an invalid value
 create or replace function worker.check_time(
   p_at      timestamptz,
   p_column  text default 'scheduled_at',
   p_hint    text default 'Leave it out for a task that is due at once; pause the queue to hold tasks back without a '
-                         'date.',
-  p_code    text default 'CM004'
+                         'date.'
 )
   returns boolean
   language plpgsql immutable set search_path = pg_catalog, pg_temp
@@ -16,7 +15,7 @@ as $$
 begin
   if p_at < timestamptz '0001-01-03 00:00:00+00' or p_at > timestamptz '9999-12-29 00:00:00+00' then
     raise exception using
-      errcode = p_code,
+      errcode = 'CM018',
       message = format('%s is %s, expected a time of the years 1 to 9999', p_column, p_at),
       hint = p_hint;
   end if;

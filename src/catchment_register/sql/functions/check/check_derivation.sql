@@ -3,7 +3,7 @@
 -- changes wait to be taken by a round, what is published is behind: then there is nothing to compare.
 --
 --   locks   the round to come: no other can begin meanwhile
---   raises  RG009 while a round is open
+--   raises  RG014 another round is open
 --   reads   pg_temp.was_history, pg_temp.was_history_facet, pg_temp.was_unit, pg_temp.was_unit_facet
 --   writes  pg_temp.was_history, pg_temp.was_history_facet, pg_temp.was_unit, pg_temp.was_unit_facet
 --   plan    no_jit, memory_128

@@ -3,7 +3,7 @@
 -- brought up to date.
 --
 --   log rows without a round -> rows of a new open round
---   raises  RG009 while another round is open
+--   raises  RG014 another round is open
 --   writes  register.collect_request
 --   plan    no_jit
 create or replace procedure register.collect_changes(

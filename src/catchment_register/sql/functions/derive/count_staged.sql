@@ -1,6 +1,6 @@
 -- count_staged: the number of rows that the batches of a round have staged.
 --
---   raises  RG010 when there are fewer than they noted: staging does not survive a crash of the server
+--   raises  RG010 staged rows were lost in a crash
 create or replace function register.count_staged(p_round_id bigint)
   returns bigint
   language plpgsql security definer set search_path = pg_catalog, pg_temp

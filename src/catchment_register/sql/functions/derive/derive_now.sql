@@ -2,7 +2,7 @@
 -- stops at the published units and leaves the reports behind; all goes on to the reports, which are rebuilt. For
 -- checks, and for registers small enough; it takes what was logged along.
 --
---   raises  RG009 while a round is open, RG008 for another scope
+--   raises  CM018 an option has an invalid value; RG014 another round is open
 create or replace function register.derive_now(p_scope text)
   returns bigint
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -13,7 +13,7 @@ declare
 begin
   if p_scope is null or p_scope not in ('units', 'all') then
     raise exception using
-      errcode = 'RG008',
+      errcode = 'CM018',
       message = format('derive_now cannot derive %s', coalesce(quote_literal(p_scope), 'null')),
       hint = 'Say units or all.';
   end if;

@@ -1,7 +1,7 @@
 -- derive_statistical_unit: find what to derive, hand it to batches, and line up what follows them: planner statistics,
 -- the flush, the reports. Asked for by hand it begins a round, of all units or with scope some of those it names.
 --
---   raises  RG009 when its round is not open
+--   raises  RG009 the round is not open, or not at this stage; RG014 another round is open
 --   plan    no_jit
 create or replace procedure register.derive_statistical_unit(
   payload     jsonb,

@@ -2,7 +2,7 @@
 -- row go; rows that are the same are not touched. The differences are written down for the reports, unless so much
 -- changed that these are better rebuilt. A round of kind all counts the codes in use again, whatever it finds.
 --
---   raises  RG010 when staged rows were lost in a crash of the server
+--   raises  RG010 staged rows were lost in a crash
 --   plan    no_jit, memory_256
 create or replace function register.publish_units(p_round_id bigint)
   returns jsonb

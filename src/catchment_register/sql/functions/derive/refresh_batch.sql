@@ -2,7 +2,7 @@
 -- power groups. The legal units of power groups are derived along, but staged by the batch of their enterprise.
 --
 --   returns the number of staged rows
---   raises  RG009 when the round is not open
+--   raises  RG009 the round is not open, or not at this stage
 --   reads   pg_temp.b_slice
 create or replace function register.refresh_batch(
   p_round_id         bigint,

@@ -1,6 +1,6 @@
 -- statistical_unit_flush_staging: publish what the batches of a round have staged.
 --
---   raises  RG009 when the round is not open, RG010 when staged rows were lost
+--   raises  RG009 the round is not open, or not at this stage; RG010 staged rows were lost in a crash
 --   plan    no_jit
 create or replace procedure register.statistical_unit_flush_staging(
   payload     jsonb,

@@ -1,7 +1,7 @@
 -- check_changes: an edit is about a unit that exists, and an object of words and values. A number counts as its text,
 -- true and false are values of statistics of that type.
 --
---   raises  RG008 when it is not so
+--   raises  RG008 the edit cannot be made as asked; RG024 no single unit is meant
 create or replace function register.check_changes(
   p_unit_type  text,
   p_unit_id    integer,
@@ -26,7 +26,8 @@ begin
     perform register.refuse_edit(format('there is no type of unit %s', coalesce(p_unit_type, 'null')),
                                  'Choose legal_unit, establishment, enterprise or power_group.');
   elsif not v_known then
-    perform register.refuse_edit(format('there is no %s %s', p_unit_type, coalesce(p_unit_id::text, 'null')));
+    perform register.refuse_edit(format('there is no %s %s', p_unit_type, coalesce(p_unit_id::text, 'null')),
+                                 p_code => 'RG024');
   elsif p_changes is null or jsonb_typeof(p_changes) <> 'object' then
     perform register.refuse_edit(format('the changes are %s, not an object of words and values',
                                         coalesce('of type ' || jsonb_typeof(p_changes), 'missing')), c_hint);

@@ -2,7 +2,7 @@
 -- data_source, country, rel_type, tag, stat or ident_type. Null stays null. An activity of the standard that is not in
 -- its list is added, as an import does.
 --
---   raises  RG008 when there is no such code
+--   raises  RG004 the code is not in its list
 create or replace function register.code_id(
   p_kind  text,
   p_text  text
@@ -28,7 +28,7 @@ begin
   end loop;
   if v_id is null then
     perform register.refuse_edit(format('there is no %s %s', replace(p_kind, '_', ' '), p_text),
-                                 'Add it first: catchment register load-codes.');
+                                 'Add it first: catchment register load-codes.', 'RG004');
   end if;
   return v_id;
 end;

@@ -3,7 +3,8 @@
 -- other legal unit is. An enterprise that nothing belongs to any more is deleted. Returns the enterprise.
 --
 --   locks   the legal unit
---   raises  RG005 when several remain and nobody chose the primary one, RG008 when a unit is missing
+--   raises  RG008 the edit cannot be made as asked; RG019 several units could be the next primary one; RG022 the period
+--           is invalid; RG024 no single unit is meant
 create or replace function register.connect_legal_unit(
   p_legal_unit_id  integer,
   p_enterprise_id  integer default null,
@@ -29,7 +30,7 @@ begin
   if p_enterprise_id is null then
     insert into register.enterprise (edit_comment) values (p_comment) returning id into p_enterprise_id;
   elsif not exists (select from register.enterprise as e where e.id = p_enterprise_id) then
-    perform register.refuse_edit(format('there is no enterprise %s', p_enterprise_id));
+    perform register.refuse_edit(format('there is no enterprise %s', p_enterprise_id), p_code => 'RG024');
   end if;
   select coalesce(range_agg(daterange(l.valid_from, l.valid_until)), '{}') into v_taken
     from register.legal_unit as l

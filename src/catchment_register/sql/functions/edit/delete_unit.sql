@@ -3,8 +3,8 @@
 -- one other unit remains, that becomes primary.
 --
 --   locks   the unit
---   raises  RG003 when a legal unit has establishments, RG005 when several units of its enterprise remain and nobody
---           chose the primary one, RG008 when the unit is missing or not of a kind that can be deleted
+--   raises  RG003 something that belongs to the row needs that time; RG008 the edit cannot be made as asked; RG019
+--           several units could be the next primary one
 create or replace function register.delete_unit(
   p_unit_type  text,
   p_unit_id    integer

@@ -1,6 +1,6 @@
 -- edit_heading: the names of an enterprise or a power group; returns the changes that are about something else.
 --
---   raises  RG008 when a name is too long
+--   raises  RG017 the value does not fit its column
 create or replace function register.edit_heading(
   p_unit_type  text,
   p_unit_id    integer,
@@ -12,7 +12,8 @@ create or replace function register.edit_heading(
 as $$
 begin
   if register.length_problem(p_changes ->> 'name', 256) is not null then
-    perform register.refuse_edit(format('name %s', register.length_problem(p_changes ->> 'name', 256)));
+    perform register.refuse_edit(format('name %s', register.length_problem(p_changes ->> 'name', 256)),
+                                 p_code => 'RG017');
   end if;
   case p_unit_type
     when 'enterprise' then

@@ -1,7 +1,7 @@
 -- edit_statistics: set or take away values of statistics where the unit is there; returns the changes that are about
 -- something else.
 --
---   raises  RG008 when a value is not of its type
+--   raises  RG017 the value does not fit its column
 create or replace function register.edit_statistics(
   p_unit_type    text,
   p_unit_id      integer,
@@ -28,7 +28,8 @@ begin
       perform register.cut_slices('stat_for_unit', v_owner, array[p_unit_id], p_valid_from, p_valid_until,
                                   jsonb_build_object('stat_definition_id', v_stat.id));
     elsif v_stat.value is null then
-      perform register.refuse_edit(format('%s = %s is not a value of type %s', v_stat.code, v_stat.text, v_stat.type));
+      perform register.refuse_edit(format('%s = %s is not a value of type %s', v_stat.code, v_stat.text, v_stat.type),
+                                   p_code => 'RG017');
     else
       perform register.patch_slices('stat_for_unit', v_owner,
         (select jsonb_agg(jsonb_build_object(v_owner, p_unit_id, 'stat_definition_id', v_stat.id,

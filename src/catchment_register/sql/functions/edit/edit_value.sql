@@ -1,7 +1,7 @@
 -- edit_value: a value as it was entered, as the column has it. p_kind: date, a name, a coordinate, a list of codes, or
 -- null for text. The rules are those of import files.
 --
---   raises  RG008 when it cannot be that
+--   raises  RG004 the code is not in its list; RG017 the value does not fit its column
 create or replace function register.edit_value(
   p_word  text,
   p_kind  text,
@@ -31,7 +31,7 @@ begin
       return to_jsonb(register.code_id(p_kind, p_text));
   end case;
   if v_wrong is not null then
-    perform register.refuse_edit(format('%s %s', p_word, v_wrong));
+    perform register.refuse_edit(format('%s %s', p_word, v_wrong), p_code => 'RG017');
   end if;
   return v_value;
 end;

@@ -3,8 +3,8 @@
 -- the register has it. Where it was the primary one and one other unit remains, that becomes primary.
 --
 --   locks   establishments, then the legal unit
---   raises  RG005 when several units of its enterprise remain and nobody chose the primary one, RG008 when nothing of
---           the unit would be left, or it ends before that day
+--   raises  RG008 the edit cannot be made as asked; RG019 several units could be the next primary one; RG022 the period
+--           is invalid
 create or replace function register.end_unit(
   p_unit_type  text,
   p_unit_id    integer,

@@ -1,6 +1,6 @@
 -- find_unit: which unit somebody means: legal_unit/17, tax_ident:123, or 123 if only one unit has such an identifier.
 --
---   raises  RG008 when there is none, or several
+--   raises  RG024 no single unit is meant
 create or replace function register.find_unit(
   p_text            text,
   out unit_type     text,
@@ -20,7 +20,7 @@ begin
          when 'enterprise'    then not exists (select from register.enterprise as n where n.id = unit_id)
          when 'power_group'   then not exists (select from register.power_group as p where p.id = unit_id)
        end) then
-      perform register.refuse_edit(format('there is no %s', replace(p_text, '/', ' ')));
+      perform register.refuse_edit(format('there is no %s', replace(p_text, '/', ' ')), p_code => 'RG024');
     end if;
     return;
   end if;
@@ -37,10 +37,11 @@ begin
           union
           select 'power_group', p.id from register.power_group as p where p.ident = p_text) as u;
   if v_count = 0 then
-    perform register.refuse_edit(format('there is no unit %s', p_text), 'Write tax_ident:123, 123, or legal_unit/17.');
+    perform register.refuse_edit(format('there is no unit %s', p_text), 'Write tax_ident:123, 123, or legal_unit/17.',
+                                 'RG024');
   elsif v_count > 1 then
     perform register.refuse_edit(format('%s units have the identifier %s', v_count, p_text),
-                                 'Name its type, as tax_ident:123, or the unit, as legal_unit/17.');
+                                 'Name its type, as tax_ident:123, or the unit, as legal_unit/17.', 'RG024');
   end if;
 end;
 $$;

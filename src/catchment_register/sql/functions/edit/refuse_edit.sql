@@ -1,14 +1,15 @@
 -- refuse_edit: an edit cannot do what was asked.
 --
---   raises  RG008
+--   raises  RG008 the edit cannot be made as asked; another code that is given
 create or replace function register.refuse_edit(
   p_message  text,
-  p_hint     text default ''
+  p_hint     text default '',
+  p_code     text default 'RG008'
 )
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
-  raise exception using errcode = 'RG008', message = p_message, hint = p_hint;
+  raise exception using errcode = p_code, message = p_message, hint = p_hint;
 end;
 $$;

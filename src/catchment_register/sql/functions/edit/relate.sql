@@ -1,8 +1,9 @@
 -- relate: a legal unit influences another one for some time.
 --
 --   locks   both units
---   raises  RG002 when one of them is not there, RG005 when there is another primary influencer, RG008 when the type is
---           unknown, or there is no such period
+--   raises  RG002 what the row belongs to is missing in its time; RG004 the code is not in its list; RG005 two units
+--           are primary at once; RG008 the edit cannot be made as asked; RG017 the value does not fit its column; RG022
+--           the period is invalid
 create or replace function register.relate(
   p_influencing_id  integer,
   p_influenced_id   integer,
@@ -23,11 +24,12 @@ begin
   perform register.require_period(p_valid_from, p_valid_until);
   if not isfinite(p_valid_from) then
     perform register.refuse_edit(format('nothing is valid from %s until %s', p_valid_from, p_valid_until),
-                                 'A relationship has a first day.');
+                                 'A relationship has a first day.', 'RG022');
   elsif p_influencing_id = p_influenced_id then
     perform register.refuse_edit('a unit cannot influence itself');
   elsif p_percentage is not null and (round(p_percentage, 2) > 0 and round(p_percentage, 2) <= 100) is not true then
-    perform register.refuse_edit(format('%s is no percentage: above 0, at most 100, of two decimals', p_percentage));
+    perform register.refuse_edit(format('%s is no percentage: above 0, at most 100, of two decimals', p_percentage),
+                                 p_code => 'RG017');
   end if;
   perform register.lock_units(array[p_influencing_id, p_influenced_id], null);
   perform register.patch_slices('legal_relationship', 'influencing_id',

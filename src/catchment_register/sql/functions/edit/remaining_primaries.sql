@@ -2,7 +2,7 @@
 -- time: in an enterprise the only legal unit that remains, else the only establishment; in a legal unit its first
 -- establishment, for that describes nothing. p_enterprise_id: the enterprise that the unit goes to.
 --
---   raises  RG005 when several remain in an enterprise at a time: a person chooses which one describes it
+--   raises  RG019 several units could be the next primary one
 create or replace function register.remaining_primaries(
   p_unit_type      text,
   p_unit_id        integer,
@@ -54,7 +54,7 @@ begin
         v_times := v_other.times * v_need;
         if v_left.flag = 'primary_for_enterprise' and v_times && v_given then
           raise exception using
-            errcode = 'RG005',
+            errcode = 'RG019',
             message = format('enterprise %s keeps several %ss, and its primary one leaves', v_left.owner_id,
                              replace(v_type, '_', ' ')),
             hint = 'Choose its next primary unit first: catchment register edit primary UNIT.';

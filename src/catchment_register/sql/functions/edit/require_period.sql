@@ -1,7 +1,7 @@
 -- require_period: a period has days that every client can read, or open ends, and the first one is before the end. A
 -- first day of -infinity means all the time that something has.
 --
---   raises  RG008 when it is not so
+--   raises  RG022 the period is invalid
 create or replace function register.require_period(
   p_valid_from   date,
   p_valid_until  date
@@ -19,10 +19,10 @@ begin
    limit 1;
   if v_wrong is not null then
     perform register.refuse_edit(format('%s is outside of 0001-01-01 to 9999-12-30', v_wrong),
-                                 'Use infinity for an open end.');
+                                 'Use infinity for an open end.', 'RG022');
   elsif p_valid_from is null or p_valid_until is null or p_valid_from >= p_valid_until then
     perform register.refuse_edit(format('nothing is valid from %s until %s', p_valid_from, p_valid_until),
-                                 'The last day must not be before the first one.');
+                                 'The last day must not be before the first one.', 'RG022');
   end if;
 end;
 $$;

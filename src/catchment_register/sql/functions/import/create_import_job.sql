@@ -4,7 +4,7 @@
 -- definition's.
 --
 --   absent -> waiting_for_upload
---   raises  RG008 when the definition is unknown or not to be used, or the dates or the columns do not fit it
+--   raises  RG011 the import job cannot be made as asked; RG022 the period is invalid
 create or replace function register.create_import_job(
   p_definition   text,
   p_slug         text default null,
@@ -65,7 +65,7 @@ begin
     v_wrong := format('there is an import job %s already', p_slug);
   end if;
   if v_wrong is not null then
-    raise exception using errcode = 'RG008', message = v_wrong, hint = coalesce(v_hint, '');
+    raise exception using errcode = 'RG011', message = v_wrong, hint = coalesce(v_hint, '');
   elsif p_valid_from is not null then
     perform register.require_period(p_valid_from, coalesce(p_valid_until, 'infinity'));
   end if;

@@ -1,7 +1,7 @@
 -- delete_import_job: a job and its rows; what it brought into the register stays. One that is being worked on has to
 -- end before.
 --
---   raises  RG008 when the job is missing, or at work
+--   raises  RG012 the import job is in another state; RG013 there is no such import job
 create or replace function register.delete_import_job(p_job_id integer)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -12,7 +12,7 @@ begin
   select j.state into v_state from register.import_job as j where j.id = p_job_id for update;
   if v_state is null or v_state in ('preparing_data', 'analysing_data', 'approved', 'processing_data') then
     raise exception using
-      errcode = 'RG008',
+      errcode = case when v_state is null then 'RG013' else 'RG012' end,
       message = case when v_state is null then format('there is no import job %s', p_job_id)
                      else format('import job %s is at work: %s', p_job_id, v_state) end,
       hint = 'A job can be deleted before its upload, while it waits for a review, and when it has ended.';

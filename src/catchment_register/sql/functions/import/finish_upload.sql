@@ -1,7 +1,7 @@
 -- finish_upload: all rows are there; a worker may begin. Text of the rows is trimmed, and null where a cell is empty.
 --
 --   waiting_for_upload -> upload_completed
---   raises  RG008 when the job is missing or was uploaded before
+--   raises  RG012 the import job is in another state; RG013 there is no such import job
 create or replace function register.finish_upload(p_job_id integer)
   returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -16,7 +16,8 @@ begin
      and j.state = 'waiting_for_upload';
   if not found then
     raise exception using
-      errcode = 'RG008',
+      errcode = case when exists (select from register.import_job as j where j.id = p_job_id) then 'RG012'
+                     else 'RG013' end,
       message = coalesce((select format('import job %s does not wait for an upload, it is %s', p_job_id, j.state)
                             from register.import_job as j where j.id = p_job_id),
                                  format('there is no import job %s', p_job_id)),

@@ -1,7 +1,7 @@
 -- guard_column: the code of an enabled statistic or type of identifiers is a column of import files that nothing else
 -- has. For each row.
 --
---   raises  RG004 when the column is taken
+--   raises  RG016 the code is a column of import files
 create or replace function register.guard_column()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -11,7 +11,7 @@ declare
 begin
   if v_problem is not null then
     raise exception using
-      errcode = 'RG004',
+      errcode = 'RG016',
       message = format('%s cannot have the code %s: %s', tg_table_name, new.code, v_problem),
       hint = 'Choose another code.';
   end if;

@@ -1,7 +1,7 @@
 -- import_analyse_batch: understand the rows of a batch: codes, dates and numbers, and what is wrong. Nothing of the
 -- register changes. Run again, it starts over.
 --
---   raises  RG008 when the batch is missing
+--   raises  RG013 there is no such import job
 create or replace function register.import_analyse_batch(
   p_job_id     integer,
   p_batch_seq  integer
@@ -41,7 +41,7 @@ begin
      set analysed_at = clock_timestamp(), error_rows = v_errors, warning_rows = v_warnings
    where b.job_id = p_job_id and b.batch_seq = p_batch_seq;
   if not found then
-    raise exception using errcode = 'RG008', message = format('import job %s has no batch %s', p_job_id, p_batch_seq);
+    raise exception using errcode = 'RG013', message = format('import job %s has no batch %s', p_job_id, p_batch_seq);
   end if;
   perform register.notify_import(p_job_id);
   return jsonb_build_object('errors', v_errors, 'warnings', v_warnings);

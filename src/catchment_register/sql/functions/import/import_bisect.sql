@@ -23,7 +23,7 @@ begin
     return 0;
   exception
     when integrity_constraint_violation or data_exception or sqlstate 'RG001' or sqlstate 'RG002' or sqlstate 'RG003'
-      or sqlstate 'RG004' or sqlstate 'RG005' then
+      or sqlstate 'RG004' or sqlstate 'RG005' or sqlstate 'RG017' or sqlstate 'RG018' or sqlstate 'RG023' then
       get stacked diagnostics v_reason = constraint_name, v_column = column_name;
       v_reason := coalesce(register.refusal_text(v_reason, v_column), sqlerrm);
   end;

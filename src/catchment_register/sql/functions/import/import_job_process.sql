@@ -14,7 +14,7 @@
 -- again.
 --
 --   locks   the job row
---   raises  RG008 when the job is missing
+--   raises  RG013 there is no such import job
 --   plan    no_jit
 create or replace procedure register.import_job_process(payload jsonb, inout info jsonb)
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -38,7 +38,7 @@ begin
   select j.* into v_job from register.import_job as j where j.id = v_job_id for no key update;
   if not found then
     raise exception using
-      errcode = 'RG008', message = format('there is no import job %s', payload ->> 'job_id'),
+      errcode = 'RG013', message = format('there is no import job %s', payload ->> 'job_id'),
       hint = 'It has expired or was deleted.';
   end if;
   info := jsonb_build_object('from', v_job.state);

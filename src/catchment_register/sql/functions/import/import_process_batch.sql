@@ -3,7 +3,7 @@
 -- be shown.
 --
 --   locks   the units of the batch
---   raises  RG008 when the batch is missing
+--   raises  RG013 there is no such import job
 --   plan    indexed
 create or replace function register.import_process_batch(
   p_job_id     integer,
@@ -24,7 +24,7 @@ begin
   returning b.rows - b.error_rows into v_rows;
   if not found then
     raise exception using
-      errcode = 'RG008', message = format('import job %s has no analysed batch %s', p_job_id, p_batch_seq);
+      errcode = 'RG013', message = format('import job %s has no analysed batch %s', p_job_id, p_batch_seq);
   end if;
   delete from register.import_upload as u
    where u.job_id = p_job_id

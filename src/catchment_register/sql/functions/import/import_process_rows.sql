@@ -1,7 +1,7 @@
 -- import_process_rows: bring the units from p_first to p_last of a batch into the register, parents before children.
 --
 --   locks   establishments, then legal units, by id
---   raises  RG001 to RG005, and what constraints raise
+--   raises  what the guards and constraints raise
 create or replace function register.import_process_rows(
   p_job_id     integer,
   p_batch_seq  integer,

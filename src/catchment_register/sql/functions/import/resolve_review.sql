@@ -2,7 +2,7 @@
 -- to be looked at; approved, its rows without errors go in. Jobs that were held up go on in their order.
 --
 --   waiting_for_review -> approved | rejected
---   raises  RG008 when the job does not wait for a review
+--   raises  RG012 the import job is in another state; RG013 there is no such import job
 create or replace function register.resolve_review(
   p_job_id    integer,
   p_approves  boolean,
@@ -24,7 +24,8 @@ begin
   returning j.state into v_state;
   if not found then
     raise exception using
-      errcode = 'RG008',
+      errcode = case when exists (select from register.import_job as j where j.id = p_job_id) then 'RG012'
+                     else 'RG013' end,
       message = coalesce((select format('import job %s does not wait for a review, it is %s', p_job_id, j.state)
                             from register.import_job as j where j.id = p_job_id),
                                  format('there is no import job %s', p_job_id));

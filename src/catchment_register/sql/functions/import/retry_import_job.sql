@@ -1,7 +1,7 @@
 -- retry_import_job: a job that failed goes on where it stopped; batches that were done stay done.
 --
 --   failed -> preparing_data | analysing_data | processing_data
---   raises  RG008 when the job has not failed
+--   raises  RG012 the import job is in another state; RG013 there is no such import job
 create or replace function register.retry_import_job(p_job_id integer)
   returns text
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -19,7 +19,8 @@ begin
   returning j.state into v_state;
   if not found then
     raise exception using
-      errcode = 'RG008',
+      errcode = case when exists (select from register.import_job as j where j.id = p_job_id) then 'RG012'
+                     else 'RG013' end,
       message = coalesce((select format('import job %s has not failed, it is %s', p_job_id, j.state)
                             from register.import_job as j where j.id = p_job_id),
                                  format('there is no import job %s', p_job_id));

@@ -1,6 +1,6 @@
 -- fill_extremes: extremes that merge_moments had to leave open, from sums of all values of their keys in moment_sum.
 --
---   raises  RG009 when a key has no values there
+--   raises  RG015 a report does not agree with its units
 --   reads   pg_temp.moment_piece, pg_temp.moment_sum
 --   writes  pg_temp.moment_piece
 --   plan    hash_again
@@ -19,7 +19,7 @@ begin
      and (p.min is null or p.max is null);
   if exists (select from pg_temp.moment_piece as p where p.min is null or p.max is null) then
     raise exception using
-      errcode = 'RG009',
+      errcode = 'RG015',
       message = 'a report has values that no unit has: it does not agree with the units it was made from',
       hint = 'Run: catchment register derive --full';
   end if;

@@ -4,7 +4,7 @@
 -- Otherwise min and max are left null: they are to be looked up. p_is_part: all that is lost was published before. With
 -- several flushes at once, some of it may be among what they add.
 --
---   raises  RG009 when more would be lost than there is
+--   raises  RG015 a report does not agree with its units
 --   reads   pg_temp.moment_merge, pg_temp.moment_piece
 --   writes  pg_temp.moment_piece
 --   plan    no_jit, memory_128
@@ -82,7 +82,7 @@ begin
 
   if exists (select from pg_temp.moment_piece as p where p.n < 0) then
     raise exception using
-      errcode = 'RG009',
+      errcode = 'RG015',
       message = 'a report would lose more values than it has: it does not agree with the units it was made from',
       hint = 'Run: catchment register derive --full';
   end if;

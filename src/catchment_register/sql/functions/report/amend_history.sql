@@ -2,7 +2,7 @@
 -- the old ones; a row without any unit left goes. Rows are found through the key: the work grows with the change and
 -- not with the report.
 --
---   raises  RG009 when more units would be lost than there are
+--   raises  RG015 a report does not agree with its units
 --   plan    no_jit, indexed, probed
 create or replace function register.amend_history(
   p_round_id  bigint,
@@ -29,7 +29,7 @@ begin
     $sql$, v_name) into v_is_beyond using p_round_id;
   if v_is_beyond then
     raise exception using
-      errcode = 'RG009',
+      errcode = 'RG015',
       message = format('%s would lose more units than it has: it does not agree with the units it was made from',
                        v_name),
       hint = 'Run: catchment register derive --full';

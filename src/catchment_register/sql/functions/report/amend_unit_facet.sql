@@ -2,7 +2,7 @@
 -- units; a row that counts nothing goes. Rows are found through the key: the work grows with the change and not with
 -- the report.
 --
---   raises  RG009 when more units would be lost than there are
+--   raises  RG015 a report does not agree with its units
 --   reads   pg_temp.moment_merged, pg_temp.unit_facet_sum
 --   writes  pg_temp.moment_merge, pg_temp.unit_facet_sum
 --   plan    no_jit, indexed, probed
@@ -25,7 +25,7 @@ begin
         or p.facet_key is null and (s.count < 0 or s.count = 0 and s.added is distinct from s.removed)
   ) then
     raise exception using
-      errcode = 'RG009',
+      errcode = 'RG015',
       message = 'statistical_unit_facet would lose more units than it has: it does not agree with the units it was '
                 'made from',
       hint = 'Run: catchment register derive --full';

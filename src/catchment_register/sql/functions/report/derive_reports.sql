@@ -1,7 +1,7 @@
 -- derive_reports: the round turns to its reports.
 --
 --   follows with derive_statistical_history
---   raises  RG009 when the round's units have not been published
+--   raises  RG009 the round is not open, or not at this stage
 --   plan    no_jit
 create or replace procedure register.derive_reports(
   payload     jsonb,

@@ -3,7 +3,7 @@
 --
 --   children  derive_statistical_history_facet_period; the join finish_statistical_history_facet publishes and closes
 --             the round
---   raises  RG009 when the facets have not been reduced
+--   raises  RG009 the round is not open, or not at this stage
 --   plan    no_jit
 create or replace procedure register.derive_statistical_history_facet(
   payload     jsonb,

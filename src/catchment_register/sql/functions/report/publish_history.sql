@@ -2,7 +2,7 @@
 -- report says in the same transaction how far it is. The history by facet is the last report, so the round is closed
 -- with it: now everything that it took has arrived everywhere.
 --
---   raises  RG009 when more units would be lost than there are; RG010 when what was staged was lost in a crash
+--   raises  RG010 staged rows were lost in a crash; RG015 a report does not agree with its units
 create or replace function register.publish_history(
   p_round_id  bigint,
   p_report    text

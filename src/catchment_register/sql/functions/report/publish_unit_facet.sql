@@ -1,7 +1,7 @@
 -- publish_unit_facet: the cells of the round become facets of units; the report says in the same transaction how far it
 -- is, and the round that it may go on to their history.
 --
---   raises  RG009 when more units would be lost than there are; RG010 when the cells were lost in a crash
+--   raises  RG010 staged rows were lost in a crash; RG015 a report does not agree with its units
 create or replace function register.publish_unit_facet(p_round_id bigint)
   returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- require_mark: what the round has staged for its reports is still there.
 --
---   raises  RG010 when the server has crashed since, and emptied the staging tables
+--   raises  RG010 staged rows were lost in a crash
 create or replace function register.require_mark(p_round_id bigint)
   returns void
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp

@@ -2,7 +2,7 @@
 -- child. Made from changes, a row holds differences. Groups are few and large: their values are summed variable by
 -- variable.
 --
---   raises  RG010 when the cells were lost in a crash
+--   raises  RG010 staged rows were lost in a crash
 --   reads   pg_temp.count_sum, pg_temp.moment_sum
 --   writes  pg_temp.moment_part
 --   plan    no_jit, unmerged, memory_128

@@ -2,7 +2,7 @@
 -- makes it for a child; share: of all facets the share, from 0 on, in as many equal ones as shares says, by their key,
 -- which is as good as random. Made from changes, a row holds differences, and the moments as they will be.
 --
---   raises  RG010 when the cells were lost in a crash
+--   raises  RG010 staged rows were lost in a crash
 --   plan    no_jit, unmerged, unsorted, memory_128
 create or replace function register.stage_history_facet(p_payload jsonb)
   returns integer

@@ -1,7 +1,7 @@
 -- begin_stage: the round of a stage that was asked for by hand: of all units, with scope some of those it names, or of
 -- the reports alone. A flush, a reduce and planner statistics have nothing to do outside a round: null.
 --
---   raises  RG009 while another round is open
+--   raises  RG014 another round is open
 create or replace function register.begin_stage(
   p_payload  jsonb,
   p_stage    text

@@ -2,7 +2,7 @@
 -- the log goes now and not before; so do differences that every report has.
 --
 --   open -> done
---   raises  RG009 when the round is not open
+--   raises  RG009 the round is not open, or not at this stage
 create or replace function register.close_round(p_round_id bigint)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -3,7 +3,7 @@
 -- there is nothing to do.
 --
 --   locks   the round's row, until the stage commits: nobody gives it back meanwhile
---   raises  RG009 when the round is not open, when the stage before it did not finish, when another round is open
+--   raises  RG009 the round is not open, or not at this stage; RG014 another round is open
 create or replace function register.enter_stage(
   p_payload  jsonb,
   p_stage    text

@@ -1,7 +1,7 @@
 -- open_round: begin a round. What changed is given as ranges of ids; a round of kind all needs none.
 --
 --   nothing -> open
---   raises  RG009 while another round is open
+--   raises  RG014 another round is open
 create or replace function register.open_round(
   p_kind               text,
   p_establishment_ids  int4multirange default '{}',
@@ -23,7 +23,7 @@ begin
 exception
   when unique_violation then
     raise exception using
-      errcode = 'RG009',
+      errcode = 'RG014',
       message = format('round %s is open, so no other can begin',
                        (select r.id from register.round as r where r.state = 'open')),
       hint = 'Wait until it has published; if no task of it is left, register.recover_rounds() gives it back.';

@@ -3,7 +3,7 @@
 -- are logged with it, for nothing else would tell the next round of one that has gone. Where most units changed, as
 -- after a first import, the round is about all of them: they need not be looked for.
 --
---   raises  RG009 while another round is open
+--   raises  RG014 another round is open
 create or replace function register.take_changes(p_is_all boolean)
   returns register.round
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -2,7 +2,7 @@
 -- these values, as {"type": "primary"}. Tells how many slices were there.
 --
 --   locks   the slices
---   raises  RG003 when something that belongs to them needs that time
+--   raises  RG003 something that belongs to the row needs that time
 create or replace function register.cut_slices(
   p_table        text,
   p_owner        text,

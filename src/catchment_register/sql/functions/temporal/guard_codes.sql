@@ -1,7 +1,7 @@
 -- guard_codes: each changed row names codes that exist. Arguments are pairs of a column and the list it names. Lists
 -- are only added to, so nothing has to be locked.
 --
---   raises  RG004 when a code is missing
+--   raises  RG004 the code is not in its list
 --   plan    no_jit
 create or replace function register.guard_codes()
   returns trigger

@@ -1,6 +1,6 @@
 -- guard_ident: an identifier of a hierarchical type is a path: labels of letters, digits and _, with dots between them.
 --
---   raises  RG004 when it is not
+--   raises  RG017 the value does not fit its column
 --   plan    no_jit
 create or replace function register.guard_ident()
   returns trigger
@@ -21,7 +21,7 @@ begin
    limit 1;
   if found then
     raise exception using
-      errcode = 'RG004',
+      errcode = 'RG017',
       message = format('external_ident: %s is no path, and identifiers of type %s are', quote_literal(v_wrong.ident),
                        v_wrong.code),
       hint = 'Write labels of letters, digits and _ with dots between them: north.17.3.';

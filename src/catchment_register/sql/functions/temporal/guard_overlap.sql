@@ -3,7 +3,7 @@
 --
 --   locks   slices of changed units that have several, by id and start; details are serialised by their parents' rows,
 --           which guard_parent locks
---   raises  RG001 on an overlap, RG007 isolation
+--   raises  RG001 two rows of one key are valid on the same day; RG007 the transaction is not read committed
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_overlap()
   returns trigger

@@ -2,7 +2,7 @@
 -- table it names.
 --
 --   locks   the owners' rows against their deletion, by id
---   raises  RG002 when the owner is missing, RG007 isolation
+--   raises  RG002 what the row belongs to is missing in its time; RG007 the transaction is not read committed
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_owner()
   returns trigger

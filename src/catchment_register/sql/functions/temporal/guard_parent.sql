@@ -4,7 +4,7 @@
 --
 --   locks   the parents' rows, by id: whoever gives slices to one parent does so one after the other, and a parent does
 --           not shrink meanwhile
---   raises  RG002 when a parent is missing or does not cover the row, RG007 isolation
+--   raises  RG002 what the row belongs to is missing in its time; RG007 the transaction is not read committed
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_parent()
   returns trigger

@@ -1,6 +1,6 @@
 -- guard_region: an address abroad has no region: regions are those of the home country.
 --
---   raises  RG004 when it has one
+--   raises  RG018 an address abroad has no region
 --   plan    no_jit
 create or replace function register.guard_region()
   returns trigger
@@ -17,7 +17,7 @@ begin
    limit 1;
   if v_wrong is not null then
     raise exception using
-      errcode = 'RG004',
+      errcode = 'RG018',
       message = format('location: %s', v_wrong),
       hint = 'Take the region away in the same statement: only addresses in the home country have one.';
   end if;

@@ -2,7 +2,7 @@
 -- its group later is forgotten by the round that finds the group again.
 --
 --   locks   nothing: a changed root is logged with its group, so that a round looks at what was committed meanwhile
---   raises  RG002 when the unit is not in the group
+--   raises  RG023 the root is not in its power group
 --   plan    no_jit, indexed
 create or replace function register.guard_root()
   returns trigger
@@ -20,7 +20,7 @@ begin
    limit 1;
   if found then
     raise exception using
-      errcode = 'RG002',
+      errcode = 'RG023',
       message = format('legal unit %s cannot be the root of power group %s: it is not in the group',
                        v_wrong.custom_root_legal_unit_id, v_wrong.power_group_id),
       hint = 'Choose a unit that a relationship of the group names; a new relationship counts when its round is done.';

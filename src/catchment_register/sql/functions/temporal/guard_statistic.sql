@@ -1,6 +1,6 @@
 -- guard_statistic: a value stands in the column of its variable's type.
 --
---   raises  RG004 when it does not
+--   raises  RG017 the value does not fit its column
 --   plan    no_jit
 create or replace function register.guard_statistic()
   returns trigger
@@ -22,7 +22,7 @@ begin
    limit 1;
   if found then
     raise exception using
-      errcode = 'RG004',
+      errcode = 'RG017',
       message = format('stat_for_unit: %1$s is of type %2$s, so it needs a value in value_%2$s', v_wrong.code,
                        v_wrong.type);
   end if;

@@ -1,14 +1,14 @@
 -- refuse_code_change: a code list is added to and corrected, never deleted from, and what others rely on stays: ids,
 -- and the column that the trigger names.
 --
---   raises  RG006 always
+--   raises  RG020 the row or column is fixed
 create or replace function register.refuse_code_change()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using
-    errcode = 'RG006',
+    errcode = 'RG020',
     message = case tg_op when 'DELETE' then format('%s %s cannot be deleted', tg_table_name, old.id)
                          else format('%s of %s %s cannot be changed', coalesce(tg_argv[0], 'id'), tg_table_name,
                                      old.id) end,

@@ -1,13 +1,13 @@
 -- refuse_truncate: TRUNCATE would leave derived data behind and things without their owner.
 --
---   raises  RG006 always
+--   raises  RG021 the table cannot be truncated
 create or replace function register.refuse_truncate()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using
-    errcode = 'RG006',
+    errcode = 'RG021',
     message = format('%s cannot be truncated: nobody would learn what is gone', tg_table_name),
     hint = 'Use DELETE, details before units.';
 end;

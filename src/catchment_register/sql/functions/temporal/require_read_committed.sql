@@ -1,7 +1,7 @@
 -- require_read_committed: guards take locks and then look again at what has committed meanwhile, which needs a snapshot
 -- for each statement.
 --
---   raises  RG007 in any other isolation level
+--   raises  RG007 the transaction is not read committed
 --   session reads transaction_isolation
 create or replace function register.require_read_committed()
   returns void

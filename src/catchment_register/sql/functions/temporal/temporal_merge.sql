@@ -8,7 +8,7 @@
 -- valid_until, the data columns, edit_at, edit_by and edit_comment. Only the owner of the schema may call this.
 --
 --   locks   the slices of the owners that have some; whoever writes details locks their units before (lock_units)
---   raises  RG001 to RG005 as the guards do
+--   raises  what the guards raise
 --   plan    no_jit, hashed, memory_64
 create or replace function register.temporal_merge(
   p_table   text,

@@ -5,7 +5,7 @@
 --   SCHEDULED | EXECUTING | PUBLISHING -> EXECUTING, or SKIPPED when the table is as new already; PUBLISHED stays
 --   returns what is to be done, see order_of
 --   locks   the refresh row; it waits for a publication under way
---   raises  CM001 when a newer attempt has it, or it is over
+--   raises  CM001 the claim was lost
 create or replace function lake.begin_refresh(
   p_refresh_id  bigint,
   p_fence       bigint,

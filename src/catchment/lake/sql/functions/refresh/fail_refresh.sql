@@ -3,7 +3,7 @@
 --   EXECUTING | PUBLISHING -> FAILED, or CANCELLED with the code CANCELLED
 --   returns the state it is in now
 --   locks   the round, the refresh row, then the table's
---   raises  CM001 when the attempt has lost the refresh
+--   raises  CM001 the claim was lost
 create or replace function lake.fail_refresh(
   p_refresh_id  bigint,
   p_fence       bigint,

@@ -3,7 +3,7 @@
 --
 --   PUBLISHED -> SUCCEEDED
 --   locks   the round, the refresh row, then the table's
---   raises  CM001 when the attempt has lost the refresh
+--   raises  CM001 the claim was lost
 create or replace function lake.finish_refresh(
   p_refresh_id  bigint,
   p_fence       bigint,

@@ -2,7 +2,7 @@
 --
 --   PUBLISHING -> PUBLISHED
 --   locks   the refresh row, then the frontier row
---   raises  CM015 as the guard does
+--   raises  CM015 the lake does not take this commit
 create or replace function lake.move_frontier(
   p_refresh_id  bigint,
   p_fence       bigint

@@ -6,7 +6,7 @@
 --   EXECUTING | SCHEDULED | PUBLISHING -> SKIPPED, each of them; PUBLISHED -> SUCCEEDED
 --   returns the new round; null, and nothing happens, when p_most rounds have been moved one after another
 --   locks   the turn of rounds until the transaction ends, the round, then refresh rows by id; see worker.cancel
---   raises  CM001 when the attempt has lost the refresh
+--   raises  CM001 the claim was lost
 create or replace function lake.move_round(
   p_refresh_id  bigint,
   p_fence       bigint,

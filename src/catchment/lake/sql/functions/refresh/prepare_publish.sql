@@ -4,7 +4,7 @@
 --
 --   EXECUTING | PUBLISHING -> PUBLISHING
 --   locks   the refresh row
---   raises  CM001 when the attempt has lost the refresh
+--   raises  CM001 the claim was lost
 create or replace function lake.prepare_publish(
   p_refresh_id   bigint,
   p_fence        bigint,

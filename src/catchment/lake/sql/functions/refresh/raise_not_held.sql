@@ -1,4 +1,6 @@
 -- raise_not_held: the answer to an attempt that has lost its refresh.
+--
+--   raises  CM001 the claim was lost
 create or replace function lake.raise_not_held(
   p_refresh_id  bigint,
   p_fence       bigint

@@ -5,7 +5,7 @@
 --   EXECUTING -> EXECUTING, without a plan and with another task
 --   returns false, and nothing happens, when it was repeated p_most times before
 --   locks   the refresh row
---   raises  CM001 when the attempt has lost the refresh
+--   raises  CM001 the claim was lost
 create or replace function lake.repeat_refresh(
   p_refresh_id  bigint,
   p_fence       bigint,

@@ -1,7 +1,7 @@
 -- store_plan: keep how a refresh is cut into buckets, for the tasks that compute them and for the one that publishes.
 --
 --   locks   the refresh row
---   raises  CM001 when the attempt has lost the refresh
+--   raises  CM001 the claim was lost
 create or replace function lake.store_plan(
   p_refresh_id  bigint,
   p_fence       bigint,

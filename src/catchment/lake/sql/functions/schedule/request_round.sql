@@ -2,7 +2,7 @@
 --
 --   returns the round
 --   locks   the turn of rounds until the transaction ends, then the rows of open rounds
---   raises  CM014 when none of them can be refreshed
+--   raises  CM030 the dynamic table is being created, replaced or dropped
 create or replace function lake.request_round(
   p_tables   bigint[],
   p_trigger  text default 'manual'
@@ -15,7 +15,7 @@ declare
 begin
   if not exists (select from lake.dt as d where d.id = any (p_tables) and d.state in ('active', 'suspended')) then
     raise exception using
-      errcode = 'CM014',
+      errcode = 'CM030',
       message = format('none of the tables %s can be refreshed: they are being created or dropped, or do not exist',
                        p_tables),
       hint = 'Look at: catchment table list.';

@@ -2,7 +2,7 @@
 -- being refreshed goes on as it began. p_change: properties, target_lag (seconds), scheduler, strategy, reason.
 --
 --   locks   the table's row
---   raises  CM014 when there is no such table, or it is being replaced
+--   raises  CM030 the dynamic table is being created, replaced or dropped
 create or replace function lake.alter_table(
   p_dt_id   bigint,
   p_change  jsonb
@@ -23,7 +23,7 @@ begin
      and d.state in ('active', 'suspended');
   if not found then
     raise exception using
-      errcode = 'CM014',
+      errcode = 'CM030',
       message = format('table %s is being created or dropped, or does not exist', p_dt_id),
       hint = 'Look at: catchment table list.';
   end if;

@@ -10,7 +10,7 @@
 --   returns {"id", "generation", "exists", "replaces"}: exists when there is one and if_not_exists lets it be; then
 --           nothing has happened. replaces: the table whose place this one is going to take, or null
 --   locks   the table's row
---   raises  CM014 when the name is taken
+--   raises  CM014 a dynamic table of this name exists
 create or replace function lake.create_table(p_table jsonb)
   returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp

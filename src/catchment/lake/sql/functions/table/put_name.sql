@@ -2,7 +2,7 @@
 -- view.
 --
 --   locks   the table's row
---   raises  CM015 when there is no such name
+--   raises  CM015 the lake does not take this commit
 create or replace function lake.put_name(p_dt_id bigint)
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- refuse_if_read: refuse to change a dynamic table that others read. p_message has a place for its name and for theirs.
 --
 --   locks   the table's row
---   raises  CM014 while other dynamic tables read it
+--   raises  CM029 other dynamic tables read it
 create or replace function lake.refuse_if_read(
   p_dt_id    bigint,
   p_message  text,
@@ -20,7 +20,7 @@ begin
     join lake.dt as d on d.id = s.dt_id
    where s.source_dt_id = p_dt_id;
   if v_readers is not null then
-    raise exception using errcode = 'CM014', message = format(p_message, v_name, v_readers), hint = p_hint;
+    raise exception using errcode = 'CM029', message = format(p_message, v_name, v_readers), hint = p_hint;
   end if;
 end;
 $$;

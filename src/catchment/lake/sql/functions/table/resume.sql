@@ -3,7 +3,7 @@
 --   suspended -> active
 --   returns the ids that were resumed
 --   locks   the rows of these tables by id
---   raises  CM014 while a table above it is suspended
+--   raises  CM031 a table that it reads is suspended
 create or replace function lake.resume(p_dt_id bigint)
   returns bigint[]
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -20,7 +20,7 @@ begin
      and u.state = 'suspended';
   if v_above is not null then
     raise exception using
-      errcode = 'CM014',
+      errcode = 'CM031',
       message = format('dynamic table %s cannot be resumed while %s is suspended, which it reads',
                        (select format('%s.%s', d.schema_name, d.name) from lake.dt as d where d.id = p_dt_id), v_above),
       hint = 'Resume that one: those below it come with it.';
