@@ -16,8 +16,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-# One more than cores, because many tests wait.
-PROCESSES = (os.cpu_count() or 1) + 1
+# Two more than cores, because many tests wait.
+PROCESSES = (os.cpu_count() or 1) + 2
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin/postgres")
 # What depends on the version of the server: every kind of SQL once. The rest runs on 15 beside the long tests.
 REGISTER = (
