@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from catchment import TaskFailed
+from tests.fixtures.often import often
 from tests.fixtures.worker import wait_until
 from tests.worker import writes
 from tests.worker.crew import Crew
@@ -84,7 +85,7 @@ def test_a_process_without_file_descriptors_waits_for_one(crew: Crew) -> None:
     assert crew.engine.value("select count(*) from worker.attempt where state = 'failed'") == 0
 
 
-@pytest.mark.parametrize("then", ["raise", "wrap", "swallow"])
+@pytest.mark.parametrize("then", often("swallow", now_and_then=["raise", "wrap"]))
 @pytest.mark.parametrize("command", ["lose", "lose_plainly"], ids=["async", "plain"])
 def test_an_attempt_that_lost_its_connection_is_interrupted_whatever_it_makes_of_it(
     crew: Crew, command: str, then: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.fixtures.often import some
 from tests.lake.delta.follow import follow
 from tests.lake.fuzz.memory import Dynamic, Memory
 
@@ -45,7 +46,7 @@ OPERATORS = [
 """AND, OR and others that begin with the call of an aggregate."""
 
 
-@pytest.mark.parametrize("query", WINDOWS)
+@pytest.mark.parametrize("query", some(WINDOWS, one_in=2))
 def test_a_window_is_followed(shop: Memory, query: str) -> None:
     follow(shop, query)
 

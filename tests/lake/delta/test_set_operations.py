@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.fixtures.often import often
 from tests.lake.delta.follow import follow
 from tests.lake.fuzz.memory import Memory
 
@@ -16,7 +17,7 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize("operation", ["INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL"])
+@pytest.mark.parametrize("operation", often("INTERSECT ALL", "EXCEPT", now_and_then=["INTERSECT", "EXCEPT ALL"]))
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_set_operation_is_followed(shop: Memory, query: str, operation: str) -> None:
     follow(shop, query.format(operation))

@@ -1,7 +1,7 @@
 """Random definitions under random changes on a lake. Seeds are in the names of the tests.
 
 ``make test-long`` draws new seeds; a failure prints the seed and all that happened. With ``test_together_fuzz`` there
-are more than 100 comparisons in the ordinary run and more than 2,000 in the long one.
+are more than 80 comparisons in the ordinary run and more than 2,000 in the long one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def test_tables_of_a_lake_equal_their_definitions(seed: int, lake_case: LakeCase
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("seed", often(302, 304, now_and_then=[300, 301, 303, 305]))
+@pytest.mark.parametrize("seed", often(302, now_and_then=[300, 301, 303, 304, 305]))
 def test_tables_whose_sources_strangers_write_equal_their_definitions(seed: int, lake_case: LakeCase) -> None:
     with Strangers(lake_case, seed, definitions=5) as run:
         run.play(ROUNDS)

@@ -12,7 +12,7 @@ from tests.fixtures.worker import wait_until
 from tests.lake.refresh.inline import spread
 from tests.lake.refresh.test_writers import is_its_definition, settle, writers
 
-REFRESHES = 3
+REFRESHES = 2
 TRIES = 5
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.fixtures.lake_case import foreign_client
 from tests.fixtures.worker import wait_until
 from tests.lake.tasks.conftest import ToldCrew
@@ -94,6 +96,7 @@ def test_a_refresh_whose_sources_changed_in_their_past_is_done_again(told_crew: 
     told_crew.wait_clean()
 
 
+@pytest.mark.long
 def test_a_subtask_that_fails_three_times_succeeds_at_last(told_crew: ToldCrew) -> None:
     told_crew.fill("shaky")
     told_crew.tell("shaky", fail=3, only=2)

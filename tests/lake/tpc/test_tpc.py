@@ -17,9 +17,9 @@ from tests.lake.tpc.page import PAGE, collect, render
 
 SAMPLE: dict[Name, tuple[int, ...]] = {
     "tpch": (1, 3, 4, 6, 11, 13, 15, 16, 17, 22),
-    "tpcds": (1, 7, 12, 16, 28, 38, 77, 87, 96),
+    "tpcds": (12, 16, 77, 87),
 }
-"""Queries for the ordinary run; together they have most of the constructs."""
+"""Queries for the ordinary run; together they have the constructs that are hard."""
 INCREMENTAL: dict[Name, int] = {"tpch": 22, "tpcds": 95}
 """How many are at least kept up to date by their changes."""
 

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from catchment_register.reference.check import check_units
+from tests.fixtures.often import often
 from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.fixtures.worker import wait_until
 from tests.register.unit_support import ENDS_ROUNDS
@@ -131,7 +132,7 @@ def test_batches_are_whole_groups_that_share_nothing(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fibers", [1, 8])
+@pytest.mark.parametrize("fibers", often(8, now_and_then=[1]))
 def test_any_number_of_fibers_publishes_the_same(reg_db: RegisterDatabase, fibers: int) -> None:
     reg_db.conn.execute(ENDS_ROUNDS)
     reg_db.conn.execute("update register.settings set batch_enterprises = 2")
