@@ -28,6 +28,7 @@ LIVE_PAGES = [
     HOW_TO / "operate-dynamic-tables.md",
     HOW_TO / "refresh-a-huge-table.md",
     HOW_TO / "retry-and-give-up.md",
+    HOW_TO / "run-a-worker-in-your-program.md",
     HOW_TO / "ship-your-own-schema.md",
     HOW_TO / "split-an-app-into-modules.md",
     HOW_TO / "use-pgbouncer.md",

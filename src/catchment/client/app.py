@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
@@ -24,7 +25,7 @@ from catchment.task import tracing
 from catchment.task.collector import Collector, check_collector
 from catchment.task.command import Command
 from catchment.task.commands import Commands
-from catchment.task.limit import Limit, QueueOptions
+from catchment.task.limit import Limit, QueueOptions, as_names
 from catchment.task.middleware import Middleware, check_middleware
 from catchment.task.options import CommandOptions, Executor, MergeRule, OnFailure, Retry, as_dedup, check_name
 from catchment.task.request import command_name
@@ -83,6 +84,29 @@ class App:
         Raises ``DefinitionRefused`` if there is no such module, and whatever a module raises.
         """
         self._imports.load()
+
+    def worker(
+        self, *, concurrency: int | None = None, queues: Iterable[str] = ()
+    ) -> AbstractAsyncContextManager[None]:
+        """Run a worker in this program, for as long as a block lasts: ``async with app.worker():``.
+
+        - ``concurrency``: Python tasks at a time. Defaults to ``MAX_CONCURRENT_TASKS``.
+        - ``queues``: of the commands of this app. Defaults to all queues, those of SQL handlers included.
+
+        It does what ``catchment worker`` does with this app, on the running event loop and the app's database, and
+        installs no signal handlers. The block begins when the worker is registered. At its end running handlers
+        finish, for ``SHUTDOWN_GRACE_SECONDS``; if the block is cancelled, their tasks are given back at once. If the
+        worker ends by itself, the block is cancelled, and the reason is raised.
+
+        Raises ``RequestRefused`` for an app without commands, a queue without commands of the app, and inside of a
+        handler; ``SchemaMismatch`` if the database has another schema.
+        """
+        from catchment.client.worker import AppWorker  # with the runtime, which a client does without
+
+        self.load()
+        return AppWorker(
+            self.commands, self._connections.dsn, concurrency=concurrency, queues=as_names("queues", queues)
+        )
 
     @overload
     def command(self, fn: Callable[P, R]) -> Command[P, R]: ...

@@ -60,6 +60,9 @@ class Dispatcher:
         self._events = events or Events()
         self._left_work = LeftWork(self._events)
         self._stopping = asyncio.Event()
+        self._hurry = asyncio.Event()
+        # Set as soon as this process is a registered worker.
+        self.serving = asyncio.Event()
         self._is_dead = asyncio.Event()
         self._states: dict[str, QueueState] = {}
         self._queue_news = asyncio.Event()
@@ -73,10 +76,14 @@ class Dispatcher:
         """How many handlers were stopped but still run: they would keep the process from ending."""
         return 0 if self.python is None else self.python.left_behind
 
-    def stop(self) -> None:
-        """Claim no more; running tasks finish."""
+    def stop(self, *, now: bool = False) -> None:
+        """Claim no more; running tasks finish. With ``now`` they get no grace: their handlers are stopped, and they are
+        given back. It may be called again with ``now``."""
         if not self._stopping.is_set():
-            self._events.emit("worker.stopping", "stopping: running tasks finish, no new ones are claimed")
+            what = "running tasks are given back" if now else "running tasks finish"
+            self._events.emit("worker.stopping", f"stopping: {what}, no new ones are claimed")
+        if now:
+            self._hurry.set()
         self._stopping.set()
         for state in self._states.values():
             state.bell.ring()
@@ -84,15 +91,19 @@ class Dispatcher:
 
     async def run(self) -> None:
         """Serve until stopped; raises ``SchemaMismatch`` when the schema is not compatible with this version."""
+        await run_in_own_thread(self._prepare)
+        async with self._metrics_served():
+            await self._keep_running()
+        if self._misfit is not None:
+            raise self._misfit
+
+    def _prepare(self) -> None:
+        """Check the schema, and register the commands."""
         with connect_ours(self._dsn) as conn:
             migrate.check_version(conn)
             if len(self._commands):
                 definitions = self._commands.queue_definitions(), self._commands.definitions()
                 registry.register_commands(PsycopgCaller(conn), *definitions, overwrite=True)
-        async with self._metrics_served():
-            await self._keep_running()
-        if self._misfit is not None:
-            raise self._misfit
 
     @asynccontextmanager
     async def _metrics_served(self) -> AsyncGenerator[None]:
@@ -174,6 +185,7 @@ class Dispatcher:
         )
         async with membership.joined(queues, capacity) as identity:
             self._has_served = True
+            self.serving.set()
             await self._serve(identity, pulse, hooks)
 
     def _call(self, conn: AsyncConnection[Any]) -> Call:
@@ -244,7 +256,13 @@ class Dispatcher:
     async def _end_fibers(self, halted: asyncio.Event, ended: asyncio.Event) -> None:
         """Wait for SQL handlers for the grace of a stop. Then cut their sessions: the server ends their statements."""
         await halted.wait()
-        if not await wait_for(ended, self._options.shutdown_grace):
+        hurry = asyncio.create_task(self._hurry.wait())
+        over = asyncio.create_task(ended.wait())
+        grace = self._options.shutdown_grace.total_seconds()
+        await asyncio.wait([hurry, over], timeout=grace, return_when=asyncio.FIRST_COMPLETED)
+        for waiting in (hurry, over):
+            waiting.cancel()
+        if not ended.is_set():
             running = [fiber for fiber in self._fibers if fiber.is_running]
             if running:
                 self._events.emit(
@@ -273,6 +291,7 @@ class Dispatcher:
             pulse=pulse,
             is_hearing=lambda: listener.is_hearing,
             on_tick=self.on_tick,
+            hurry=self._hurry,
         )
         self._python_queues = set(queues)
         group.create_task(self.python.run(halted, self._is_dead))

@@ -59,7 +59,10 @@ class PythonWorker:
         pulse: Pulse,
         is_hearing: Callable[[], bool],
         on_tick: Callable[[], None] = lambda: None,
+        hurry: asyncio.Event | None = None,
     ) -> None:
+        # Set when a stop shall wait for no handler.
+        self._hurry = hurry or asyncio.Event()
         self._options = options
         self._on_tick = on_tick
         self._events = events
@@ -251,7 +254,7 @@ class PythonWorker:
 
     async def _wait_for_handlers(self, grace: timedelta) -> None:
         until = time.monotonic() + grace.total_seconds()
-        while len(self.holdings) and time.monotonic() < until:
+        while len(self.holdings) and time.monotonic() < until and not self._hurry.is_set():
             await wait_for(self.bell.listen(), timedelta(seconds=min(0.1, max(0.0, until - time.monotonic()))))
 
     async def _watch_limits(self) -> None:
