@@ -11,15 +11,19 @@ import pytest
 from catchment.runtime.settings import WorkerSettings
 from tests.docs.live import LivePage, live_page
 from tests.docs.steps import LIVE_PAGES, ROOT, Block, read_blocks
+from tests.fixtures.often import often
 from tests.fixtures.worker import wait_until
 
 __all__ = ["live_page"]
 
 RUN = {"python", "sql", "sh", "text"}
+# Their commands are those of the other pages on dynamic tables.
+NOW_AND_THEN = [page for page in LIVE_PAGES if page.stem in ("refresh-a-huge-table", "write-source-tables")]
+RUN_PAGES = often(*(page for page in LIVE_PAGES if page not in NOW_AND_THEN), now_and_then=NOW_AND_THEN)
 SETTINGS = {name.upper() for name in WorkerSettings.model_fields} | {"CATCHMENT_DSN", "CATCHMENT_DATA"}
 
 
-@pytest.mark.parametrize("page", [*LIVE_PAGES], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", RUN_PAGES, ids=lambda page: page.stem)
 def test_a_page_does_what_it_says(page: Path, live_page: LivePage) -> None:
     if page.stem in ("tutorial", "ship-your-own-schema"):
         live_page.shell.start_as_installed()

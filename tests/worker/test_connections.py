@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from tests.fixtures.engine import Engine
-from tests.fixtures.often import often
+from tests.fixtures.often import often, some
 from tests.fixtures.restart import restart
 from tests.fixtures.server import stop_server
 from tests.fixtures.worker import StartWorker, wait_until
@@ -62,7 +62,7 @@ def test_a_claim_whose_answer_may_still_come_is_not_given_back(crew: Crew) -> No
         assert crew.engine.state(task) == "processing"
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", some(PARTS, one_in=2))
 def test_an_idle_connection_cut_off_is_made_again(crew: Crew, part: str) -> None:
     (worker,) = crew.hire(lease_seconds=1.5, wake_ups="true")
     first = [crew.enqueue(command, note="before") for command in (put, put_plain)]

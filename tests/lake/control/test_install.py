@@ -25,11 +25,10 @@ from catchment.lake.sql import LAKE
 from catchment.schema.files import fingerprint
 from tests.fixtures.lake import install_lake
 from tests.fixtures.lake_case import SETTINGS, LakeCase
+from tests.fixtures.often import often
 from tests.lake.control.support import add_table, content, refresh
 
 # After each of these something new exists.
-STEPS = ["catalog", "views of the catalog", "guard"]
-
 SCRIPT = textwrap.dedent(
     """
     import os, signal, sys
@@ -102,7 +101,7 @@ def test_four_processes_install_and_use_a_new_lake_at_once_without_any_network(e
         assert conn.execute("select count(*) from lake.ducklake_schema where schema_name = 'dt'").fetchone() == (1,)
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", often("views of the catalog", now_and_then=["catalog", "guard"]))
 def test_installation_killed_at_any_step_can_be_run_again(
     engine_db: str, tmp_path: Path, settings: LakeSettings, step: str
 ) -> None:

@@ -32,5 +32,6 @@ def test_a_single_refresh_survives_its_worker(crash: Crash, step: str) -> None:
     assert row["plan"] is None
 
 
+@pytest.mark.long
 def test_a_sweep_that_dies_is_done_again(crash: Crash) -> None:
     crash.run("before the clean-up")

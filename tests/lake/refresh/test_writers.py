@@ -11,6 +11,8 @@ from contextlib import ExitStack, contextmanager
 from multiprocessing.synchronize import Event
 from typing import Any
 
+import pytest
+
 from catchment.errors import CommitConflict
 from catchment.lake.duck.duck import Duck
 from catchment.lake.duck.locks import commit_lock
@@ -112,6 +114,7 @@ def settle(case: LakeCase) -> None:
     assert case.temporary() == []
 
 
+@pytest.mark.long
 def test_refreshes_under_writers(lake_case: LakeCase) -> None:
     """Each table is its definition right after its refresh, before any other."""
     done, compared = Counter[str](), 0

@@ -69,6 +69,7 @@ def test_a_subtask_is_tried_three_times_again_and_then_the_refresh_fails(told_cr
     told_crew.case.check("flawed")
 
 
+@pytest.mark.long
 def test_a_refresh_whose_sources_changed_in_their_past_is_done_again(told_crew: ToldCrew) -> None:
     """A delete is dated into what the subtasks read: the join notices, and the round moves."""
     told_crew.fill("moved")
