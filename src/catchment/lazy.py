@@ -19,12 +19,14 @@ from catchment.errors import ExtraMissing
 
 
 class Extra:
-    """A part of the package that is installed by ``pip install 'catchment[name]'``: what it is, and its modules."""
+    """A part of the package that is installed by ``pip install 'catchment[name]'``: which sentence says that something
+    needs a module, what else can be done, and its modules."""
 
-    def __init__(self, name: str, what: str, modules: tuple[str, ...]) -> None:
+    def __init__(self, name: str, what: str, modules: tuple[str, ...], *, instead: str = "") -> None:
         self.name = name
         self.what = what
         self.modules = modules
+        self.instead = instead
 
     def check(self) -> None:
         """Raise ``ExtraMissing`` if a module is not installed. None is imported."""
@@ -36,8 +38,9 @@ class Extra:
 
     def missing(self, module: str) -> ExtraMissing:
         """The error that says what to install."""
-        remedy = f"Run: pip install 'catchment[{self.name}]'"
-        error = ExtraMissing(f"{self.what} need {module}, which is not installed", hint=remedy)
+        command = f"un: pip install 'catchment[{self.name}]'"
+        remedy = f"{self.instead} or r{command}" if self.instead else f"R{command}"
+        error = ExtraMissing(f"{self.what} {module}, which is not installed", hint=remedy)
         error.name = module
         # A traceback shows notes, and no hints.
         error.add_note(remedy)

@@ -27,7 +27,7 @@ from catchment.errors import (
 )
 from catchment.lazy import Extra, lazy_names
 
-EXTRA = Extra("lake", "dynamic tables", ("duckdb", "sqlglot", "pytz"))
+EXTRA = Extra("lake", "dynamic tables need", ("duckdb", "sqlglot", "pytz"))
 
 if TYPE_CHECKING:
     from catchment.lake.facade import Lake

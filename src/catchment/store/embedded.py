@@ -71,6 +71,7 @@ def start(folder: Path | None = None) -> str:
     The folder is made if it does not exist. One that holds anything but a data directory is refused and left alone.
     This process uses the server until it ends, or calls ``stop``.
     """
+    Programs.find()  # an extra
     seconds = keep_seconds()
     where = _resolved(folder or default_folder())
     with _guard:
