@@ -232,17 +232,18 @@ class TaskFailed(ResultMissing):
     Otherwise it is None.
     """
 
-    def __init__(self, task_id: int, command: str, error: Mapping[str, Any]) -> None:
+    def __init__(self, task_id: int, command: str, error: Mapping[str, Any], *, root_id: int | None = None) -> None:
         self.error = dict(error)
         self.kind = str(error.get("kind", "error"))
         self.message = str(error.get("message", ""))
-        self.child = _error_of_child(error.get("child"))
+        root_id = task_id if root_id is None else root_id
+        self.child = _error_of_child(error.get("child"), root_id)
         shown_id = task_id if self.child is None else self.child.task_id
         super().__init__(
             f"task {task_id} ({command}) failed with {self.kind}: {self.message}",
             task_id=task_id,
             command=command,
-            hint=f"'catchment task show {shown_id}' has the attempts; 'catchment task retry {task_id}' runs it again.",
+            hint=f"'catchment task show {shown_id}' has the attempts; 'catchment task retry {root_id}' runs it again.",
         )
         self.__cause__ = self.child
 
@@ -255,12 +256,12 @@ class TaskCancelled(ResultMissing):
         self.reason = reason
 
 
-def _error_of_child(child: Any) -> TaskFailed | TaskCancelled | None:
+def _error_of_child(child: Any, root_id: int) -> TaskFailed | TaskCancelled | None:
     try:
         task_id, command = int(child["id"]), str(child["command"])
         if child["kind"] == "cancelled":
             return TaskCancelled(task_id, command, str(child["message"]))
-        return TaskFailed(task_id, command, {"kind": child["kind"], "message": child["message"]})
+        return TaskFailed(task_id, command, {"kind": child["kind"], "message": child["message"]}, root_id=root_id)
     except (TypeError, KeyError, ValueError):  # a handler may store any error by worker.fail_task
         return None
 

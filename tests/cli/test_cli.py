@@ -110,6 +110,45 @@ def test_task_show_has_every_attempt(committed: Engine, cli: Run) -> None:
     assert "broken" in cli("task", "show", str(task)).stdout
 
 
+def test_task_show_names_the_cause_and_the_task_to_retry(committed: Engine, cli: Run) -> None:
+    committed.conn.execute("update worker.queue_registry set max_depth = 2 where queue = 'work'")
+    root = committed.enqueue(
+        spawn=[{"spawn": [{"fail": "the printer is [red]on fire[/]\nor not", "note": "x" * 5000}]}]
+    )
+    committed.drain()
+    (child,) = committed.children(root)
+    (leaf,) = committed.children(child)
+    shown = cli("task", "show", str(root)).stdout
+    first, *rest = shown.splitlines()
+    assert first.startswith(f"act {root}  failed  ")
+    assert "children: 1 of 1 children failed: act: the printer is [red]on fire[/]" in rest[0]
+    assert shown.index(f"catchment task show {leaf}") < shown.index("payload")
+    assert f"catchment task retry {root}  run it again" in shown
+    shown = cli("task", "show", str(leaf)).stdout
+    assert f"catchment task retry {root}  run what has failed in its tree again" in shown
+    assert f"child of task {child}, 2 levels below its root {root}" in shown
+    assert "x" * 1000 in "".join(shown.split())
+    assert "x" * 3000 not in "".join(shown.split())
+    assert _json(cli("task", "show", str(leaf), "--json"))["retry_id"] == root
+    refused = cli("task", "retry", str(leaf), code=1).stderr.replace("\n", " ")
+    assert f"Retry task {root}: it runs what failed in its tree again" in refused
+    assert cli("task", "retry", str(root)).stdout.split()[-1] == "waiting"
+
+
+def test_task_show_tells_a_snooze(committed: Engine, cli: Run) -> None:
+    committed.conn.execute(
+        "create procedure probe.wait(payload jsonb) language plpgsql as"
+        " $$ begin perform worker.snooze('90 minutes', 'no file yet'); end; $$"
+    )
+    committed.command("wait", handler_procedure="probe.wait")
+    task = committed.enqueue("wait")
+    committed.drain()
+    shown = cli("task", "show", str(task)).stdout
+    assert "pending  it waits because its handler snoozes, in 1 h" in shown
+    assert "(once): no file yet" in shown
+    assert _json(cli("task", "show", str(task), "--json"))["snoozed"]["times"] == 1
+
+
 def test_task_tree_shows_parents_and_children(committed: Engine, cli: Run) -> None:
     parent = committed.enqueue(spawn=[{}, {"fail": "broken"}])
     committed.drain()

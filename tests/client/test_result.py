@@ -56,6 +56,9 @@ def test_a_task_that_failed_by_a_grandchild_raises_with_that_as_its_cause(shop: 
     assert (child.task_id, child.command, child.kind, child.message) == (last.id, "send", "KeyError", "no street")
     assert f"task show {last.id}" in (caught.value.hint or "")
     assert f"task retry {task}" in (caught.value.hint or "")
+    with pytest.raises(TaskFailed) as caught:
+        shop.run(lambda: shop.app.result(last.id, timeout=5))
+    assert f"task retry {task}" in (caught.value.hint or ""), "a child is retried with its tree"
 
 
 def test_a_cancelled_task_raises_with_the_reason(shop: Shop) -> None:

@@ -1144,6 +1144,7 @@ REVOKE ALL ON FUNCTION worker.retry(p_task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry(p_task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.retry_after(p_error jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.retry_delay(p_failures integer, p_delay interval, p_factor double precision, p_max_delay interval, p_jitter double precision) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.retry_hint(p_parent_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.rouse_limited() FROM PUBLIC;

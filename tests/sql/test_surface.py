@@ -37,6 +37,7 @@ ENGINE_COLUMNS: dict[str, Any] = {
     "progress": "{}",
     "result": "{}",
     "error_detail": "{}",
+    "snoozes": 1,
 }
 
 

@@ -13,6 +13,7 @@ from rich.tree import Tree
 
 from catchment.cli.database import open_database
 from catchment.cli.failure import show_failure
+from catchment.cli.task_show import show_task
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows, styled_state
 from catchment.errors import PayloadRefused, RequestRefused
@@ -96,22 +97,13 @@ def list_tasks(
 
 @app.command("show")
 def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> None:
-    """One task: where it is, what it carries, and how each attempt went."""
+    """One task: what is wrong with it, what to do next, what it carries, and how each attempt went."""
     with open_database(dsn, "catchment_read") as conn:
         row = task_store.show_task(conn, task_id)
     if as_json:
         print_json(row)
         return
-    for key, value in row.items():
-        if value is None or value == []:
-            continue
-        shown = styled_state(value) if key == "state" else _brief(value)
-        console.print(f"[bold]{key:>22}[/]  {shown}")
-
-
-def _brief(value: Any) -> str:
-    text = json.dumps(value, default=str, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
-    return escape(text if len(text) <= 2000 else text[:2000] + " …")
+    show_task(row)
 
 
 @app.command("tree")

@@ -55,7 +55,7 @@ def _missing(standing: Standing) -> ResultMissing:
     error = standing.error if isinstance(standing.error, dict) else {}
     if standing.state == TaskState.CANCELLED:
         return TaskCancelled(standing.id, standing.command, str(error.get("message", "cancelled")))
-    return TaskFailed(standing.id, standing.command, error)
+    return TaskFailed(standing.id, standing.command, error, root_id=standing.root_id)
 
 
 def last_look(task_id: int, standings: list[Standing] | None, seen: Standing | None, waited: timedelta) -> Any:

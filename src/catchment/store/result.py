@@ -27,6 +27,7 @@ class Standing:
     """
 
     id: TaskId
+    root_id: TaskId | None
     command: str
     state: str
     result: Any

@@ -1,6 +1,6 @@
 -- result_settled: those of these tasks that have settled; reads outcomes alone. One that was merged shares the outcome
 -- of its survivor.
-select t.id, t.command, t.state, coalesce(s.result, t.result) as result,
+select t.id, t.root_id, t.command, t.state, coalesce(s.result, t.result) as result,
        coalesce(s.error_detail, t.error_detail) as error
   from worker.tasks as t
   left join lateral (

@@ -1,4 +1,5 @@
--- task_show: one task with its attempts and warnings.
+-- task_show: one task with its attempts, warnings and snoozes. retry_id is the task whose retry runs it again: itself,
+-- or the topmost of those above it that have settled with it.
 select t.*,
        (select coalesce(jsonb_agg(jsonb_build_object('attempt', a.attempt, 'state', a.state, 'started_at', a.started_at,
                                                      'ended_at', a.ended_at, 'error', a.error) order by a.ended_at),
@@ -6,6 +7,18 @@ select t.*,
           from worker.attempt as a where a.task_id = t.id) as attempts,
        (select coalesce(jsonb_agg(jsonb_build_object('at', w.at, 'source', w.source, 'message', w.message)
                                   order by w.at), '[]')
-          from worker.warning as w where w.task_id = t.id) as warnings
+          from worker.warning as w where w.task_id = t.id) as warnings,
+       (select jsonb_build_object('times', z.times, 'until', z.until, 'at', z.at, 'reason', z.reason)
+          from worker.snoozed as z where z.task_id = t.id) as snoozed,
+       case when t.state in ('failed', 'cancelled') and t.merged_into is null then
+         (with recursive up as (
+            select t.id, t.parent_id
+            union all
+            select p.id, p.parent_id
+              from up as c
+              join worker.tasks as p on p.id = c.parent_id and p.state in ('failed', 'cancelled')
+          )
+          select min(u.id) from up as u)
+       end as retry_id
   from worker.tasks as t
  where t.id = %(id)s::bigint

@@ -27,7 +27,7 @@ begin
         errcode = 'CM008',
         message = format('task %s is a child of task %s, whose scope takes no single retry', p_task.id,
                          p_task.parent_id),
-        hint = format('Retry task %s: it runs its failed children again.', p_task.parent_id);
+        hint = worker.retry_hint(p_task.parent_id);
     end if;
     return;
   end if;

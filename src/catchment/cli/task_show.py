@@ -1,0 +1,214 @@
+"""How one task is shown to a person: what is wrong and what to do next come first, the rest below.
+
+Whatever comes from the database goes through ``harmless`` and ``escape``: a payload can contain anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from catchment.cli.table_show import span
+from catchment.commands.output import console, harmless, styled_state
+
+Row = Mapping[str, Any]
+Line = tuple[str, list[str]]
+# A time that Python cannot hold, such as infinity, comes as text.
+Moment = datetime | str
+
+_LONGEST_VALUE = 2000
+_MESSAGE_LINES = 3
+_TRACE_LINES = 12
+_ATTEMPTS = 10
+_WAITS = {
+    "scheduled": "for its time",
+    "retry": "for its next attempt",
+    "snooze": "because its handler snoozes",
+    "lane": "for the tasks before it in its lane",
+    "serial": "for its turn among its siblings",
+    "follow_up": "for the root that it follows",
+    "merged": "for the task that it was merged into",
+    "limit": "for a place in its limit",
+    "children": "for its children",
+    "join": "for its join",
+}
+
+
+def show_task(row: Row) -> None:
+    """One task: a headline, then a line or more for each thing that there is to say."""
+    console.print(f"[bold]{_safe(row['command'])} {row['id']}[/]  {styled_state(row['state'])}{_headline(row)}")
+    lines = [line for line in _lines(row) if line[1]]
+    if console.is_pipe:
+        for title, texts in lines:
+            for n, text in enumerate(texts):
+                console.print(f"[bold]{title if n == 0 else '':>10}[/]  {text}")
+        return
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right", style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for title, texts in lines:
+        table.add_row(title, "\n".join(texts))
+    console.print(table)
+
+
+def _headline(row: Row) -> str:
+    if row["completed_at"] is not None:
+        return f"  [dim]{_ago(row['completed_at'])}[/]"
+    if row["waits_for"] is not None:
+        due = f", {_ago(row['due_at'])}" if row["due_at"] is not None else ""
+        return f"  [dim]it waits {_WAITS.get(row['waits_for'], row['waits_for'])}{due}[/]"
+    return ""
+
+
+def _lines(row: Row) -> Iterator[Line]:
+    error: Row = row["error_detail"] or {}
+    yield "error", _error(error)
+    yield "next", _next(row, error)
+    yield "snoozed", _snoozed(row)
+    yield "queue", [_safe(row["queue"]) + _beside(row)]
+    yield "tree", _tree(row)
+    for name in ("payload", "result", "info", "progress"):
+        yield name, [] if row[name] is None else [_value(row[name])]
+    yield "made", _moment(row["created_at"])
+    yield "due", _moment(row["scheduled_at"])
+    yield "started", _moment(row["process_start_at"])
+    yield "ended", _moment(row["completed_at"], _took(row))
+    yield "attempts", _attempts(row)
+    yield "warnings", [f"{_ago(_time(w['at']))}, {_safe(w['source'])}: {_safe(w['message'])}" for w in row["warnings"]]
+    for name in ("detail", "hint"):
+        yield name, [_safe(error[name])] if error.get(name) else []
+    yield "traceback", _last_lines(error.get("context"))
+
+
+def _error(error: Row) -> list[str]:
+    if not error:
+        return []
+    text = f"{error.get('kind', 'error')}: {error.get('message', '')}"
+    lines = [f"[red]{line}[/]" for line in _safe(_cut(text)).splitlines()]
+    if len(lines) > _MESSAGE_LINES:
+        lines = [*lines[:_MESSAGE_LINES], "…"]
+    return [*lines, _safe(error["where"])] if error.get("where") else lines
+
+
+def _next(row: Row, error: Row) -> list[str]:
+    """What to type, by the state of the task."""
+    lines: list[str] = []
+    child: Any = error.get("child")
+    if isinstance(child, Mapping) and "id" in child:
+        lines.append(f"catchment task show {child['id']}  [dim]the child that failed first[/]")
+    if row["retry_id"] is not None:
+        what = (
+            "run it again" if row["retry_id"] == row["id"] else "run what has failed in its tree again, this task too"
+        )
+        lines.append(f"catchment task retry {row['retry_id']}  [dim]{what}[/]")
+    if row["state"] == "waiting":
+        lines.append(f"catchment task tree {row['id']}  [dim]see its children[/]")
+    if row["merged_into"] is not None:
+        lines.append(f"catchment task show {row['merged_into']}  [dim]the task that it was merged into[/]")
+    if row["state"] == "pending" and row["waits_for"] in (None, "lane", "limit"):
+        lines.append("catchment doctor  [dim]if it does not start: see what is in its way[/]")
+    return lines
+
+
+def _snoozed(row: Row) -> list[str]:
+    snoozed: Row | None = row["snoozed"]
+    if snoozed is None:
+        return []
+    times = "once" if snoozed["times"] == 1 else f"{snoozed['times']} times"
+    reason = f": {_safe(_cut(snoozed['reason']))}" if snoozed["reason"] else ""
+    if row["waits_for"] != "snooze":
+        return [times + reason]
+    until = _time(snoozed["until"])
+    return [f"until {_local(until)}, {_ago(until)} ({times}){reason}"]
+
+
+def _beside(row: Row) -> str:
+    lane = f", lane {_safe(row['lane'])}" if row["lane"] is not None else ""
+    return f"{lane}, priority {row['priority']}, handler in {'SQL' if row['handler_kind'] == 'sql' else 'Python'}"
+
+
+def _tree(row: Row) -> list[str]:
+    lines: list[str] = []
+    if row["parent_id"] is not None:
+        root = "" if row["root_id"] == row["parent_id"] else f", {row['depth']} levels below its root {row['root_id']}"
+        lines.append(f"child of task {row['parent_id']}{root}")
+    if row["follows_id"] is not None:
+        lines.append(f"follows task {row['follows_id']}")
+    return lines
+
+
+def _took(row: Row) -> str:
+    if row["completion_duration_ms"] is None:
+        return ""
+    took = f", it took {span(float(row['completion_duration_ms']) / 1000)}"
+    if row["child_mode"] is None or row["process_duration_ms"] is None:
+        return took
+    return f"{took}, its handler {span(float(row['process_duration_ms']) / 1000)}"
+
+
+def _attempts(row: Row) -> list[str]:
+    """The count, and the attempts that did not complete, newest last."""
+    limit = f", {row['max_attempts']} may fail" if row["max_attempts"] > 1 else ""
+    failed: Sequence[Row] = row["attempts"]
+    if row["attempt"] == 0 or (row["attempt"] == 1 and not limit and row["state"] in ("completed", "failed")):
+        return []
+    lines = [f"{row['attempt']} so far{limit}"]
+    if len(failed) > _ATTEMPTS:
+        lines.append(f"[dim]… {len(failed) - _ATTEMPTS} earlier ones: --json[/]")
+    for one in failed[-_ATTEMPTS:]:
+        error: Row = one["error"] or {}
+        first, *_ = [*_cut(f"{error.get('kind', 'error')}: {error.get('message', '')}").splitlines(), ""]
+        lines.append(f"{one['attempt']}: {styled_state(one['state'])} {_ago(_time(one['ended_at']))}, {_safe(first)}")
+    return lines
+
+
+def _last_lines(text: Any) -> list[str]:
+    lines = _safe(text).rstrip().splitlines() if isinstance(text, str) else []
+    return lines if len(lines) <= _TRACE_LINES else ["…", *lines[-_TRACE_LINES:]]
+
+
+def _moment(moment: Moment | None, more: str = "") -> list[str]:
+    if moment is None:
+        return []
+    return [_safe(moment) + more if isinstance(moment, str) else f"{_local(moment)}, {_ago(moment)}{more}"]
+
+
+def _time(text: str) -> Moment:
+    """A time of a JSON value."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return text
+
+
+def _local(moment: Moment) -> str:
+    try:
+        return _safe(moment) if isinstance(moment, str) else f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
+    except (OverflowError, ValueError):  # beyond the years that Python can move to another zone
+        return str(moment)
+
+
+def _ago(moment: Moment) -> str:
+    if isinstance(moment, str):
+        return _safe(moment)
+    seconds = (datetime.now(UTC) - moment).total_seconds()
+    return f"{span(seconds)} ago" if seconds >= 0 else f"in {span(-seconds)}"
+
+
+def _value(value: Any) -> str:
+    is_json = isinstance(value, dict | list)
+    return _safe(_cut(json.dumps(value, default=str, ensure_ascii=False) if is_json else str(value)))
+
+
+def _cut(text: Any) -> str:
+    whole = str(text)
+    return whole if len(whole) <= _LONGEST_VALUE else f"{whole[:_LONGEST_VALUE]} …"
+
+
+def _safe(text: Any) -> str:
+    return escape(harmless(str(text)))
