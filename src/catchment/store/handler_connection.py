@@ -44,7 +44,8 @@ def no_session() -> PGconn:
 class Met:
     """The errors that a connection has met: ``ended_by`` is the SQLSTATE that ended its session, ``faults`` are the
     errors of a server that cannot work now, ``is_in_fault`` is true if the newest statement ended with one. ``refusal``
-    is the error for an attempt to end the transaction.
+    is the error for an attempt to end the transaction. ``has_session`` is true while a session of SQLAlchemy uses the
+    connection.
 
     ``began_read_only``: the transaction was read-only from the start, so the server takes no writes. If it became
     read-only later, the handler has made it so."""
@@ -55,6 +56,7 @@ class Met:
         self.faults: list[psycopg.Error] = []
         self.is_in_fault = False
         self.refusal: TransactionEndRefused | None = None
+        self.has_session = False
 
     def note(self, error: psycopg.Error, *, is_broken: bool) -> None:
         self.ended_by = error.sqlstate if is_broken else None

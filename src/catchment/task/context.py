@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Coroutine, Generator, Iterable, Mapping
 from datetime import datetime
-from typing import Any, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, overload
+
+from psycopg import AsyncConnection, Connection
 
 from catchment.errors import LONGEST, CancelRequested, ParentMissing, RequestRefused, ScopeClosed, Snoozed
 from catchment.model.check import check_count, check_task_id, check_text, is_one_of, shown
@@ -31,6 +33,10 @@ from catchment.task.request import (
     whole_payload,
 )
 from catchment.task.transaction import Transaction
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession
+    from sqlalchemy.orm import Session
 
 # Options of enqueue that a child cannot have; an unvalidated payload would swallow them.
 _NOT_FOR_CHILDREN = ("lane", "conn")
@@ -191,12 +197,24 @@ class Context(Attempt):
         self.newest_progress = Progress(done, total, message)
         self._port.progress(self)
 
-    def transaction(self) -> Transaction:
+    @overload
+    def transaction(
+        self, *, sqlalchemy: Literal[False] = False
+    ) -> Transaction[AsyncConnection[Any], Connection[Any]]: ...
+
+    @overload
+    def transaction(self, *, sqlalchemy: Literal[True]) -> Transaction[AsyncSession, Session]: ...
+
+    def transaction(self, *, sqlalchemy: bool = False) -> Transaction[Any, Any]:
         """A transaction that commits with this task's completion: the writes, the children and the result, or nothing.
 
-        One per attempt. ``async with`` gives an ``AsyncConnection``; in a plain function ``with`` gives a
-        ``Connection``.
+        One per attempt. ``async with`` gives an ``AsyncConnection`` of psycopg; in a plain function ``with`` gives a
+        ``Connection``. With ``sqlalchemy=True`` they give an ``AsyncSession`` and a ``Session``, which are flushed when
+        the block ends. To commit or to roll back by oneself raises ``TransactionEndRefused``. Raises ``ExtraMissing``
+        when SQLAlchemy, or greenlet for an ``AsyncSession``, is not installed.
         """
+        if not isinstance(sqlalchemy, bool):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+            raise RequestRefused(f"sqlalchemy is {shown(sqlalchemy)}, expected true or false")
         self.refuse_if_over()
         if self._has_transaction:
             raise RequestRefused(
@@ -204,7 +222,7 @@ class Context(Attempt):
                 hint="There is one per attempt, because the task completes with it: do all writes in one block.",
             )
         self._has_transaction = True
-        return Transaction(self, self._port)
+        return Transaction(self, self._port, has_session=sqlalchemy)
 
     def snooze(self, delay: Duration, reason: str = "") -> Coroutine[Any, Any, NoReturn]:
         """End this attempt now and run the task again after ``delay`` (seconds, or a timedelta); never returns.

@@ -2,51 +2,101 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AsyncExitStack, ExitStack
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from psycopg import AsyncConnection, Connection
 
 from catchment.errors import RequestRefused
+from catchment.lazy import Extra
+from catchment.store.handler_connection import AsyncHandlerConnection, HandlerConnection
 from catchment.task.attempt import Attempt, Port
 
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession
+    from sqlalchemy.orm import Session
 
-class Transaction:
-    """``async with`` gives an AsyncConnection, ``with`` (in a handler that is a plain function) a Connection."""
+A = TypeVar("A", "AsyncConnection[Any]", "AsyncSession")
+S = TypeVar("S", "Connection[Any]", "Session")
 
-    __slots__ = ("_async", "_attempt", "_port", "_sync")
+_SQLALCHEMY = "the sessions of ctx.transaction(sqlalchemy=True)"
+SYNC_EXTRA = Extra("sqlalchemy", _SQLALCHEMY, ("sqlalchemy",))
+ASYNC_EXTRA = Extra("sqlalchemy", _SQLALCHEMY, ("sqlalchemy", "greenlet"))
 
-    def __init__(self, attempt: Attempt, port: Port) -> None:
+
+class Transaction(Generic[A, S]):
+    """``async with`` gives an ``AsyncConnection`` or an ``AsyncSession``; ``with``, in a handler that is a plain
+    function, a ``Connection`` or a ``Session``."""
+
+    __slots__ = ("_async", "_attempt", "_has_session", "_port", "_sync")
+
+    def __init__(self, attempt: Attempt, port: Port, *, has_session: bool) -> None:
         self._attempt = attempt
         self._port = port
-        self._async: AbstractAsyncContextManager[AsyncConnection[Any]] | None = None
-        self._sync: AbstractContextManager[Connection[Any]] | None = None
+        self._has_session = has_session
+        self._async = AsyncExitStack()
+        self._sync = ExitStack()
+        if has_session:
+            (ASYNC_EXTRA if attempt.is_async else SYNC_EXTRA).check()
 
-    async def __aenter__(self) -> AsyncConnection[Any]:
+    async def __aenter__(self) -> A:
         if not self._attempt.is_async:
             raise RequestRefused(
                 f"async with ctx.transaction() in {self._attempt.command}, a plain function",
                 hint="Use: with ctx.transaction() as conn",
             )
-        self._async = self._port.transaction(self._attempt)
-        return await self._async.__aenter__()
+        conn: Any = await self._async.enter_async_context(self._port.transaction(self._attempt))
+        if not self._has_session:
+            return conn
+        return await self._enter_async(conn)
+
+    async def _enter_async(self, conn: object) -> Any:
+        from catchment.store.foreign.lent_session import async_session_on
+
+        try:
+            if not isinstance(conn, AsyncHandlerConnection):
+                raise _no_session(conn)
+            return await self._async.enter_async_context(async_session_on(conn))
+        except BaseException as error:
+            await self._async.__aexit__(type(error), error, error.__traceback__)
+            raise
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        return None if self._async is None else await self._async.__aexit__(kind, error, trace)
+        return await self._async.__aexit__(kind, error, trace)
 
-    def __enter__(self) -> Connection[Any]:
+    def __enter__(self) -> S:
         if self._attempt.is_async:
             raise RequestRefused(
                 f"with ctx.transaction() in {self._attempt.command}, an async function",
                 hint="Use: async with ctx.transaction() as conn",
             )
-        self._sync = self._port.transaction_sync(self._attempt)
-        return self._sync.__enter__()
+        conn: Any = self._sync.enter_context(self._port.transaction_sync(self._attempt))
+        if not self._has_session:
+            return conn
+        return self._enter(conn)
+
+    def _enter(self, conn: object) -> Any:
+        from catchment.store.foreign.lent_session import session_on
+
+        try:
+            if not isinstance(conn, HandlerConnection):
+                raise _no_session(conn)
+            return self._sync.enter_context(session_on(conn))
+        except BaseException as error:
+            self._sync.__exit__(type(error), error, error.__traceback__)
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        return None if self._sync is None else self._sync.__exit__(kind, error, trace)
+        return self._sync.__exit__(kind, error, trace)
+
+
+def _no_session(conn: object) -> RequestRefused:
+    return RequestRefused(
+        f"the port of this context gives a {type(conn).__name__}, on which there can be no session",
+        hint="Run the command in a worker, or with catchment.testing.drain.",
+    )

@@ -1,0 +1,137 @@
+"""Handlers with sessions of SQLAlchemy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from catchment import App, Context
+from tests.worker import probe
+
+__all__ = ["probe"]
+
+app = App(queue="orm")
+ROUTES = ("commit", "rollback", "close", "begin", "transaction", "connection", "text", "flush", "autocommit")
+
+
+class Base(DeclarativeBase): ...
+
+
+class Effect(Base):
+    """Rows of ``probe.effect``; its note is unique here."""
+
+    __tablename__ = "order"
+    __table_args__ = ({"schema": "probe"},)
+    note: Mapped[str] = mapped_column(primary_key=True)
+    task_id: Mapped[int]
+
+
+@app.command
+def follow(note: str) -> None: ...
+
+
+@app.command
+async def write(ctx: Context, note: str) -> str:
+    """Write, undo a part in a savepoint, and enqueue."""
+    async with ctx.transaction(sqlalchemy=True) as session:
+        session.add(Effect(note=f"{note} 1", task_id=ctx.task_id))
+        await session.flush()
+        try:
+            async with session.begin_nested():
+                session.add(Effect(note=f"{note} 1", task_id=0))
+        except IntegrityError:
+            pass
+        await app.enqueue(follow, note=note, conn=session)
+        seen = (await session.scalars(sa.select(Effect.note).where(Effect.task_id == ctx.task_id))).all()
+        last = Effect(note=f"{note} 2", task_id=ctx.task_id)
+        session.add(last)
+    return f"{seen} {last.note}"
+
+
+@app.command
+def write_plainly(ctx: Context, note: str) -> str:
+    with ctx.transaction(sqlalchemy=True) as session:
+        session.add(Effect(note=f"{note} 1", task_id=ctx.task_id))
+        session.flush()
+        try:
+            with session.begin_nested():
+                session.add(Effect(note=f"{note} 1", task_id=0))
+        except IntegrityError:
+            pass
+        app.sync.enqueue(follow, note=note, conn=session)
+        seen = session.scalars(sa.select(Effect.note).where(Effect.task_id == ctx.task_id)).all()
+        last = Effect(note=f"{note} 2", task_id=ctx.task_id)
+        session.add(last)
+    return f"{seen} {last.note}"
+
+
+@app.command
+async def end_it(ctx: Context, route: str, is_swallowed: bool) -> None:
+    async with ctx.transaction(sqlalchemy=True) as session:
+        try:
+            if route == "begin":
+                async with session.begin():
+                    session.add(Effect(note="written", task_id=ctx.task_id))
+            if route == "autocommit":
+                await session.connection(execution_options={"isolation_level": "AUTOCOMMIT"})
+            session.add(Effect(note="written", task_id=ctx.task_id))
+            await session.flush()
+            await _end(session, route)
+        except Exception:
+            if not is_swallowed:
+                raise
+
+
+async def _end(session: Any, route: str) -> None:
+    if route == "transaction":
+        await session.get_transaction().commit()
+    elif route == "connection":
+        await (await session.connection()).commit()
+    elif route == "text":
+        await session.execute(sa.text("commit"))
+    elif route == "flush":
+        session.add(Effect(note="there", task_id=0))
+        await session.flush()
+    else:
+        await getattr(session, route)()
+
+
+@app.command
+def end_it_plainly(ctx: Context, route: str, is_swallowed: bool) -> None:
+    with ctx.transaction(sqlalchemy=True) as session:
+        try:
+            if route == "begin":
+                with session.begin():
+                    session.add(Effect(note="written", task_id=ctx.task_id))
+            if route == "autocommit":
+                session.connection(execution_options={"isolation_level": "AUTOCOMMIT"})
+            session.add(Effect(note="written", task_id=ctx.task_id))
+            session.flush()
+            _end_plainly(session, route)
+        except Exception:
+            if not is_swallowed:
+                raise
+
+
+def _end_plainly(session: Any, route: str) -> None:
+    if route == "transaction":
+        session.get_transaction().commit()
+    elif route == "connection":
+        session.connection().commit()
+    elif route == "text":
+        session.execute(sa.text("commit"))
+    elif route == "flush":
+        session.add(Effect(note="there", task_id=0))
+        session.flush()
+    else:
+        getattr(session, route)()
+
+
+@app.command
+async def fail_late(ctx: Context) -> None:
+    """What the block has not written yet is refused at its end."""
+    async with ctx.transaction(sqlalchemy=True) as session:
+        session.add(Effect(note="there", task_id=0))
