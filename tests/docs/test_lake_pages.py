@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import psycopg
@@ -13,7 +14,9 @@ from catchment.cli.table import app
 from catchment.lake import Lake
 from catchment.lake.query.ddl import PROPERTIES
 from catchment.lake.settings import LakeSettings
+from catchment.lake.tables import answers
 from catchment.lake.tasks import metrics
+from catchment.lake.types import Column, Properties
 
 ROOT = Path(__file__).parents[2]
 COMPUTED = {"lake_memory_limit": "60 % of memory", "lake_threads": "all cores", "lake_temp_directory": "the system's"}
@@ -55,6 +58,13 @@ def test_the_reference_has_every_reason_as_it_is() -> None:
 def test_the_reference_has_every_property_and_no_other() -> None:
     table = _reference().split("### Properties")[1].split("\n## ")[0]
     assert re.findall(r"^\| `([A-Z_]+)` \|", table, re.MULTILINE) == list(PROPERTIES)
+
+
+def test_the_reference_has_every_answer_with_its_fields_and_no_other() -> None:
+    table = _reference().split("### Answers")[1].split("\n### ")[0]
+    listed = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", table, re.MULTILINE))
+    kinds = [kind for kind in (*vars(answers).values(), Properties) if is_dataclass(kind) and kind is not Column]
+    assert listed == {kind.__name__: ", ".join(f"`{item.name}`" for item in fields(kind)) for kind in kinds}
 
 
 def test_the_reference_has_every_verb_and_no_other() -> None:

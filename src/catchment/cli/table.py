@@ -72,7 +72,7 @@ def create(
     text = read_text(source)
     with open_lake(dsn, lake) as used, waiting(), progress(is_quiet=as_json) as tell:
         made = used.create(text, wait=not no_wait, timeout=timeout, on_progress=tell)
-        rows = {row["name"]: row for row in used.tables()}
+        counts = {table.name: table.rows for table in used.tables()}
     if as_json:
         print_json(plain([asdict(item) for item in made]))
         return
@@ -86,7 +86,7 @@ def create(
         if item.replaces is not None and (no_wait or item.initialize != "on_create"):
             console.print(f"{item.name} keeps its rows until its new definition is filled.", markup=False)
             continue
-        count = rows[item.name]["rows"]
+        count = counts[item.name]
         filled = "not filled yet" if count is None else f"{count:,} rows"
         console.print(f"{item.name}: {filled}, refreshed by {how}{why}.", markup=False)
 
@@ -164,8 +164,8 @@ def alter(
             used.alter(name, **properties)
         if rename_to is not None:
             used.rename(name, rename_to)
-        row = used.describe(rename_to or name)
-    shown = {"name": row["dynamic_table"], **row["properties"]}
+        table = used.describe(rename_to or name)
+    shown = {"name": table.dynamic_table, **table.properties.to_json()}
     print_json(shown) if as_json else show_one(shown, as_json=False, names={key: key for key in shown})
 
 
@@ -213,7 +213,7 @@ def maintain(
     """Put tables that lie in many files, or have many deleted rows, into few files again, and remove what interrupted
     refreshes have left."""
     with open_lake(dsn, lake) as used:
-        rows = [{"name": name.replace('"', ""), **used.maintain(name)} for name in choose(used, names, is_all)]
+        rows = [{"name": name.replace('"', ""), **asdict(used.maintain(name))} for name in choose(used, names, is_all)]
         removed = used.sweep()
         expired = None if expire_days is None else used.expire(expire_days * 86400)
         removed += 0 if orphan_days is None else used.remove_orphans(orphan_days * 86400)

@@ -73,7 +73,7 @@ def read_text(source: str) -> str:
 def choose(lake: Lake, names: list[str] | None, is_all: bool) -> list[str]:
     if is_all == bool(names):
         raise RequestRefused("name tables, or say --all", hint="'catchment table list' shows what there is.")
-    return [_quoted(row["name"]) for row in lake.tables()] if is_all else list(names or ())
+    return [_quoted(table.name) for table in lake.tables()] if is_all else list(names or ())
 
 
 def _quoted(name: str) -> str:

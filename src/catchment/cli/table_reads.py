@@ -9,7 +9,7 @@ import typer
 
 from catchment.cli.numbers import MOST_HOURS
 from catchment.cli.table_lake import All, LakeOption, Name, SomeNames, choose, open_lake, read_text
-from catchment.cli.table_show import plain, show_one, show_rows
+from catchment.cli.table_show import plain, rows_of, show_one, show_rows
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json
 from catchment.errors import RequestRefused
@@ -42,15 +42,15 @@ EXPLAINED = {
 def list_tables(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
     """Each dynamic table with its state, its lag and its last refresh."""
     with open_lake(dsn, lake) as used:
-        show_rows(used.tables(), LIST_COLUMNS, as_json=as_json, empty="No dynamic tables.")
+        show_rows(rows_of(used.tables()), LIST_COLUMNS, as_json=as_json, empty="No dynamic tables.")
 
 
 def describe(name: Name, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
     """One table: state, lag, mode and reason, data, sources, last refresh and error."""
     with open_lake(dsn, lake) as used:
-        row = used.describe(name)
-    show_one(row, as_json=as_json, names=DESCRIBED)
-    if not as_json and not row["is_filled"]:
+        table = used.describe(name)
+    show_one(rows_of([table])[0], as_json=as_json, names=DESCRIBED)
+    if not as_json and not table.is_filled:
         console.print("[yellow]It has not been filled yet: reading it is an error in the Python API.[/]")
 
 
@@ -68,7 +68,7 @@ def explain(
         raise RequestRefused("name a table, or a file with --file")
     text = read_text(file) if file is not None else None
     with open_lake(dsn, lake) as used:
-        explanations = [used.explain(name)] if name is not None else used.explain_sql(text or "")
+        explanations = rows_of([used.explain(name)] if name is not None else used.explain_sql(text or ""))
     if as_json:
         print_json(plain(explanations[0] if name is not None else explanations))
         return
@@ -89,7 +89,7 @@ def history(
 ) -> None:
     """Refreshes, the newest first."""
     with open_lake(dsn, lake) as used:
-        rows = used.history(name, state=state, with_idle=with_idle, limit=limit)
+        rows = rows_of(used.history(name, state=state, with_idle=with_idle, limit=limit))
     show_rows(rows, HISTORY_COLUMNS, as_json=as_json, empty="No refreshes.")
 
 
@@ -102,14 +102,14 @@ def lag(
 ) -> None:
     """How old the data were: mean and largest lag, and the share of the time within the target."""
     with open_lake(dsn, lake) as used:
-        rows = used.lag(name, since=hours * 3600)
+        rows = rows_of(used.lag(name, since=hours * 3600))
     show_rows(rows, LAG_COLUMNS, as_json=as_json, empty="No dynamic tables.")
 
 
 def graph(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
     """Which table reads which; connected ones together."""
     with open_lake(dsn, lake) as used:
-        tables = used.graph()
+        tables = rows_of(used.graph())
     if as_json:
         print_json(tables)
         return

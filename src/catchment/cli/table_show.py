@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
@@ -37,6 +37,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(item) for item in cast("Sequence[Any]", value)]
     return value
+
+
+def rows_of(answers: Iterable[Any]) -> list[dict[str, Any]]:
+    """Answers of the lake as rows: what ``--json`` prints."""
+    from catchment.lake.tables.answers import as_row  # the lake is an extra
+
+    return [as_row(answer) for answer in answers]
 
 
 def show_rows(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool, empty: str) -> None:

@@ -32,8 +32,18 @@ EXTRA = Extra("lake", "dynamic tables need", ("duckdb", "sqlglot", "pytz"))
 if TYPE_CHECKING:
     from catchment.lake.facade import Lake
     from catchment.lake.refresh.audit import AuditResult
+    from catchment.lake.tables.answers import (
+        Compaction,
+        RefreshRecord,
+        TableDescription,
+        TableExplanation,
+        TableLag,
+        TableNode,
+        TableSummary,
+    )
     from catchment.lake.tables.lifecycle import TableInfo
     from catchment.lake.tables.rounds import RefreshInfo
+    from catchment.lake.types import Properties
 else:
     # Those that need DuckDB: the rest of Catchment looks into this package without it.
     __getattr__, __dir__ = lazy_names(
@@ -41,6 +51,14 @@ else:
         {
             "AuditResult": "refresh.audit",
             "Lake": "facade",
+            "Properties": "types",
+            "Compaction": "tables.answers",
+            "RefreshRecord": "tables.answers",
+            "TableDescription": "tables.answers",
+            "TableExplanation": "tables.answers",
+            "TableLag": "tables.answers",
+            "TableNode": "tables.answers",
+            "TableSummary": "tables.answers",
             "RefreshInfo": "tables.rounds",
             "TableInfo": "tables.lifecycle",
         },
@@ -50,22 +68,30 @@ else:
 __all__ = [
     "AuditResult",
     "CommitConflict",
+    "Compaction",
     "Lake",
     "LakeDiskFull",
     "LakeError",
     "LakeInterrupted",
     "LakeOutOfMemory",
     "LakeUnavailable",
+    "Properties",
     "PublishVetoed",
     "RefreshInfo",
+    "RefreshRecord",
     "RefreshTimeout",
     "SnapshotExpired",
     "SourceChanged",
     "SourceSuspended",
     "TableBusy",
+    "TableDescription",
     "TableExists",
+    "TableExplanation",
     "TableInUse",
     "TableInfo",
+    "TableLag",
+    "TableNode",
     "TableNotFound",
     "TableRefused",
+    "TableSummary",
 ]

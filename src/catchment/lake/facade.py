@@ -26,15 +26,22 @@ from catchment.lake.query.ddl import DEFAULT_SCHEMA, parse_name, parse_statement
 from catchment.lake.refresh.audit import AuditResult, audit
 from catchment.lake.settings import LakeSettings, read_settings
 from catchment.lake.tables import lifecycle, report, rounds
+from catchment.lake.tables.answers import (
+    Compaction,
+    RefreshRecord,
+    TableDescription,
+    TableExplanation,
+    TableLag,
+    TableNode,
+    TableSummary,
+)
 from catchment.lake.tables.lifecycle import TableInfo
 from catchment.lake.tables.rounds import OnProgress, RefreshInfo
-from catchment.lake.types import TableRef
+from catchment.lake.types import Properties, TableRef
 from catchment.model.duration import Duration, as_timedelta
 from catchment.store.connect import find_dsn, given_dsn
 from catchment.store.fetch import fetch_value
 from catchment.task.commands import Commands
-
-Row = dict[str, Any]
 
 
 def _quiet(_: list[RefreshInfo]) -> None:
@@ -128,29 +135,28 @@ class Lake:
         if not is_in_force:
             raise _not_replaced(made, refreshes)
 
-    def tables(self) -> list[Row]:
+    def tables(self) -> list[TableSummary]:
         """All dynamic tables, briefly."""
         with self._control.connection() as conn:
             return report.list_tables(conn)
 
-    def describe(self, name: str) -> Row:
+    def describe(self, name: str) -> TableDescription:
         """One table: when and how it is refreshed, how old its data are, what it reads and holds, how it went."""
         dt_id = self._find(name)
         with self._control.connection() as conn:
             return report.describe(conn, dt_id)
 
-    def explain(self, name: str) -> Row:
+    def explain(self, name: str) -> TableExplanation:
         """How a table is refreshed and why, what has changed since, and what the next refresh is expected to do."""
         return report.explain(self._duck, self._control, self._settings, self._find(name))
 
-    def explain_sql(self, sql: str) -> list[Row]:
+    def explain_sql(self, sql: str) -> list[TableExplanation]:
         """How tables would be refreshed, by their statements; nothing is created. Raises ``TableRefused``."""
         return [report.explain_definition(self._duck, self._control, item) for item in parse_statements(sql)]
 
-    def alter(self, name: str, **properties: str) -> Row:
+    def alter(self, name: str, **properties: str) -> Properties:
         """Change properties, written as in the statement: ``alter("d", target_lag="1 hour")``; returns all of them."""
-        changed = lifecycle.alter(self._duck, self._control, parse_name(name), properties)
-        return changed.to_json()
+        return lifecycle.alter(self._duck, self._control, parse_name(name), properties)
 
     def rename(self, name: str, new: str) -> None:
         """Give a table another name. Raises ``TableRefused`` when it is taken, or while another table reads it."""
@@ -213,19 +219,19 @@ class Lake:
 
     def history(
         self, name: str | None = None, *, state: str | None = None, with_idle: bool = True, limit: int = 50
-    ) -> list[Row]:
+    ) -> list[RefreshRecord]:
         """Refreshes of a table or of all, the newest first; ``with_idle``: also those that had nothing to do."""
         dt_id = None if name is None else self._find(name)
         with self._control.connection() as conn:
             return report.history(conn, dt_id, state=state, with_idle=with_idle, limit=limit)
 
-    def lag(self, name: str | None = None, *, since: Duration = report.DAY) -> list[Row]:
+    def lag(self, name: str | None = None, *, since: Duration = report.DAY) -> list[TableLag]:
         """How old the data of a table, or of all, were in the last while: mean, largest, share within the target."""
         dt_id = None if name is None else self._find(name)
         with self._control.connection() as conn:
             return report.lag(conn, dt_id, as_timedelta(since, name="since"))
 
-    def graph(self) -> list[Row]:
+    def graph(self) -> list[TableNode]:
         """Each dynamic table with what it reads."""
         with self._control.connection() as conn:
             return report.graph(conn)
@@ -234,10 +240,10 @@ class Lake:
         """Compare a table with its query at its data snapshot, and remember the result."""
         return audit(self._duck, self._control, self._find(name))
 
-    def maintain(self, name: str) -> Row:
-        """Put a table into few files again, if it lies in many or has many deleted rows; returns both numbers."""
+    def maintain(self, name: str) -> Compaction:
+        """Put a table into few files again, if it lies in many or has many deleted rows."""
         done = maintain_table(self._duck, self._control, self._find(name))
-        return {"files_before": done.before.files, "files": done.after.files, "bytes": done.after.bytes}
+        return Compaction(done.before.files, done.after.files, done.after.bytes)
 
     def sweep(self) -> int:
         """Remove files that interrupted refreshes and compactions have left; returns how many were found in the content
@@ -278,14 +284,14 @@ class Lake:
 
     def _read(self, name: str) -> list[tuple[Any, ...]]:
         table = self.describe(name)
-        if not table["is_filled"]:
+        if not table.is_filled:
             raise LakeError(
-                f"dynamic table {table['dynamic_table']} has not been filled yet",
+                f"dynamic table {table.dynamic_table} has not been filled yet",
                 code="NOT_FILLED",
                 hint="Refresh it: catchment table refresh; or wait for its first scheduled refresh.",
             )
-        columns = ", ".join(quoted(column["name"]) for column in table["columns"])
-        return self.query(f"SELECT {columns} FROM {lake_name(content_ref(table['id'], table['generation']))}")
+        columns = ", ".join(quoted(column.name) for column in table.columns)
+        return self.query(f"SELECT {columns} FROM {lake_name(content_ref(table.id, table.generation))}")
 
     def connection(self) -> DuckDBPyConnection:
         """A DuckDB connection with the lake attached as ``lake``, for reads and for writes of sources. Not while a

@@ -8,6 +8,7 @@ import pytest
 
 from catchment.errors import LakeError, TableNotFound, TableRefused
 from catchment.lake import Lake, RefreshTimeout
+from catchment.lake.tables.answers import ChangeCount, Forecast, KeyColumn
 from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import StartWorker, wait_until
 
@@ -43,10 +44,10 @@ def test_tables_are_filled_refreshed_and_told_about_without_a_worker(lake: Lake,
     # Nothing has changed: no task, and still an answer.
     assert [item.action for item in lake.refresh("totals", "top")] == ["no_data", "no_data"]
     history = lake.history("totals", with_idle=False)
-    assert [row["reason"] for row in history][-1] == "FIRST_FILL"
-    assert history[0]["changed_inputs"] in (None, ["main.orders"])
-    assert [row["name"] for row in lake.graph()[1]["reads"]] == ["main.totals"]
-    assert lake.lag("totals")[0]["within_target"] == 1.0
+    assert [row.reason for row in history][-1] == "FIRST_FILL"
+    assert history[0].changed_inputs in ((), ("main.orders",))
+    assert [row.name for row in lake.graph()[1].reads] == ["main.totals"]
+    assert lake.lag("totals")[0].within_target == 1.0
 
 
 def test_a_first_refresh_that_fails_is_raised_and_the_table_stays(lake: Lake) -> None:
@@ -55,7 +56,7 @@ def test_a_first_refresh_that_fails_is_raised_and_the_table_stays(lake: Lake) ->
     assert raised.value.code == "QUERY"
     assert "catchment table refresh main.bad" in (raised.value.hint or "")
     found = lake.describe("bad")
-    assert (found["is_filled"], found["last_state"], found["last_error_code"]) == (False, "FAILED", "QUERY")
+    assert (found.is_filled, found.last_state, found.last_error_code) == (False, "FAILED", "QUERY")
     with pytest.raises(LakeError, match="has not been filled yet") as raised:
         lake.read("bad")
     assert raised.value.code == "NOT_FILLED"
@@ -86,33 +87,36 @@ def test_waiting_ends_and_the_refresh_goes_on(lake: Lake, lake_case: LakeCase) -
         lake.refresh("totals", timeout=0.2)
     assert lake_case.pg("select count(*) from lake.refresh where finished_at is null") == [(1,)]
     assert lake.cancel("totals") == 1
-    assert lake.history("totals")[0]["state"] == "CANCELLED"
+    assert lake.history("totals")[0].state == "CANCELLED"
 
 
 def test_explaining_says_how_and_why(lake: Lake, lake_case: LakeCase) -> None:
     lake.create(SQL.replace("AS SELECT", "INITIALIZE = ON_SCHEDULE AS SELECT"))
     found = lake.explain("totals")
-    assert (found["strategy"], found["reason"], found["next"]["reason"]) == ("delta", None, "FIRST_FILL")
-    assert found["parts"][0]["key"] == [{"column": "region", "type": "VARCHAR"}]
+    assert found.next is not None
+    assert (found.strategy, found.reason, found.next.reason) == ("delta", None, "FIRST_FILL")
+    assert found.parts[0].key == (KeyColumn("region", "VARCHAR"),)
     lake_case.refresh("top")
-    assert lake.explain("totals")["next"]["action"] == "no_data"
+    assert lake.explain("totals").next == Forecast("no_data", None)
     lake_case.add("orders", [(4, "s", 10)])
     found = lake.explain("totals")
-    assert found["sources"][0]["changed"] == {"inserted": 1, "deleted": 0}
-    assert found["next"]["changed_rows"] == 1
+    assert found.sources[0].changed == ChangeCount(inserted=1, deleted=0)
+    assert found.next is not None
+    assert found.next.changed_rows == 1
     # The catalog counts what was deleted of a file ever.
     lake_case.add("orders", [(number, "s", 1) for number in range(10, 30)])
     lake_case.sql("DELETE FROM orders WHERE id BETWEEN 10 AND 19")
     lake_case.refresh("totals")
     lake_case.sql("DELETE FROM orders WHERE id = 20")
     found = lake.explain("totals")
-    assert found["sources"][0]["changed"] == {"inserted": 0, "deleted": 1}
-    assert found["next"]["changed_rows"] == 1
+    assert found.sources[0].changed == ChangeCount(inserted=0, deleted=1)
+    assert found.next is not None
+    assert found.next.changed_rows == 1
     (found,) = lake.explain_sql("CREATE DYNAMIC TABLE x TARGET_LAG = '1 hour' AS SELECT * FROM top ORDER BY 1 LIMIT 2")
-    assert (found["strategy"], found["reason"]) == ("full", "LIMIT")
-    assert "Leave LIMIT to the query" in found["reason_text"]
-    assert found["sources"][0]["name"] == "main.top"
-    assert [row["name"] for row in lake.tables()] == ["main.top", "main.totals"]
+    assert (found.strategy, found.reason) == ("full", "LIMIT")
+    assert "Leave LIMIT to the query" in (found.reason_text or "")
+    assert found.sources[0].name == "main.top"
+    assert [row.name for row in lake.tables()] == ["main.top", "main.totals"]
 
 
 def test_explaining_says_what_the_refresh_then_does(lake: Lake, lake_case: LakeCase) -> None:
@@ -137,11 +141,12 @@ def test_explaining_says_what_the_refresh_then_does(lake: Lake, lake_case: LakeC
             lake_case.sql(statement)
             if what == "half of the keys":
                 lake_case.control.add_sample(lake_case.find("named"), "incremental", 10, 10**6)
-            said = told.explain("named")["next"]
+            said = told.explain("named").next
             done = lake_case.refresh("named", lake_small_ms=0)
-            assert (said["action"], said["reason"]) == (done["action"], done["reason"]), what
-    assert [row["action"] for row in lake.history("named")][:2] == ["reinitialize", "reinitialize"]
-    assert {"full", "incremental"} <= {row["action"] for row in lake.history("named")}
+            assert said is not None
+            assert (said.action, said.reason) == (done["action"], done["reason"]), what
+    assert [row.action for row in lake.history("named")][:2] == ["reinitialize", "reinitialize"]
+    assert {"full", "incremental"} <= {row.action for row in lake.history("named")}
 
 
 def test_unknown_tables_and_names_that_are_none_are_told_apart(lake: Lake) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 
@@ -47,9 +48,9 @@ def test_a_replaced_table_has_its_new_definition_when_it_is_filled(lake: Lake, l
     (made,) = lake.create(_totals("OR REPLACE").replace("sum(", "max("))
     assert (made.generation, made.strategy) == (2, "keys")
     assert lake.query("SELECT * FROM totals ORDER BY ALL") == [("n", 12), ("s", 1)]
-    assert lake.describe("totals")["generation"] == 1
+    assert lake.describe("totals").generation == 1
     assert lake_case.fill_replacement()["reason"] == "DEFINITION_CHANGED"
-    assert lake.describe("totals")["generation"] == 2
+    assert lake.describe("totals").generation == 2
     found = lake_case.refresh("below")
     assert found["state"] == "SUCCEEDED"
     for name in ("totals", "below"):
@@ -108,21 +109,21 @@ def test_what_is_not_possible_is_refused_and_changes_nothing(lake: Lake, lake_ca
             lake.create(statement)
         assert raised.value.code == code, statement
     assert lake_case.head() == head
-    assert [row["name"] for row in lake.tables()] == ["main.below", "main.totals"]
+    assert [row.name for row in lake.tables()] == ["main.below", "main.totals"]
     assert lake_case.leftovers() == {}
 
 
 def test_statements_before_a_refused_one_have_happened(lake: Lake) -> None:
     with pytest.raises(TableRefused):
         lake.create(f"{_totals()}; {_totals(name='x', source='missing')}; {_totals(name='never')}")
-    assert [row["name"] for row in lake.tables()] == ["main.totals"]
+    assert [row.name for row in lake.tables()] == ["main.totals"]
 
 
 def test_properties_can_be_changed_and_a_wrong_one_is_refused(lake: Lake, lake_case: LakeCase) -> None:
     lake.create(_totals())
     found = lake.alter("totals", target_lag="2 hours", max_parallelism="4", comment="by region")
-    assert (found["target_lag"], found["max_parallelism"], found["comment"]) == (7200, 4, "by region")
-    assert lake.describe("totals")["comment"] == "by region"
+    assert (found.target_lag, found.max_parallelism, found.comment) == (timedelta(hours=2), 4, "by region")
+    assert lake.describe("totals").comment == "by region"
     for change, says in {
         "target_lag": "TARGET_LAG = 'soon' is not valid",
         "colour": "'colour' is not a property",
@@ -130,7 +131,7 @@ def test_properties_can_be_changed_and_a_wrong_one_is_refused(lake: Lake, lake_c
     }.items():
         with pytest.raises(TableRefused, match=says):
             lake.alter("totals", **{change: "soon"})
-    assert lake.describe("totals")["properties"] == found
+    assert lake.describe("totals").properties == found
 
 
 def test_the_refresh_mode_can_be_changed_and_decides_how_the_next_refresh_works(
@@ -139,7 +140,7 @@ def test_the_refresh_mode_can_be_changed_and_decides_how_the_next_refresh_works(
     lake.create(_totals())
     lake_case.refresh("totals")
     lake.alter("totals", refresh_mode="full")
-    assert (lake.describe("totals")["strategy"], lake.describe("totals")["refresh_mode_reason"]) == (
+    assert (lake.describe("totals").strategy, lake.describe("totals").refresh_mode_reason) == (
         "full",
         "MODE_FULL",
     )
@@ -158,7 +159,7 @@ def test_a_renamed_table_is_the_same_table(lake: Lake, lake_case: LakeCase) -> N
     assert lake.query('SELECT * FROM "by Region" ORDER BY ALL') == [("n", 12), ("s", 1)]
     with pytest.raises(TableNotFound):
         lake.describe("totals")
-    assert lake.describe('"by Region"')["id"] == made.dt_id
+    assert lake.describe('"by Region"').id == made.dt_id
     lake_case.add("orders", [(4, "w", 1)])
     assert lake_case.refresh("by Region")["action"] in ("incremental", "full")
     lake_case.check("by Region")
@@ -218,7 +219,7 @@ def test_hostile_names_are_names_and_nothing_else(lake: Lake, lake_case: LakeCas
         lake_case.refresh(name)
         lake_case.check(name)
         assert lake.query(f"SELECT {quoted} FROM {quoted} ORDER BY 1") == [(1,), (2,), (3,)]
-        assert lake.describe(quoted)["name"] == name
+        assert lake.describe(quoted).name == name
         lake.rename(quoted, "plain")
         lake.rename("plain", quoted)
         assert lake.drop(quoted) == [f"main.{name}"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,7 @@ def test_readers_see_the_old_rows_until_the_new_ones_are_there(lake: Lake, lake_
     assert seen <= {tuple(OLD), tuple(NEW)}
     assert (made.change, made.generation, made.is_new) == ("replaced", 2, True)
     assert lake_case.rows("totals") == NEW
-    assert lake.describe("totals")["definition"] == MOST
+    assert lake.describe("totals").definition == MOST
     lake_case.check("totals")
     # What reads it follows with its next refresh.
     lake_case.refresh("above")
@@ -83,14 +84,14 @@ def test_a_definition_that_fails_leaves_the_table_as_it_was(lake: Lake, lake_cas
     assert "keeps its rows" in (raised.value.hint or "")
     assert lake_case.rows("totals") == OLD
     found = lake.describe("totals")
-    assert (found["definition"], found["generation"], found["is_filled"]) == (ALL, 1, True)
+    assert (found.definition, found.generation, found.is_filled) == (ALL, 1, True)
     # It goes on as before, and history has what was tried.
-    assert lake.history("totals")[0]["state"] == "FAILED"
+    assert lake.history("totals")[0].state == "FAILED"
     lake_case.add("orders", [(4, "s", 2)])
     lake_case.refresh("totals")
     lake_case.check("totals")
     assert lake_case.leftovers() == {}
-    assert [row["name"] for row in lake.tables()] == ["main.above", "main.totals"]
+    assert [row.name for row in lake.tables()] == ["main.above", "main.totals"]
     (made,) = lake.create(totals(MOST))
     assert made.generation == 3
     lake_case.check("totals")
@@ -130,7 +131,7 @@ def test_the_same_statement_again_changes_nothing(lake: Lake, lake_case: LakeCas
     lake_case.sql("ALTER TABLE orders ADD COLUMN note VARCHAR")
     (made,) = lake.create("CREATE OR REPLACE DYNAMIC TABLE copy TARGET_LAG = '1 hour' AS SELECT * FROM orders")
     assert made.change == "replaced"
-    assert [column["name"] for column in lake.describe("copy")["columns"]] == ["id", "region", "amount", "note"]
+    assert [column.name for column in lake.describe("copy").columns] == ["id", "region", "amount", "note"]
 
 
 def test_or_alter_computes_only_what_another_query_asks_for(lake: Lake, lake_case: LakeCase) -> None:
@@ -139,7 +140,7 @@ def test_or_alter_computes_only_what_another_query_asks_for(lake: Lake, lake_cas
     assert (made.change, made.is_new, made.generation) == ("altered", False, 1)
     assert lake_case.head() == head
     found = lake.describe("totals")
-    assert (found["comment"], found["properties"]["target_lag"]) == ("by region", 7200)
+    assert (found.comment, found.properties.target_lag) == ("by region", timedelta(hours=2))
     (made,) = lake.create(totals(how="OR ALTER", properties="TARGET_LAG = '2 hours' COMMENT = 'by region'"))
     assert made.change == "unchanged"
     words = "TARGET_LAG = '2 hours' COMMENT = 'by region' INITIALIZE = ON_SCHEDULE"
@@ -167,7 +168,7 @@ def test_a_table_that_is_being_replaced_can_be_dropped_or_replaced_again(lake: L
     with pytest.raises(TableRefused, match="would read itself"):
         lake.create(totals("SELECT region, 1 AS amount FROM other"))
     lake.drop("totals", cascade=True)
-    assert [row["name"] for row in lake.tables()] == ["main.other"]
+    assert [row.name for row in lake.tables()] == ["main.other"]
     assert lake_case.leftovers() == {}
 
 
@@ -195,5 +196,5 @@ def test_a_refresh_of_the_old_definition_does_not_outlive_it(lake: Lake, lake_ca
 def test_a_suspended_table_stays_suspended(lake: Lake, lake_case: LakeCase) -> None:
     lake.suspend("totals")
     lake.create(totals(MOST))
-    assert lake.describe("totals")["scheduling_state"] == "SUSPENDED"
+    assert lake.describe("totals").scheduling_state == "SUSPENDED"
     assert lake_case.rows("totals") == NEW

@@ -13,6 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 from catchment.errors import CatchmentError
 from catchment.lake.facade import Lake
+from catchment.lake.tables.answers import Forecast
 from catchment.lake.tasks.worker import run_here
 from tests.fixtures import spare
 from tests.fixtures.lake_case import LakeCase
@@ -65,9 +66,9 @@ def test_a_reader_reads_and_changes_nothing(source: LakeCase) -> None:
     with member(source, "catchment_read") as dsn, Lake(dsn, settings=source.settings) as lake:
         assert sorted(lake.read("totals")) == [(1, 3), (2, 3)]
         assert lake.query("SELECT count(*) FROM source") == [(3,)]
-        assert [row["name"] for row in lake.tables()] == ["main.totals"]
-        assert lake.describe("totals")["rows"] == 2
-        assert lake.explain("totals")["next"]["action"] == "no_data"
+        assert [row.name for row in lake.tables()] == ["main.totals"]
+        assert lake.describe("totals").rows == 2
+        assert lake.explain("totals").next == Forecast("no_data", None)
         assert len(lake.history("totals")) == 1
         instance = lake.connection()
         assert instance.execute("SELECT count(*) FROM totals").fetchall() == [(2,)]

@@ -22,20 +22,21 @@ from catchment.lake.refresh import compute, window
 from catchment.lake.refresh.session import Bound, Work, bind, plan_of
 from catchment.lake.refresh.window import ReadingBroken, Verdict
 from catchment.lake.settings import LakeSettings
+from catchment.lake.tables.answers import ChangeCount, Forecast
 from catchment.lake.types import Action, Order, Read
 from catchment.store.fetch import fetch_value
 
-Row = dict[str, Any]
+Changes = dict[int, ChangeCount]
 
 _VERSION = "select f.commit_snapshot from lake.frontier as f where f.dt_id = %s"
 
 
-def forecast(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) -> tuple[Row, dict[int, Row]]:
+def forecast(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) -> tuple[Forecast, Changes]:
     """The action and its reason, with what is known of its cost; and the changes of each source, by its id in the
     catalog. An action ``fails`` has the code of the error as its reason."""
     content = control.read_content(dt_id)
     if content is None:
-        return {"action": Action.REINITIALIZE.value, "reason": Reason.FIRST_FILL.value}, {}
+        return Forecast(Action.REINITIALIZE.value, Reason.FIRST_FILL.value), {}
     with control.connection() as conn:
         head, now = fetch_value(conn, "select lake.scan_changes()"), fetch_value(conn, "select worker.now()")
         reads = tuple(
@@ -58,7 +59,7 @@ class _Forecast:
         self._properties = order.definition.properties
         self._samples = [Sample(*sample) for sample in control.cost_samples(order.dt_id)]
 
-    def run(self) -> tuple[Row, dict[int, Row]]:
+    def run(self) -> tuple[Forecast, Changes]:
         try:
             with self._duck.turn(Never()), self._control.connection() as conn:
                 plan = plan_of(self._duck, conn, self._order)
@@ -68,18 +69,18 @@ class _Forecast:
                 changes = {source.table.table.table_id: self._changed(conn, source) for source in bound}
         except CatchmentError as error:
             code = error.code if isinstance(error, LakeError) else type(error).__name__
-            return {"action": "fails", "reason": code, "detail": str(error)}, {}
+            return Forecast("fails", code, detail=str(error)), {}
         if verdict.action == Action.INCREMENTAL and not plan.is_always_due and not estimate.changed_rows:
-            return {"action": Action.NO_DATA.value, "reason": None}, changes
+            return Forecast(Action.NO_DATA.value, None), changes
         return self._decide(plan, verdict, estimate), changes
 
-    def _changed(self, conn: Any, source: Bound) -> Row:
+    def _changed(self, conn: Any, source: Bound) -> ChangeCount:
         if source.is_replaced:
-            return {"inserted": source.table.table.rows, "deleted": source.read.rows_old or 0}
+            return ChangeCount(source.table.table.rows, source.read.rows_old or 0)
         changed = window.changed(conn, source)
-        return {"inserted": changed.inserted, "deleted": changed.deleted}
+        return ChangeCount(changed.inserted, changed.deleted)
 
-    def _decide(self, plan: Plan, verdict: Verdict, estimate: Estimate) -> Row:
+    def _decide(self, plan: Plan, verdict: Verdict, estimate: Estimate) -> Forecast:
         choice = cost.choose(
             self._properties.refresh_mode,
             estimate,
@@ -94,15 +95,14 @@ class _Forecast:
             verdict = Verdict(Action.FULL, choice.reason)
         elif verdict.action == Action.INCREMENTAL:
             verdict, choice, keys = self._counted(plan, choice, estimate)
-        forecast = {
-            "action": verdict.action.value,
-            "reason": verdict.reason,
-            "changed_rows": estimate.changed_rows,
-            "predicted_ms": choice.predicted_ms,
-            "predicted_full_ms": choice.predicted_full_ms,
-        }
-        return (
-            forecast | ({"detail": verdict.detail} if verdict.detail else {}) | ({} if keys is None else {"keys": keys})
+        return Forecast(
+            verdict.action.value,
+            verdict.reason,
+            changed_rows=estimate.changed_rows,
+            predicted_ms=choice.predicted_ms,
+            predicted_full_ms=choice.predicted_full_ms,
+            detail=verdict.detail or None,
+            keys=keys,
         )
 
     def _readings(self) -> tuple[Read, ...]:

@@ -1,8 +1,9 @@
-"""What is told about dynamic tables: rows as dictionaries, for the command line and for programs. Changes nothing."""
+"""What is told about dynamic tables, for the command line and for programs. Changes nothing."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from psycopg import Connection
@@ -17,9 +18,25 @@ from catchment.lake.query.trees import text
 from catchment.lake.reasons import Reason
 from catchment.lake.settings import LakeSettings
 from catchment.lake.sql import LAKE
+from catchment.lake.tables.answers import (
+    AuditRecord,
+    KeyColumn,
+    LagStats,
+    Parallel,
+    RefreshRecord,
+    SourceChange,
+    SourceRead,
+    TableDescription,
+    TableExplanation,
+    TableLag,
+    TableNode,
+    TablePart,
+    TableRead,
+    TableSummary,
+)
 from catchment.lake.tables.forecast import forecast
 from catchment.lake.tables.lifecycle import analysed
-from catchment.lake.types import Column, Definition, Properties, TableRef
+from catchment.lake.types import Definition, Properties, TableRef
 from catchment.store.fetch import fetch_rows
 
 Conn = Connection[Any]
@@ -28,20 +45,36 @@ Row = dict[str, Any]
 DAY = timedelta(days=1)
 
 
-def list_tables(conn: Conn) -> list[Row]:
+def list_tables(conn: Conn) -> list[TableSummary]:
     """All dynamic tables, briefly."""
-    return fetch_rows(conn, LAKE.query("table_list"))
+    return [TableSummary(**row) for row in fetch_rows(conn, LAKE.query("table_list"))]
 
 
-def describe(conn: Conn, dt_id: int) -> Row:
+def describe(conn: Conn, dt_id: int) -> TableDescription:
     """One table: when and how it is refreshed, how old its data are, what it reads and holds, how it went."""
     row = _show(conn, dt_id)
     (kept,) = lag(conn, dt_id)
     layout = Layout.from_json(row.pop("layout"))
-    row["columns"] = _columns(layout.visible)
-    row["lag_last_day"] = {name: kept[name] for name in ("mean_lag", "max_lag", "within_target", "refreshes")}
+    row["properties"] = Properties.from_json(row["properties"])
+    row["sources"] = tuple(_source(item) for item in row["sources"] or ())
+    row["read_by"] = tuple(row["read_by"] or ())
+    row["last_audit"] = _audit(row["last_audit"])
+    row["columns"] = layout.visible
+    row["lag_last_day"] = LagStats(kept.mean_lag, kept.max_lag, kept.within_target, kept.refreshes)
     row["reason_text"] = reason_text(row["refresh_mode_reason"])
-    return row
+    return TableDescription(**row)
+
+
+def _source(row: Row) -> SourceRead:
+    row["used_columns"] = tuple(row["used_columns"] or ())
+    return SourceRead(**row)
+
+
+def _audit(row: Row | None) -> AuditRecord | None:
+    if row is None:
+        return None
+    row["at"] = datetime.fromisoformat(row["at"])
+    return AuditRecord(**row)
 
 
 def _show(conn: Conn, dt_id: int) -> Row:
@@ -53,26 +86,28 @@ def _show(conn: Conn, dt_id: int) -> Row:
 
 def history(
     conn: Conn, dt_id: int | None = None, *, state: str | None = None, with_idle: bool = True, limit: int = 50
-) -> list[Row]:
+) -> list[RefreshRecord]:
     """Refreshes of a table or of all, the newest first. ``with_idle``: also those that had nothing to do."""
     query = LAKE.query("table_history")
-    return fetch_rows(conn, query, id=dt_id, state=state, with_idle=with_idle, limit=limit)
+    rows = fetch_rows(conn, query, id=dt_id, state=state, with_idle=with_idle, limit=limit)
+    for row in rows:
+        row["changed_inputs"] = tuple(row["changed_inputs"] or ())
+    return [RefreshRecord(**row) for row in rows]
 
 
-def lag(conn: Conn, dt_id: int | None = None, since: timedelta = DAY) -> list[Row]:
+def lag(conn: Conn, dt_id: int | None = None, since: timedelta = DAY) -> list[TableLag]:
     """How old the data of a table, or of all, were in the last while: mean, largest, share within the target."""
-    return fetch_rows(conn, LAKE.query("table_lag"), id=dt_id, since=since)
+    return [TableLag(**row) for row in fetch_rows(conn, LAKE.query("table_lag"), id=dt_id, since=since)]
 
 
-def graph(conn: Conn) -> list[Row]:
+def graph(conn: Conn) -> list[TableNode]:
     """Each dynamic table with what it reads, connected ones together."""
-    tables: dict[str, Row] = {}
+    tables: dict[str, TableNode] = {}
     for row in fetch_rows(conn, LAKE.query("table_graph")):
-        entry = tables.setdefault(
-            row["name"], {"name": row["name"], "state": row["state"], "component": row["component"], "reads": []}
-        )
+        node = tables.get(row["name"]) or TableNode(row["name"], row["state"], row["component"], ())
         if row["reads"] is not None:
-            entry["reads"].append({"name": row["reads"], "is_dynamic": row["is_dynamic"]})
+            node = replace(node, reads=(*node.reads, TableRead(row["reads"], row["is_dynamic"])))
+        tables[node.name] = node
     return list(tables.values())
 
 
@@ -84,14 +119,14 @@ def reason_text(code: str | None) -> str | None:
     return reason.sentence if reason.hint is None else f"{reason.sentence} {reason.hint}"
 
 
-def explain_definition(duck: Duck, control: Control, definition: Definition) -> Row:
+def explain_definition(duck: Duck, control: Control, definition: Definition) -> TableExplanation:
     """How a table would be refreshed that does not exist yet. Raises ``TableRefused`` when it is not possible."""
     with duck.turn(Never()), control.connection() as conn:
         plan = analysed(duck, conn, definition)
         return _explained(definition, plan, _dynamic_names(conn))
 
 
-def explain(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) -> Row:
+def explain(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) -> TableExplanation:
     """How a table is refreshed and why, what has changed since, and what the next refresh is expected to do: the
     changes are read for that, as a refresh does."""
     with duck.turn(Never()), control.connection() as conn:
@@ -103,57 +138,54 @@ def explain(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) ->
         )
         plan = analysed(duck, conn, definition, made=(dt_id, Layout.from_json(shown["layout"])))
         explained = _explained(definition, plan, _dynamic_names(conn))
-    explained["next"], changes = forecast(duck, control, settings, dt_id)
-    for source, item in zip(explained["sources"], plan.tables, strict=True):
-        source["changed"] = changes.get(item.table.table_id)
-    return explained
+    expected, changes = forecast(duck, control, settings, dt_id)
+    sources = tuple(
+        replace(source, changed=changes.get(item.table.table_id))
+        for source, item in zip(explained.sources, plan.tables, strict=True)
+    )
+    return replace(explained, next=expected, sources=sources)
 
 
 def _dynamic_names(conn: Conn) -> dict[int, str]:
     return dict(conn.execute("select t.id, t.dynamic_table from lake.tables as t").fetchall())
 
 
-def _explained(definition: Definition, plan: Plan, names: dict[int, str]) -> Row:
+def _explained(definition: Definition, plan: Plan, names: dict[int, str]) -> TableExplanation:
     properties = definition.properties
     code = None if plan.reason is None else plan.reason.value
-    return {
-        "name": str(definition.ref),
-        "refresh_mode": properties.refresh_mode.value,
-        "strategy": plan.strategy,
-        "reason": code,
-        "reason_text": reason_text(code),
-        "is_always_due": plan.is_always_due,
-        "parts": [_part(plan, part) for part in plan.parts] if plan.reason is None else [],
-        "sources": [
-            {
-                "name": names.get(item.table.dt_id or 0, str(item.table.ref)),
-                "rows": item.table.rows,
-                "is_dynamic": item.table.dt_id is not None,
-                "used_columns": list(item.used),
-            }
+    return TableExplanation(
+        name=str(definition.ref),
+        refresh_mode=properties.refresh_mode.value,
+        strategy=plan.strategy,
+        reason=code,
+        reason_text=reason_text(code),
+        is_always_due=plan.is_always_due,
+        parts=tuple(_part(plan, part) for part in plan.parts) if plan.reason is None else (),
+        sources=tuple(
+            SourceChange(
+                name=names.get(item.table.dt_id or 0, str(item.table.ref)),
+                rows=item.table.rows,
+                is_dynamic=item.table.dt_id is not None,
+                used_columns=tuple(item.used),
+            )
             for item in plan.tables
-        ],
-        "columns": _columns(plan.layout.visible),
-        "hidden_columns": _columns(plan.layout.columns[len(plan.layout.visible) :]),
-        "parallel": {
-            "allowed": properties.allow_parallel_refresh,
-            "possible": is_cuttable(plan),
-            "strategy": properties.parallel_strategy.value,
-            "threshold": properties.parallel_threshold,
-            "max_parallelism": properties.max_parallelism,
-        },
-    }
+        ),
+        columns=plan.layout.visible,
+        hidden_columns=plan.layout.columns[len(plan.layout.visible) :],
+        parallel=Parallel(
+            allowed=properties.allow_parallel_refresh,
+            possible=is_cuttable(plan),
+            strategy=properties.parallel_strategy.value,
+            threshold=properties.parallel_threshold,
+            max_parallelism=properties.max_parallelism,
+        ),
+    )
 
 
-def _part(plan: Plan, part: Part) -> Row:
-    keys = plan.layout.keys_of(part.number)
-    return {
-        "kind": part.block.kind,
-        "key": [{"column": item.name, "type": item.type} for item in keys],
-        "key_expressions": [text(key) for key in part.block.key],
-        "is_unique": part.is_unique,
-    }
-
-
-def _columns(columns: tuple[Column, ...]) -> list[Row]:
-    return [{"name": item.name, "type": item.type} for item in columns]
+def _part(plan: Plan, part: Part) -> TablePart:
+    return TablePart(
+        kind=part.block.kind,
+        key=tuple(KeyColumn(item.name, item.type) for item in plan.layout.keys_of(part.number)),
+        key_expressions=tuple(text(key) for key in part.block.key),
+        is_unique=part.is_unique,
+    )

@@ -1,0 +1,315 @@
+"""What programs are told about dynamic tables: the answers of ``Lake``, and how the command line writes them as JSON.
+
+Spans of time are ``timedelta``, moments ``datetime``; what is not known, or does not apply, is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any, cast
+
+from catchment.lake.types import Column, Properties
+
+# In JSON an empty tuple is null; a field is left out when the one that it goes with is None.
+_EMPTY_IS_NULL = {"empty_is_null": True}
+
+
+@dataclass(frozen=True, slots=True)
+class TableSummary:
+    """A dynamic table, briefly. ``state`` is ACTIVE, SUSPENDED or DROPPING; ``mode`` the refresh mode that was asked
+    for, ``strategy`` how it is refreshed (``delta`` or ``full``), ``reason`` why."""
+
+    name: str
+    state: str
+    suspended_by: str | None
+    target_lag: timedelta | None
+    lag: timedelta | None
+    mode: str
+    strategy: str
+    reason: str | None
+    rows: int | None
+    bytes: int | None
+    last_state: str | None
+    last_action: str | None
+    last_finished_at: datetime | None
+    last_error: str | None
+    open_state: str | None
+    is_filled: bool
+    scheduler: bool | str | None
+    comment: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRead:
+    """A table that a dynamic table reads, with the snapshot and the number of rows that it read last."""
+
+    name: str
+    is_dynamic: bool
+    used_columns: tuple[str, ...]
+    table_id: int
+    snapshot: int | None
+    rows: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """The last comparison of a table with its query: rows that were missing, rows too many, how long it took."""
+
+    snapshot: int
+    missing: int
+    extra: int
+    ms: float
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LagStats:
+    """How old the data were in a while; ``within_target`` is the share of the time, from 0 to 1."""
+
+    mean_lag: timedelta | None
+    max_lag: timedelta | None
+    within_target: float | None
+    refreshes: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableDescription:
+    """One table: when and how it is refreshed, how old its data are, what it reads and holds, how it went.
+
+    ``dynamic_table`` is the name with its schema. ``effective_lag`` is the lag it has to keep, also where it is
+    DOWNSTREAM. ``open_…`` is the refresh that is under way, ``last_…`` the one that ended last.
+    """
+
+    id: int
+    schema_name: str
+    name: str
+    dynamic_table: str
+    scheduling_state: str
+    suspended_by: str | None
+    target_lag: timedelta | None
+    effective_lag: timedelta | None
+    scheduler: bool | str | None
+    refresh_mode: str
+    strategy: str
+    refresh_mode_reason: str | None
+    is_always_due: bool
+    comment: str | None
+    is_filled: bool
+    data_snapshot: int | None
+    data_timestamp: datetime | None
+    lag: timedelta | None
+    commit_snapshot: int | None
+    rows: int | None
+    files: int | None
+    bytes: int | None
+    buckets: int | None
+    last_refresh_id: int | None
+    last_state: str | None
+    last_action: str | None
+    last_reason: str | None
+    last_finished_at: datetime | None
+    last_error_code: str | None
+    last_error: str | None
+    open_refresh_id: int | None
+    open_state: str | None
+    error_streak: int
+    expected_ms: float | None
+    component: int | None
+    generation: int
+    definition: str
+    properties: Properties
+    created_at: datetime
+    updated_at: datetime
+    sources: tuple[SourceRead, ...] = field(metadata=_EMPTY_IS_NULL)
+    read_by: tuple[str, ...] = field(metadata=_EMPTY_IS_NULL)
+    last_audit: AuditRecord | None
+    open_subtasks: Mapping[str, int] | None
+    columns: tuple[Column, ...]
+    lag_last_day: LagStats
+    reason_text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyColumn:
+    """A column of the key by which rows of a part are replaced."""
+
+    column: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class TablePart:
+    """A part of the query that is refreshed by its key. ``kind`` is what it does: rows, groups, and so on."""
+
+    kind: str
+    key: tuple[KeyColumn, ...]
+    key_expressions: tuple[str, ...]
+    is_unique: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeCount:
+    """Rows that came and rows that went."""
+
+    inserted: int | None
+    deleted: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChange:
+    """A table that a query reads, and what has changed in it since the last refresh, if that is known."""
+
+    name: str
+    rows: int | None
+    is_dynamic: bool
+    used_columns: tuple[str, ...]
+    changed: ChangeCount | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """Whether refreshes may be cut into buckets, whether they can be, and how."""
+
+    allowed: bool | None
+    possible: bool
+    strategy: str
+    threshold: int | None
+    max_parallelism: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What the next refresh is expected to do. ``action`` is that of a refresh, or ``fails``: then ``reason`` is the
+    code of the error. ``keys`` is known where they had to be counted."""
+
+    action: str
+    reason: str | None
+    changed_rows: int | None = field(default=None, metadata={"goes_with": "changed_rows"})
+    predicted_ms: float | None = field(default=None, metadata={"goes_with": "changed_rows"})
+    predicted_full_ms: float | None = field(default=None, metadata={"goes_with": "changed_rows"})
+    detail: str | None = field(default=None, metadata={"goes_with": "detail"})
+    keys: int | None = field(default=None, metadata={"goes_with": "keys"})
+
+
+@dataclass(frozen=True, slots=True)
+class TableExplanation:
+    """How a table is refreshed and why. ``next`` is what its next refresh is expected to do; a table that does not
+    exist yet has none."""
+
+    name: str
+    refresh_mode: str
+    strategy: str
+    reason: str | None
+    reason_text: str | None
+    is_always_due: bool
+    parts: tuple[TablePart, ...]
+    sources: tuple[SourceChange, ...]
+    columns: tuple[Column, ...]
+    hidden_columns: tuple[Column, ...]
+    parallel: Parallel
+    next: Forecast | None = field(default=None, metadata={"goes_with": "next"})
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshRecord:
+    """A refresh of the history. ``state`` is SCHEDULED, EXECUTING, SUCCEEDED, FAILED, SKIPPED, UPSTREAM_FAILED or
+    CANCELLED; ``action`` no_data, incremental, full, reinitialize or repair."""
+
+    id: int
+    name: str
+    trigger: str
+    state: str
+    action: str | None
+    reason: str | None
+    data_snapshot: int | None
+    data_timestamp: datetime | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    queued_ms: float | None
+    plan_ms: float | None
+    execute_ms: float | None
+    inserted: int | None
+    deleted: int | None
+    keys: int | None
+    rows: int | None
+    changed_inputs: tuple[str, ...] = field(metadata=_EMPTY_IS_NULL)
+    is_parallel: bool
+    error_code: str | None
+    error: str | None
+    commit_snapshot: int | None
+    round_id: int
+    task_id: int | None
+    figures: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableLag:
+    """How old the data of a table were in the time that was looked at; ``within_target`` is a share, from 0 to 1."""
+
+    name: str
+    target_lag: timedelta | None
+    effective_lag: timedelta | None
+    lag: timedelta | None
+    mean_lag: timedelta | None
+    max_lag: timedelta | None
+    within_target: float | None
+    looked_at: timedelta | None
+    refreshes: int
+    last_state: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableRead:
+    """A table that another one reads."""
+
+    name: str
+    is_dynamic: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableNode:
+    """A dynamic table in the graph; connected ones have the same ``component``."""
+
+    name: str
+    state: str
+    component: int | None
+    reads: tuple[TableRead, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """How many files a table lay in, and how many and how large they are now."""
+
+    files_before: int
+    files: int
+    bytes: int
+
+
+def as_row(answer: Any) -> dict[str, Any]:
+    """An answer as the command line writes it: plain values, lists, and spans that are still ``timedelta``."""
+    row = {
+        item.name: _plain(getattr(answer, item.name), empty_is_null="empty_is_null" in item.metadata)
+        for item in fields(answer)
+        if "goes_with" not in item.metadata or getattr(answer, item.metadata["goes_with"]) is not None
+    }
+    if isinstance(answer, TableExplanation) and answer.next is None:
+        for source in row["sources"]:
+            del source["changed"]
+    return row
+
+
+def _plain(value: Any, *, empty_is_null: bool = False) -> Any:
+    if isinstance(value, Properties):
+        return value.to_json()
+    if is_dataclass(value):
+        return as_row(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, tuple):
+        items = [_plain(item) for item in cast("tuple[Any, ...]", value)]
+        return None if empty_is_null and not items else items
+    return value
