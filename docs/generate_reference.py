@@ -23,7 +23,19 @@ concurrency](../concepts/structured-concurrency.md), the SQL side in the [SQL re
 by `docs/generate_reference.py` from the docstrings: change those."""
 
 GROUPS = {
-    "Define and ask": ["App", "Command", "Retry", "Limit", "SyncClient", "TaskId", "TaskInfo", "TaskState"],
+    "Define and ask": [
+        "App",
+        "Command",
+        "Request",
+        "Task",
+        "Item",
+        "Retry",
+        "Limit",
+        "TaskId",
+        "TaskInfo",
+        "TaskState",
+    ],
+    "Ask without asyncio": ["SyncRequest", "SyncTask", "SyncClient"],
     "In a handler": ["Context", "Child", "RetryLater", "GiveUp", "Snoozed"],
     "Connect and install": ["connect", "migrate"],
     "catchment.schema": catchment.schema.__all__,
@@ -46,6 +58,9 @@ MORE = {
 
 # How a member is written: on the object that users have of this class.
 OWNERS = {"App": "app.", "SyncClient": "app.sync.", "Context": "ctx.", "Command": "command.", "Schema": "schema."}
+OWNERS |= {"Task": "task.", "SyncRequest": "command.sync.", "SyncTask": "task."}
+# Their members are those of another class, or nobody's business.
+BARE = {"Request", "Item"}
 DECORATORS = {("App", "command"), ("App", "middleware"), ("Command", "join")}
 MADE_BY_USERS = {"App", "Retry", "Limit", "RetryLater", "GiveUp", "Schema", "connect", "migrate"}
 MADE_BY_USERS |= {"lazy_app", "print_json", "print_rows"}
@@ -56,6 +71,8 @@ INTERNAL = {
     ("Context", "is_over"),
     ("Context", "refuse_if_over"),
     ("Command", "bind"),
+    ("Command", "command_name"),
+    ("Context", "has_children"),
     ("Command", "wants_context"),
     ("Command", "join_fn"),
     ("Command", "path"),
@@ -110,7 +127,7 @@ def _section(name: str) -> Iterator[str]:
         yield f"Values: {_names(list(kind))}."
     elif dataclasses.is_dataclass(kind) and name not in MADE_BY_USERS:
         yield f"Fields: {_names([field.name for field in dataclasses.fields(kind)])}."
-    if inspect.isclass(kind) and not issubclass(kind, Exception):
+    if inspect.isclass(kind) and not issubclass(kind, Exception) and name not in BARE:
         yield from _members(name, kind)
     if name in MORE:
         yield MORE[name]

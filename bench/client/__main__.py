@@ -32,30 +32,30 @@ def rates(dsn: str, *, quick: bool) -> None:
     """Each figure is the median of three."""
     singles, bulk = (300, 5_000) if quick else (3_000, 100_000)
     mine = App(dsn)
+    nothing = no_op.using(app=mine)
 
     async def one_by_one() -> None:
         for _ in range(singles):
-            await mine.enqueue(no_op)
+            await nothing.enqueue()
 
     async def at_once() -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(singles):
-                group.create_task(mine.enqueue(no_op))
+                group.create_task(nothing.enqueue())
 
     async def many() -> None:
-        await mine.enqueue_many(no_op, ({} for _ in range(bulk)))
+        await nothing.enqueue_many(no_op.item() for _ in range(bulk))
 
     async def many_with_lane() -> None:
-        await mine.enqueue_many(
-            send, ({"to": str(n)} for n in range(bulk)), lane=lambda payload: f"w{payload['to'][-2:]}"
-        )
+        sends = [send.using(lane=f"w{n}") for n in range(100)]
+        await send.using(app=mine).enqueue_many(sends[n % 100].item(to=str(n)) for n in range(bulk))
 
     def many_sync() -> None:
-        mine.sync.enqueue_many(no_op, ({} for _ in range(bulk)))
+        nothing.sync.enqueue_many(no_op.item() for _ in range(bulk))
 
     def singles_sync() -> None:
         for _ in range(singles):
-            mine.sync.enqueue(no_op)
+            nothing.sync.enqueue()
 
     async def measure(action: Callable[[], Awaitable[object]]) -> float:
         loop = asyncio.get_running_loop()

@@ -57,4 +57,4 @@ async def in_hot_lane(number: int, seconds: float = 0) -> None:  # noqa: ARG001 
 @app.command(queue="python")
 async def fan_children(ctx: Context, count: int) -> None:
     """A parent of many."""
-    ctx.spawn_many(no_op, ({"i": i} for i in range(count)))
+    ctx.spawn_many(no_op.item(i=i) for i in range(count))

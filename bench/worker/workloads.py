@@ -23,7 +23,8 @@ def _client(made: Fleet) -> App:
 
 def preload(made: Fleet, command: Any, payloads: list[dict[str, int]], **options: Any) -> None:
     client = _client(made)
-    client.sync.enqueue_many(command, payloads, **options)
+    client.commands.add(command)
+    client.sync.enqueue_many(command.name, payloads, **options)
     client.sync.close()
     made.conn.execute("analyze")
 
@@ -59,7 +60,7 @@ def pickup(bench: Bench, *, quick: bool) -> None:
             delays: list[float] = []
             async with _client(made) as client:
                 for i in range(tasks):
-                    await client.enqueue(no_op, i=i)
+                    await no_op.using(app=client).enqueue(i=i)
                     committed = time.monotonic_ns()
                     while not made.probe.ended_at(i):  # noqa: ASYNC110 - another process writes it
                         await asyncio.sleep(0.0002)
@@ -110,7 +111,7 @@ def hot(bench: Bench, *, quick: bool) -> None:
         client = _client(made)
         committed: list[int] = []
         for i in range(keys):
-            client.sync.enqueue(no_op, i=i, lane=f"w{i}")
+            no_op.sync.using(app=client, lane=f"w{i}").enqueue(i=i)
             committed.append(time.monotonic_ns())
             time.sleep(0.005)
         made.wait(lambda: all(made.probe.ended_at(i) for i in range(keys)))
@@ -159,7 +160,7 @@ def fan(bench: Bench, *, quick: bool) -> None:
             made.wait(lambda: made.value("select count(*) from worker.sleeper") >= 2)
             client = _client(made)
             began = time.monotonic()
-            client.sync.result(client.sync.enqueue(fan_children, count=children), timeout=60)
+            fan_children.sync.using(app=client).enqueue(count=children).result(timeout=60)
             seconds = time.monotonic() - began
             client.sync.close()
             return seconds

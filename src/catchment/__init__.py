@@ -14,8 +14,8 @@ A command is a function, a task is a request to run it, and a worker runs it (``
 
     async def main() -> None:
         async with app:
-            task_id = await app.enqueue(send, to="a@example.org", lane="order-17")
-            print(await app.result(task_id, timeout=10))
+            task = await send.using(lane="order-17").enqueue(to="a@example.org")
+            print(await task.result(timeout=10))
 """
 
 from typing import TYPE_CHECKING
@@ -78,8 +78,11 @@ if TYPE_CHECKING:
     from catchment.task.child import Child
     from catchment.task.command import Command
     from catchment.task.context import Context
+    from catchment.task.handle import SyncTask, Task
+    from catchment.task.item import Item
     from catchment.task.limit import Limit
     from catchment.task.options import Retry
+    from catchment.task.request import Request, SyncRequest
 else:
     # Those that need the driver or pydantic.
     __getattr__, __dir__ = lazy_names(
@@ -89,9 +92,14 @@ else:
             "Child": "task.child",
             "Command": "task.command",
             "Context": "task.context",
+            "Item": "task.item",
             "Limit": "task.limit",
+            "Request": "task.request",
             "Retry": "task.options",
             "SyncClient": "client.sync",
+            "SyncRequest": "task.request",
+            "SyncTask": "task.handle",
+            "Task": "task.handle",
             "TaskId": "model.task",
             "TaskInfo": "model.task",
             "TaskState": "model.state",
@@ -117,6 +125,7 @@ __all__ = [
     "ExtraMissing",
     "GiveUp",
     "InfoRefused",
+    "Item",
     "LaneNotHalted",
     "Limit",
     "LimitRefused",
@@ -131,6 +140,7 @@ __all__ = [
     "PayloadRefused",
     "ProcedureMissing",
     "QueueNotRegistered",
+    "Request",
     "RequestRefused",
     "ResultMissing",
     "ResultTimeout",
@@ -144,6 +154,9 @@ __all__ = [
     "SnoozeRefused",
     "Snoozed",
     "SyncClient",
+    "SyncRequest",
+    "SyncTask",
+    "Task",
     "TaskCancelled",
     "TaskFailed",
     "TaskId",

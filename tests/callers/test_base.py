@@ -23,11 +23,11 @@ app = App(sys.argv[1])
 def send(to: str) -> None: ...
 
 with psycopg.connect(sys.argv[1]) as conn:
-    assert app.sync.enqueue(send, to="a", conn=conn) > 0
+    assert send.sync.using(conn=conn).enqueue(to="a").id > 0
 
 for wrong in (None, object(), "default"):
     try:
-        app.sync.enqueue(send, to="a", conn=wrong)
+        send.sync.using(conn=wrong).enqueue(to="a")
     except RequestRefused as error:
         assert str(error).startswith("conn is "), error
     else:
@@ -54,7 +54,7 @@ from catchment import App
 app = App(sys.argv[1])
 engine = sqlalchemy.create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(sys.argv[1]))
 with Session(engine) as session, session.begin():
-    assert app.sync.enqueue(app.command(name="send")(lambda: None), conn=session) > 0
+    assert app.command(name="send")(lambda: None).sync.using(conn=session).enqueue().id > 0
 """
     ran = subprocess.run([sys.executable, "-c", program, db], capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0, ran.stderr

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from psycopg import Connection
 from sqlalchemy.orm import Session
 
-from catchment import App
+from catchment import App, Item
 from tests.callers import ways
 from tests.callers.ways import Undo
 from tests.fixtures.server import cloned
@@ -66,6 +66,10 @@ class Case:
         self.app = App(dsn)
         self.ship = self.app.command(name=self.name)(_ship)
 
+    def items(self) -> list[Item[None]]:
+        """Three more orders, two of them with a lane."""
+        return [self.ship.using(lane=lane).item(order=n) for n, lane in ((3, "b"), (4, None), (5, 'c"'))]
+
     def seen(self) -> tuple[int, int, list[int]]:
         """The number of orders and of registered commands, and the tasks, as others see them."""
         query = (
@@ -88,13 +92,11 @@ def test_a_task_exists_when_the_transaction_commits(
     with kind(place[0], is_kept) as way:
         way.write(case.order)
         with ways.quietly(), way.savepoint():
-            case.app.sync.enqueue(case.ship, order=1, conn=way.conn)
+            case.ship.sync.using(conn=way.conn).enqueue(order=1)
             raise Undo
-        first = case.app.sync.enqueue(case.ship, order=2, conn=way.conn, delay=1.5, priority=7, lane="a")
+        first = case.ship.sync.using(conn=way.conn, delay=1.5, priority=7, lane="a").enqueue(order=2).id
         with way.savepoint():
-            rest = case.app.sync.enqueue_many(
-                case.ship, [{"order": n} for n in (3, 4, 5)], conn=way.conn, batch_size=2, lane=["b", None, 'c"']
-            )
+            rest = [task.id for task in case.ship.sync.using(conn=way.conn).enqueue_many(case.items(), batch_size=2)]
         assert case.seen() == (0, 0, [])
     assert len({first, *rest}) == 4
     assert case.seen() == ((1, 1, [2, 3, 4, 5]) if is_kept else (0, 0, []))
@@ -115,13 +117,13 @@ def test_a_task_of_asyncio_exists_when_the_transaction_commits(
             await way.write(case.order)
             with ways.quietly():
                 async with way.savepoint():
-                    await case.app.enqueue(case.ship, order=1, conn=way.conn)
+                    await case.ship.using(conn=way.conn).enqueue(order=1)
                     raise Undo
-            first = await case.app.enqueue(case.ship, order=2, conn=way.conn, delay=1.5, priority=7, lane="a")
+            first = (await case.ship.using(conn=way.conn, delay=1.5, priority=7, lane="a").enqueue(order=2)).id
             async with way.savepoint():
-                rest = await case.app.enqueue_many(
-                    case.ship, [{"order": n} for n in (3, 4, 5)], conn=way.conn, batch_size=2, lane=["b", None, 'c"']
-                )
+                rest = [
+                    task.id for task in await case.ship.using(conn=way.conn).enqueue_many(case.items(), batch_size=2)
+                ]
             assert case.seen() == (0, 0, [])
         assert len({first, *rest}) == 4
         await case.app.close()
@@ -138,7 +140,7 @@ def test_a_command_whose_registration_was_committed_is_asked_for_no_more(place: 
     for is_kept in (False, True, True, True):
         with ways.quietly(), Session(engine) as session, session.begin():
             statements.clear()
-            case.app.sync.enqueue(case.ship, order=1, conn=session)
+            case.ship.sync.using(conn=session).enqueue(order=1)
             ways.end(is_kept)
     assert case.seen() == (0, 1, [1, 1, 1])
     assert len(statements) == 1

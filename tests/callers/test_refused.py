@@ -128,7 +128,7 @@ def test_an_error_that_is_not_the_engines_is_the_librarys(shop: Shop, db: str) -
     with Session(ways.engine_of(db, "psycopg")) as session:
         session.execute(sa.text("set transaction read only"))
         with pytest.raises(sa.exc.DBAPIError, match="read-only"):
-            shop.app.sync.enqueue(shop.send, to="a", conn=session)
+            shop.send.sync.using(conn=session).enqueue(to="a")
 
 
 def test_connections_that_commit_by_themselves_make_all_tasks_or_none(shop: Shop, db: str) -> None:
@@ -144,14 +144,14 @@ def test_connections_that_commit_by_themselves_make_all_tasks_or_none(shop: Shop
         for way in (plain, old, conn, ways.connection):
             with pytest.raises(RequestRefused, match="items"):
                 many(conn=way)
-            shop.app.sync.enqueue(shop.send, to="a", conn=way)
+            shop.send.sync.using(conn=way).enqueue(to="a")
     old.close()
 
     async def scenario() -> None:
         conn = await asyncpg.connect(**ways.asyncpg_options(db))
         with pytest.raises(RequestRefused, match="items"):
             await shop.app.enqueue_many("gather", payloads, batch_size=1, conn=conn)
-        await shop.app.enqueue(shop.send, to="a", conn=conn)
+        await shop.send.using(conn=conn).enqueue(to="a")
         await conn.close()
 
     asyncio.run(scenario())

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from catchment import App, Command
+from catchment import App, Command, Task
 from tests.fixtures.engine import Engine
 from tests.sql.support import Hand
 
@@ -29,13 +29,16 @@ class Shop:
         return Hand.hired(self.engine.conn)
 
     def run(self, verb: Callable[[], Awaitable[Any]]) -> Any:
-        """Run an async verb of the app, and close its connections."""
+        """Run an async verb of the app, and close its connections. Of tasks that it makes, this returns the ids."""
 
         async def go() -> Any:
             async with self.app:
                 return await verb()
 
-        return asyncio.run(go())
+        made = asyncio.run(go())
+        if isinstance(made, list) and made and isinstance(made[0], Task):
+            return [task.id for task in made]
+        return made.id if isinstance(made, Task) else made
 
     def column(self, name: str) -> list[Any]:
         """One column of all tasks, by id."""

@@ -64,52 +64,61 @@ def verbs(request: pytest.FixtureRequest, shop: Shop) -> Verbs:
 def test_options_that_no_task_can_have_are_refused(shop: Shop, verbs: Verbs) -> None:
     for options, says in BAD_TASKS:
         with pytest.raises(RequestRefused, match=says):
-            verbs.enqueue(shop.send, to="ann", **options)
+            shop.send.using(**options)
         with pytest.raises(RequestRefused, match=says):
-            verbs.enqueue("send", payload={"to": "ann"}, **options)
+            verbs.enqueue("send", {"to": "ann"}, **options)
         many = says if options != {"lane": 5} else "lane is 5, expected one text, a sequence of them"
         with pytest.raises(RequestRefused, match=many):
-            verbs.enqueue_many(shop.send, [{"to": "ann"}], **options)
+            verbs.enqueue_many("send", [{"to": "ann"}], **options)
     assert shop.column("id") == []
 
 
 def test_what_is_no_command_is_refused(shop: Shop, verbs: Verbs) -> None:
     for command, says in BAD_COMMANDS:
         with pytest.raises(RequestRefused, match=says):
-            verbs.enqueue(command, payload={})
+            verbs.enqueue(command)
         with pytest.raises(RequestRefused, match=says):
             verbs.enqueue_many(command, [{}])
 
 
 def test_payloads_that_are_no_mappings_are_refused(shop: Shop, verbs: Verbs) -> None:
-    with pytest.raises(ArgumentsInvalid, match="the payload of send is a JSON array, expected an object"):
-        verbs.enqueue(shop.send, payload=[1])
-    with pytest.raises(ArgumentsInvalid, match="the payload of send is a JSON null, expected an object"):
-        verbs.enqueue_many(shop.send, [{"to": "ann"}, None])
-    with pytest.raises(RequestRefused, match="payloads is None, expected a sequence of mappings"):
-        verbs.enqueue_many(shop.send, None)
+    with pytest.raises(ArgumentsInvalid, match="the arguments of send are a JSON array, expected an object"):
+        verbs.enqueue("send", [1])
+    with pytest.raises(ArgumentsInvalid, match="the arguments of send are a JSON null, expected an object"):
+        verbs.enqueue_many("send", [{"to": "ann"}, None])
+    with pytest.raises(RequestRefused, match="arguments is None, expected a sequence of mappings"):
+        verbs.enqueue_many("send", None)
     with pytest.raises(RequestRefused, match="batch_size is '7', expected an integer of 1 or more"):
-        verbs.enqueue_many(shop.send, [{"to": "ann"}], batch_size="7")
+        verbs.enqueue_many("send", [{"to": "ann"}], batch_size="7")
     assert shop.column("id") == []
 
 
-@pytest.mark.parametrize("verb", ["task", "result", "cancel", "retry"])
-def test_ids_that_no_task_can_have_are_refused(shop: Shop, verbs: Verbs, verb: str) -> None:
-    shop.app.sync.enqueue(shop.send, to="ann")
-    shop.app.sync.enqueue(shop.send, to="ben")
+def test_a_command_itself_is_refused_with_how_to_call_it(shop: Shop, verbs: Verbs) -> None:
+    with pytest.raises(RequestRefused, match="the command send is given, expected the name of a command") as caught:
+        verbs.enqueue(shop.send, {"to": "ann"})
+    assert "send.enqueue(…)" in (caught.value.hint or "")
+
+
+def test_ids_that_no_task_can_have_are_refused(shop: Shop) -> None:
+    shop.send.sync.enqueue(to="ann")
+    shop.send.sync.enqueue(to="ben")
     for task_id, says in BAD_IDS:
         with pytest.raises(RequestRefused, match=says):
-            getattr(verbs, verb)(task_id)
+            shop.app.task(task_id)
+        with pytest.raises(RequestRefused, match=says):
+            shop.app.sync.task(task_id)
     assert shop.column("state") == ["pending", "pending"]
 
 
-def test_reasons_that_no_text_can_hold_are_refused(shop: Shop, verbs: Verbs) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="ann")
+def test_reasons_that_no_text_can_hold_are_refused(shop: Shop) -> None:
+    task = shop.send.sync.enqueue(to="ann").id
     for reason in (5, 0, HALF, NUL):
         with pytest.raises(RequestRefused, match=f"reason is .*, expected a text {TEXT}"):
-            verbs.cancel(task, reason)
+            shop.app.sync.task(task).cancel(reason)
+        with pytest.raises(RequestRefused, match=f"reason is .*, expected a text {TEXT}"):
+            shop.run(lambda reason=reason: shop.app.task(task).cancel(reason))
     assert shop.column("state") == ["pending"]
-    assert verbs.cancel(task, "") == "cancelled"
+    assert shop.app.sync.task(task).cancel("") == "cancelled"
 
 
 def test_an_integer_of_another_kind_is_an_id() -> None:
@@ -128,7 +137,7 @@ def test_children_are_checked_as_tasks_are(shop: Shop) -> None:
         for command, _ in BAD_COMMANDS:
             for spawn in (ctx.spawn, ctx.follow_up):
                 with pytest.raises(RequestRefused) as caught:
-                    spawn(command, payload={})
+                    spawn(command, {})
                 said.append(str(caught.value))
 
     from catchment.testing import run_inline

@@ -11,12 +11,12 @@ import pytest
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 
-from catchment import ArgumentsInvalid, CommandNotRegistered, PayloadRefused, RequestRefused
+from catchment import App, ArgumentsInvalid, CommandNotRegistered, PayloadRefused, RequestRefused
 from tests.client.support import Shop, until
 
 
 def test_a_task_has_the_payload_of_its_call(shop: Shop) -> None:
-    task = shop.run(lambda: shop.app.enqueue(shop.send, to="a"))
+    task = shop.run(lambda: shop.send.enqueue(to="a"))
     row = shop.engine.task(task)
     assert (row["command"], row["queue"], row["state"]) == ("send", "mail", "pending")
     assert row["payload"] == {"to": "a", "body": ""}
@@ -25,7 +25,7 @@ def test_a_task_has_the_payload_of_its_call(shop: Shop) -> None:
 
 def test_a_task_has_the_options_of_its_call(shop: Shop) -> None:
     at = datetime(2100, 1, 1, tzinfo=UTC)
-    task = shop.run(lambda: shop.app.enqueue(shop.send, to="a", lane="w", priority=7, at=at))
+    task = shop.run(lambda: shop.send.using(lane="w", priority=7, at=at).enqueue(to="a"))
     row = shop.engine.task(task)
     assert (row["lane"], row["priority"]) == ("w", 7)
     assert datetime.fromisoformat(row["scheduled_at"]) == at
@@ -33,7 +33,7 @@ def test_a_task_has_the_options_of_its_call(shop: Shop) -> None:
 
 @pytest.mark.parametrize("delay", [3600, timedelta(hours=1)])
 def test_a_delay_counts_by_the_clock_of_the_server(shop: Shop, delay: Any) -> None:
-    task = shop.run(lambda: shop.app.enqueue(shop.send, to="a", delay=delay))
+    task = shop.run(lambda: shop.send.using(delay=delay).enqueue(to="a"))
     assert shop.engine.value(
         "select scheduled_at between now() + interval '59 minutes' and now() + interval '1 hour'"
         " from worker.tasks where id = %s",
@@ -42,30 +42,41 @@ def test_a_delay_counts_by_the_clock_of_the_server(shop: Shop, delay: Any) -> No
 
 
 def test_a_payload_can_be_given_as_a_whole(shop: Shop) -> None:
-    task = shop.run(lambda: shop.app.enqueue(shop.send, payload={"to": "a", "body": "b"}))
+    task = shop.run(lambda: shop.send.enqueue(to="a", body="b"))
     assert shop.engine.task(task)["payload"] == {"to": "a", "body": "b"}
 
 
 def test_a_registered_command_can_be_given_by_name(shop: Shop) -> None:
     shop.app.sync.register()
-    task = shop.run(lambda: shop.app.enqueue("send", to="a"))
-    assert shop.engine.task(task)["payload"] == {"to": "a"}
+    task = shop.run(lambda: shop.app.enqueue("send", {"to": "a"}))
+    assert shop.engine.task(task)["payload"] == {"to": "a", "body": ""}
+
+
+def test_a_command_of_another_app_takes_any_object(shop: Shop, db: str) -> None:
+    shop.app.sync.register()
+    other = App(db)
+    task = other.sync.enqueue("send", {"x": [1]}).id
+    other.sync.close()
+    assert shop.engine.task(task)["payload"] == {"x": [1]}
 
 
 def test_an_unknown_name_is_refused(shop: Shop) -> None:
     with pytest.raises(CommandNotRegistered, match="unknown command 'nowhere'"):
         shop.run(lambda: shop.app.enqueue("nowhere"))
+    with pytest.raises(CommandNotRegistered) as caught:
+        shop.run(lambda: shop.app.enqueue("sned"))
+    assert caught.value.hint == "Did you mean send?"
 
 
 def test_an_invalid_payload_reaches_no_server(shop: Shop) -> None:
     with pytest.raises(ArgumentsInvalid, match="to is missing"):
-        shop.run(lambda: shop.app.enqueue(shop.send))
+        shop.run(lambda: shop.send.enqueue())
     assert shop.column("id") == []
 
 
 def test_text_that_jsonb_cannot_hold_is_refused(shop: Shop) -> None:
     with pytest.raises(PayloadRefused):
-        shop.run(lambda: shop.app.enqueue(shop.send, to="a\0b"))
+        shop.run(lambda: shop.send.enqueue(to="a\0b"))
 
 
 @pytest.mark.parametrize(
@@ -83,13 +94,13 @@ def test_text_that_jsonb_cannot_hold_is_refused(shop: Shop) -> None:
 )
 def test_options_that_make_no_sense_are_refused(shop: Shop, options: dict[str, Any], reason: str) -> None:
     with pytest.raises(RequestRefused, match=reason):
-        shop.run(lambda: shop.app.enqueue(shop.send, to="a", **options))
+        shop.send.using(**options)
 
 
 def test_a_duplicate_merges_into_the_pending_task(shop: Shop) -> None:
     async def twice() -> tuple[int, int]:
-        first = await shop.app.enqueue(shop.gather, customer=1, items=[1])
-        return first, await shop.app.enqueue(shop.gather, customer=1, items=[2])
+        first = (await shop.gather.enqueue(customer=1, items=[1])).id
+        return first, (await shop.gather.enqueue(customer=1, items=[2])).id
 
     first, second = shop.run(twice)
     assert first == second
@@ -99,7 +110,7 @@ def test_a_duplicate_merges_into_the_pending_task(shop: Shop) -> None:
 def test_a_task_on_a_callers_connection_exists_when_that_commits(shop: Shop, db: str) -> None:
     async def scenario() -> tuple[int, int]:
         async with await AsyncConnection.connect(db) as conn:
-            task = await shop.app.enqueue(shop.send, to="a", conn=conn)
+            task = (await shop.send.using(conn=conn).enqueue(to="a")).id
             before = shop.engine.value("select count(*) from worker.tasks")
         return task, before
 
@@ -111,7 +122,7 @@ def test_a_task_on_a_callers_connection_exists_when_that_commits(shop: Shop, db:
 def test_a_task_on_a_callers_connection_goes_when_that_rolls_back(shop: Shop, db: str) -> None:
     async def scenario() -> None:
         async with await AsyncConnection.connect(db) as conn:
-            await shop.app.enqueue(shop.send, to="a", conn=conn)
+            await shop.send.using(conn=conn).enqueue(to="a")
             await conn.rollback()
 
     shop.run(scenario)
@@ -122,9 +133,9 @@ def test_a_command_registered_in_a_rolled_back_transaction_is_registered_again(s
     async def scenario() -> int:
         async with await AsyncConnection.connect(db) as conn:
             for _ in range(2):
-                await shop.app.enqueue(shop.send, to="a", conn=conn)
+                await shop.send.using(conn=conn).enqueue(to="a")
             await conn.rollback()
-        return await shop.app.enqueue(shop.send, to="b")
+        return (await shop.send.enqueue(to="b")).id
 
     assert shop.engine.task(shop.run(scenario))["payload"]["to"] == "b"
 
@@ -132,8 +143,8 @@ def test_a_command_registered_in_a_rolled_back_transaction_is_registered_again(s
 def test_a_callers_connection_may_have_a_row_factory_of_its_own(shop: Shop, db: str) -> None:
     async def scenario() -> list[int]:
         async with await AsyncConnection.connect(db, row_factory=dict_row) as conn:
-            one = await shop.app.enqueue(shop.send, to="a", conn=conn)
-            return [one, *await shop.app.enqueue_many(shop.send, [{"to": "b"}], conn=conn)]
+            one = (await shop.send.using(conn=conn).enqueue(to="a")).id
+            return [one, *[task.id for task in await shop.send.using(conn=conn).enqueue_many([shop.send.item(to="b")])]]
 
     assert shop.run(scenario) == shop.column("id")
 
@@ -143,14 +154,14 @@ def test_a_sync_connection_is_refused_with_what_to_use(shop: Shop, db: str) -> N
         psycopg.connect(db) as conn,
         pytest.raises(RequestRefused, match="psycopg Connection, which blocks") as caught,
     ):
-        shop.run(lambda: shop.app.enqueue(shop.send, to="a", conn=conn))
+        shop.run(lambda: shop.send.using(conn=conn).enqueue(to="a"))
     assert "app.sync" in (caught.value.hint or "")
 
 
 def test_many_callers_share_a_few_connections(shop: Shop) -> None:
     async def crowd() -> list[int]:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(shop.app.enqueue(shop.send, to=str(n))) for n in range(50)]
+            tasks = [group.create_task(shop.send.enqueue(to=str(n))) for n in range(50)]
         used = shop.engine.value(
             "select count(*) from pg_stat_activity where application_name = 'catchment client'"
             " and datname = current_database()"
@@ -163,19 +174,19 @@ def test_many_callers_share_a_few_connections(shop: Shop) -> None:
 
 def test_a_connection_that_the_server_closed_is_replaced(shop: Shop) -> None:
     async def scenario() -> int:
-        await shop.app.enqueue(shop.send, to="a")
+        await shop.send.enqueue(to="a")
         shop.engine.conn.execute(
             "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
             " where application_name = 'catchment client' and datname = current_database()"
         )
-        return await shop.app.enqueue(shop.send, to="b")
+        return (await shop.send.enqueue(to="b")).id
 
     assert shop.engine.state(shop.run(scenario)) == "pending"
 
 
 def test_an_app_works_in_one_event_loop_after_another(shop: Shop) -> None:
     async def enqueue() -> int:
-        return await shop.app.enqueue(shop.send, to="a")
+        return (await shop.send.enqueue(to="a")).id
 
     ids = [asyncio.run(enqueue()), asyncio.run(enqueue())]
     ids.append(shop.run(enqueue))
@@ -184,15 +195,15 @@ def test_an_app_works_in_one_event_loop_after_another(shop: Shop) -> None:
 
 def test_a_cancelled_enqueue_leaves_the_app_usable(shop: Shop) -> None:
     async def scenario() -> int:
-        await shop.app.enqueue(shop.send, to="a")
+        await shop.send.enqueue(to="a")
         shop.engine.conn.execute("begin; lock table worker.task in exclusive mode")
-        blocked = asyncio.create_task(shop.app.enqueue(shop.send, to="b"))
+        blocked = asyncio.create_task(shop.send.enqueue(to="b"))
         await until(lambda: shop.engine.value("select exists (select from pg_locks where not granted)"))
         blocked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await blocked
         shop.engine.conn.execute("rollback")
-        return await shop.app.enqueue(shop.send, to="c")
+        return (await shop.send.enqueue(to="c")).id
 
     task = shop.run(scenario)
     assert shop.column("payload ->> 'to'") == ["a", "c"]

@@ -27,7 +27,7 @@ TIMEOUT = 3.0
 # It is to end within a second. A slow machine needs more; psycopg by itself takes ten seconds, or never ends.
 IN_TIME = TIMEOUT + 5
 
-CALLS = ("enqueue", "enqueue_many", "cancel", "retry", "task", "register")
+CALLS = ("enqueue", "enqueue_many", "cancel", "retry", "info", "register")
 
 
 @pytest.fixture
@@ -61,13 +61,13 @@ def _call(verbs: Any, name: str, shop: Shop, task: int) -> Any:
     """One of the verbs of the app or of ``app.sync``."""
     match name:
         case "enqueue":
-            return verbs.enqueue(shop.send, to="b")
+            return verbs.enqueue("send", {"to": "b"})
         case "enqueue_many":
-            return verbs.enqueue_many(shop.send, [{"to": "b"}] * 3, batch_size=1)
+            return verbs.enqueue_many("send", [{"to": "b"}] * 3, batch_size=1)
         case "register":
             return verbs.register()
         case _:
-            return getattr(verbs, name)(task)
+            return getattr(verbs.task(task), name)()
 
 
 def _hand_over(shop: Shop) -> None:
@@ -76,8 +76,8 @@ def _hand_over(shop: Shop) -> None:
 
 
 def test_a_result_times_out_when_its_link_freezes(shop: Shop, proxy: Proxy) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a")
-    waiting = _start(lambda: shop.app.sync.result(task, timeout=TIMEOUT))
+    task = shop.send.sync.enqueue(to="a").id
+    waiting = _start(lambda: shop.app.sync.task(task).result(timeout=TIMEOUT))
     wait_until(lambda: _has_looked(shop))
     proxy.freeze_all(new=True)
     began = time.monotonic()
@@ -89,8 +89,8 @@ def test_a_result_times_out_when_its_link_freezes(shop: Shop, proxy: Proxy) -> N
 
 def test_an_awaited_result_times_out_when_its_link_freezes(shop: Shop, proxy: Proxy) -> None:
     async def scenario() -> float:
-        task = await shop.app.enqueue(shop.send, to="a")
-        waiting = asyncio.create_task(shop.app.result(task, timeout=TIMEOUT))
+        task = (await shop.send.enqueue(to="a")).id
+        waiting = asyncio.create_task(shop.app.task(task).result(timeout=TIMEOUT))
         await until(lambda: _has_looked(shop))
         proxy.freeze_all(new=True)
         began = time.monotonic()
@@ -105,8 +105,8 @@ def test_an_awaited_result_times_out_when_its_link_freezes(shop: Shop, proxy: Pr
 def test_a_result_times_out_when_no_connection_can_be_made(shop: Shop, proxy: Proxy, timeout: float) -> None:
     proxy.freeze_all(new=True)
     for wait in (
-        lambda: _start(lambda: shop.app.sync.result(1, timeout=timeout)).result(60),
-        lambda: shop.run(lambda: shop.app.result(1, timeout=timeout)),
+        lambda: _start(lambda: shop.app.sync.task(1).result(timeout=timeout)).result(60),
+        lambda: shop.run(lambda: shop.app.task(1).result(timeout=timeout)),
     ):
         began = time.monotonic()
         with pytest.raises(ResultTimeout, match="no answer from the server about task 1 after") as caught:
@@ -116,20 +116,20 @@ def test_a_result_times_out_when_no_connection_can_be_made(shop: Shop, proxy: Pr
 
 
 def test_a_result_times_out_while_all_connections_are_in_use(shop: Shop) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a")
+    task = shop.send.sync.enqueue(to="a").id
     pool = shop.app.sync._connections.threads()  # pyright: ignore[reportPrivateUsage]
     with ExitStack() as stack:
         for _ in range(4):
             stack.enter_context(pool.connection())
         with pytest.raises(ResultTimeout, match="state is unknown"):
-            _start(lambda: shop.app.sync.result(task, timeout=0.2)).result(60)
+            _start(lambda: shop.app.sync.task(task).result(timeout=0.2)).result(60)
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_result_arrives_although_its_link_has_frozen(shop: Shop, proxy: Proxy) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a")
+    task = shop.send.sync.enqueue(to="a").id
     _warm_up(shop.app)
-    waiting = _start(lambda: shop.app.sync.result(task))
+    waiting = _start(lambda: shop.app.sync.task(task).result())
     wait_until(lambda: _has_looked(shop))
     proxy.freeze_all()
     _hand_over(shop)
@@ -139,8 +139,8 @@ def test_a_result_arrives_although_its_link_has_frozen(shop: Shop, proxy: Proxy)
 @pytest.mark.usefixtures("impatient")
 def test_an_awaited_result_arrives_although_its_link_has_frozen(shop: Shop, proxy: Proxy) -> None:
     async def scenario() -> Any:
-        task = await shop.app.enqueue(shop.send, to="a")
-        waiting = [asyncio.create_task(shop.app.result(task)) for _ in range(3)]
+        task = (await shop.send.enqueue(to="a")).id
+        waiting = [asyncio.create_task(shop.app.task(task).result()) for _ in range(3)]
         await until(lambda: _has_looked(shop))
         proxy.freeze_all()
         _hand_over(shop)
@@ -152,12 +152,12 @@ def test_an_awaited_result_arrives_although_its_link_has_frozen(shop: Shop, prox
 
 def test_a_cancelled_wait_for_a_result_ends_at_once_on_a_frozen_link(shop: Shop, proxy: Proxy) -> None:
     async def scenario() -> float:
-        task = await shop.app.enqueue(shop.send, to="a")
+        task = (await shop.send.enqueue(to="a")).id
         proxy.freeze_all(new=True)
         began = time.monotonic()
         with pytest.raises(TimeoutError) as caught:
             async with asyncio.timeout(TIMEOUT):
-                await shop.app.result(task)
+                await shop.app.task(task).result()
         assert not isinstance(caught.value, ResultTimeout)
         return time.monotonic() - began
 
@@ -167,12 +167,12 @@ def test_a_cancelled_wait_for_a_result_ends_at_once_on_a_frozen_link(shop: Shop,
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_without_an_answer_raises_and_the_next_one_succeeds(shop: Shop, proxy: Proxy, name: str) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a")
+    task = shop.send.sync.enqueue(to="a").id
     _warm_up(shop.app)
     proxy.freeze_all()
     with pytest.raises(OutcomeUnknown, match="may or may not have taken effect"):
         _start(lambda: _call(shop.app.sync, name, shop, task)).result(60)
-    assert shop.app.sync.task(task).id == task
+    assert shop.app.sync.task(task).info().id == task
 
 
 @pytest.mark.usefixtures("impatient")
@@ -181,14 +181,14 @@ def test_an_awaited_call_without_an_answer_raises_and_the_next_one_succeeds(
     shop: Shop, proxy: Proxy, name: str
 ) -> None:
     async def scenario() -> None:
-        task = await shop.app.enqueue(shop.send, to="a")
-        await asyncio.gather(*[shop.app.task(task) for _ in range(3)])
+        task = (await shop.send.enqueue(to="a")).id
+        await asyncio.gather(*[shop.app.task(task).info() for _ in range(3)])
         proxy.freeze_all()
         call: Awaitable[Any] = _call(shop.app, name, shop, task)
         with pytest.raises(OutcomeUnknown, match="may or may not have taken effect"):
             async with asyncio.timeout(60):
                 await call
-        assert (await shop.app.task(task)).id == task
+        assert (await shop.app.task(task).info()).id == task
 
     shop.run(scenario)
 
@@ -198,10 +198,10 @@ def test_a_call_raises_when_the_server_cannot_be_asked_either(
     shop: Shop, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answer, "connect_as", partial(connect_as, seconds=2))
-    task = shop.app.sync.enqueue(shop.send, to="a")
+    task = shop.send.sync.enqueue(to="a").id
     proxy.freeze_all(new=True)
     with pytest.raises(OutcomeUnknown, match="may or may not have taken effect"):
-        _start(lambda: shop.app.sync.cancel(task)).result(60)
+        _start(lambda: shop.app.sync.task(task).cancel()).result(60)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -234,11 +234,13 @@ def test_a_call_that_waits_for_a_lock_is_not_taken_for_one_that_hangs(
         return ask(conn)
 
     monkeypatch.setattr(kind, "_is_at_work", counted)
-    task = shop.app.sync.enqueue(shop.send, to="a")
+    task = shop.send.sync.enqueue(to="a").id
     holder = connect()
     with holder.transaction():
         holder.execute("select worker.cancel(%s, 'first')", [task])
-        waiting = _start(lambda: shop.run(lambda: shop.app.cancel(task)) if is_async else shop.app.sync.cancel(task))
+        waiting = _start(
+            lambda: shop.run(lambda: shop.app.task(task).cancel()) if is_async else shop.app.sync.task(task).cancel()
+        )
         # The third question is asked only if the first two were answered with yes.
         assert all(asked.acquire(timeout=30) for _ in range(3))
         assert not waiting.done()

@@ -32,7 +32,7 @@ def complete(hand: Hand, claim: Claim, context: Context) -> str:
 @pytest.fixture
 def parent(shop: Shop) -> tuple[Hand, Claim]:
     shop.app.sync.register()
-    shop.app.sync.enqueue(shop.send, to="parent")
+    shop.send.sync.enqueue(to="parent")
     hand = shop.hand
     return hand, hand.claim_one(QUEUE)
 
@@ -40,8 +40,8 @@ def parent(shop: Shop) -> tuple[Hand, Claim]:
 def test_recorded_children_are_made_in_order_with_their_policy(shop: Shop, parent: tuple[Hand, Claim]) -> None:
     context = Context.local()
     with context.scope(mode="serial", on_child_failure="cancel_siblings"):
-        context.spawn_many(shop.send, [{"to": '"a"'}, {"to": "b\n"}], priority=5)
-        context.spawn(shop.gather, customer=1, items=[1], delay=timedelta(hours=1))
+        context.spawn_many([shop.send.using(priority=5).item(to='"a"'), shop.send.using(priority=5).item(to="b\n")])
+        context.spawn(shop.gather.using(delay=timedelta(hours=1)), customer=1, items=[1])
     assert complete(*parent, context) == "waiting"
     children = [shop.engine.task(child) for child in shop.engine.children(parent[1].id)]
     assert [child["payload"].get("to") for child in children] == ['"a"', "b\n", None]
@@ -61,7 +61,7 @@ def test_recorded_figures_are_kept(shop: Shop, parent: tuple[Hand, Claim]) -> No
 def test_a_recorded_follow_up_waits_for_its_root(shop: Shop, parent: tuple[Hand, Claim]) -> None:
     context = Context.local()
     context.spawn(shop.send, to="child")
-    context.follow_up(shop.send, to="after", lane="w", priority=9)
+    context.follow_up(shop.send.using(lane="w", priority=9), to="after")
     complete(*parent, context)
     (after,) = shop.engine.conn.execute(
         "select lane, priority, waits_for from worker.tasks where follows_id is not null"

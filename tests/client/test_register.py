@@ -41,7 +41,7 @@ def as_user_in(engine: Engine, role: str, db: str) -> str:
 
 
 def test_the_first_enqueue_registers_the_command_and_its_queue(shop: Shop) -> None:
-    shop.run(lambda: shop.app.enqueue(shop.send, to="a"))
+    shop.run(lambda: shop.send.enqueue(to="a"))
     row = registered(shop.engine, "send")
     assert row is not None
     assert (row["handler_kind"], row["queue"], row["max_attempts"]) == ("python", "mail", 3)
@@ -52,7 +52,7 @@ def test_the_first_enqueue_registers_the_command_and_its_queue(shop: Shop) -> No
 def test_the_first_enqueue_changes_nothing_that_exists(shop: Shop) -> None:
     shop.engine.queue("other")
     shop.engine.command("send", "other", handler_kind="python", max_attempts=9)
-    shop.run(lambda: shop.app.enqueue(shop.send, to="a"))
+    shop.run(lambda: shop.send.enqueue(to="a"))
     row = registered(shop.engine, "send")
     assert row is not None
     assert (row["queue"], row["max_attempts"]) == ("other", 9)
@@ -97,7 +97,7 @@ def test_a_queue_of_an_app_allows_any_depth_and_one_made_by_sql_keeps_its_own(sh
 
 def test_the_first_enqueue_makes_a_queue_as_the_app_describes_it(shop: Shop) -> None:
     shop.app.queue("mail", mode="serial", max_depth=2)
-    shop.run(lambda: shop.app.enqueue(shop.send, to="a"))
+    shop.run(lambda: shop.send.enqueue(to="a"))
     row = shop.engine.conn.execute("select mode, max_depth from worker.queue_registry where queue = 'mail'").fetchone()
     assert row == ("serial", 2)
 
@@ -158,7 +158,7 @@ def test_register_writes_every_option(db: str, connect: Any) -> None:
 def test_a_sql_command_never_becomes_a_python_one(shop: Shop) -> None:
     shop.engine.queue("mail")
     shop.engine.command("send", "mail", handler_procedure="public.send")
-    for verb in (shop.app.register, lambda: shop.app.enqueue(shop.send, to="a")):
+    for verb in (shop.app.register, lambda: shop.send.enqueue(to="a")):
         with pytest.raises(NameTaken, match=r"command send is registered with the SQL handler public\.send"):
             shop.run(verb)
     row = registered(shop.engine, "send")
@@ -176,7 +176,7 @@ def test_a_registered_command_is_found_while_another_transaction_changes_it(shop
     shop.app.sync.register()
     with shop.engine.conn.transaction():
         shop.engine.conn.execute("update worker.command_registry set description = 'x'")
-        shop.run(lambda: shop.app.enqueue(shop.send, to="a"))
+        shop.run(lambda: shop.send.enqueue(to="a"))
 
 
 def test_a_user_that_may_not_register_is_told_what_to_do(shop: Shop, db: str) -> None:
@@ -185,7 +185,7 @@ def test_a_user_that_may_not_register_is_told_what_to_do(shop: Shop, db: str) ->
     with pytest.raises(
         CommandNotRegistered, match="send is not registered in this database, and this user may not"
     ) as caught:
-        app.sync.enqueue(send, to="a")
+        send.sync.enqueue(to="a")
     assert "Start a worker with this app once" in (caught.value.hint or "")
     app.sync.close()
 
@@ -193,7 +193,7 @@ def test_a_user_that_may_not_register_is_told_what_to_do(shop: Shop, db: str) ->
 def test_a_user_that_may_not_register_enqueues_what_is_registered(shop: Shop, db: str) -> None:
     shop.app.sync.register()
     app = App(as_user_in(shop.engine, "catchment_enqueue", db))
-    task = app.sync.enqueue(app.command(queue="mail")(shop.send.fn), to="a")
+    task = app.command(queue="mail")(shop.send.fn).sync.enqueue(to="a").id
     app.sync.close()
     assert shop.engine.state(task) == "pending"
 
@@ -204,33 +204,33 @@ def test_the_transaction_of_a_user_that_may_not_register_goes_on(shop: Shop, db:
     app = App(dsn)
     send = app.command(queue="mail")(shop.send.fn)
     with psycopg.connect(dsn) as conn:
-        task = app.sync.enqueue(send, to="a", conn=conn)
+        task = send.sync.using(conn=conn).enqueue(to="a").id
     assert shop.engine.state(task) == "pending"
 
 
 def test_a_user_that_only_enqueues_may_not_read_results(shop: Shop, db: str) -> None:
     shop.app.sync.register()
     app = App(as_user_in(shop.engine, "catchment_enqueue", db))
-    task = app.sync.enqueue(app.command(queue="mail")(shop.send.fn), to="a")
+    task = app.command(queue="mail")(shop.send.fn).sync.enqueue(to="a").id
     with pytest.raises(RequestRefused, match="this user may not read tasks") as caught:
-        app.sync.result(task, timeout=1)
+        app.sync.task(task).result(timeout=1)
     assert "catchment_read" in (caught.value.hint or "")
     app.sync.close()
 
 
 def test_a_worker_user_may_register(shop: Shop, db: str) -> None:
     app = App(as_user_in(shop.engine, "catchment_worker", db))
-    task = app.sync.enqueue(app.command(queue="mail")(shop.send.fn), to="a")
+    task = app.command(queue="mail")(shop.send.fn).sync.enqueue(to="a").id
     app.sync.close()
     assert shop.engine.state(task) == "pending"
 
 
 def test_a_command_that_was_deleted_is_registered_again_at_the_second_try(shop: Shop) -> None:
-    shop.app.sync.enqueue(shop.send, to="a")
+    shop.send.sync.enqueue(to="a")
     shop.engine.conn.execute("delete from worker.command_registry where command = 'send'")
     with pytest.raises(CommandNotRegistered, match="send is no longer registered"):
-        shop.app.sync.enqueue(shop.send, to="b")
-    shop.app.sync.enqueue(shop.send, to="c")
+        shop.send.sync.enqueue(to="b")
+    shop.send.sync.enqueue(to="c")
     assert shop.column("payload ->> 'to'") == ["a", "c"]
 
 
@@ -253,7 +253,11 @@ def test_two_apps_that_register_at_once_do_not_collide(shop: Shop, db: str) -> N
 def test_a_database_without_the_schema_says_how_to_install_it(shop: Shop, server: str) -> None:
     app = App(server)
     send = app.command(shop.send.fn)
-    for verb in (lambda: app.sync.enqueue(send, to="a"), lambda: app.sync.enqueue("send"), lambda: app.sync.task(1)):
+    for verb in (
+        lambda: send.sync.enqueue(to="a").id,
+        lambda: app.sync.enqueue("other").id,
+        lambda: app.sync.task(1).info(),
+    ):
         with pytest.raises(
             SchemaMismatch, match=r"Catchment is not installed in this database.* \(database .* on "
         ) as caught:

@@ -13,16 +13,16 @@ from tests.client.support import QUEUE, Shop, until
 
 
 def test_the_value_of_a_completed_task_is_returned(shop: Shop) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a")
+    task = shop.send.sync.enqueue(to="a").id
     hand = shop.hand
     hand.complete(hand.claim_one(QUEUE), p_result={"sent": [1, None]})
-    assert shop.run(lambda: shop.app.result(task)) == {"sent": [1, None]}
+    assert shop.run(lambda: shop.app.task(task).result()) == {"sent": [1, None]}
 
 
 def test_a_result_arrives_while_it_is_waited_for(shop: Shop) -> None:
     async def scenario() -> Any:
-        task = await shop.app.enqueue(shop.send, to="a")
-        waiting = asyncio.create_task(shop.app.result(task, timeout=20))
+        task = (await shop.send.enqueue(to="a")).id
+        waiting = asyncio.create_task(shop.app.task(task).result(timeout=20))
         await _until_asked(shop, task)
         hand = shop.hand
         hand.complete(hand.claim_one(QUEUE), p_result={"n": 1})
@@ -32,24 +32,24 @@ def test_a_result_arrives_while_it_is_waited_for(shop: Shop) -> None:
 
 
 def test_a_failed_task_raises_with_its_error(shop: Shop) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a")
+    task = shop.send.sync.enqueue(to="a").id
     hand = shop.hand
     hand.fail(hand.claim_one(QUEUE), kind="ValueError", message="no such address", retryable=False)
     with pytest.raises(TaskFailed, match=rf"task {task} \(send\) failed with ValueError: no such address") as caught:
-        shop.run(lambda: shop.app.result(task, timeout=5))
+        shop.run(lambda: shop.app.task(task).result(timeout=5))
     assert (caught.value.task_id, caught.value.command, caught.value.kind) == (task, "send", "ValueError")
     assert caught.value.error["retryable"] is False
 
 
 def test_a_task_that_failed_by_a_grandchild_raises_with_that_as_its_cause(shop: Shop) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="root")
+    task = shop.send.sync.enqueue(to="root").id
     hand = shop.hand
     for _ in range(2):
         hand.complete(hand.claim_one(QUEUE), p_spawns=[{"command": "send", "payload": {}}])
     last = hand.claim_one(QUEUE)
     hand.fail(last, kind="KeyError", message="no street", retryable=False)
     with pytest.raises(TaskFailed, match="failed with children: 1 of 1 children failed: send: no street") as caught:
-        shop.run(lambda: shop.app.result(task, timeout=5))
+        shop.run(lambda: shop.app.task(task).result(timeout=5))
     child = caught.value.child
     assert child is caught.value.__cause__
     assert isinstance(child, TaskFailed)
@@ -62,56 +62,66 @@ def test_a_task_that_failed_by_a_grandchild_raises_with_that_as_its_cause(shop: 
 
 
 def test_a_cancelled_task_raises_with_the_reason(shop: Shop) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a")
-    assert shop.run(lambda: shop.app.cancel(task, "not needed")) == "cancelled"
+    task = shop.send.sync.enqueue(to="a").id
+    assert shop.run(lambda: shop.app.task(task).cancel("not needed")) == "cancelled"
     with pytest.raises(TaskCancelled, match="was cancelled: not needed"):
-        shop.run(lambda: shop.app.result(task))
+        shop.run(lambda: shop.app.task(task).result())
 
 
 def test_an_unknown_task_is_reported_at_once(shop: Shop) -> None:
     with pytest.raises(TaskNotFound, match="there is no task 123456"):
-        shop.run(lambda: shop.app.result(123456))
+        shop.run(lambda: shop.app.task(123456).result())
 
 
 @pytest.mark.parametrize("timeout", [0, 0.01, timedelta(milliseconds=10)])
 def test_a_timeout_names_the_state_of_the_task(shop: Shop, timeout: Any) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a")
+    task = shop.send.sync.enqueue(to="a").id
     shop.hand.claim_one(QUEUE)
     with pytest.raises(ResultTimeout, match=rf"task {task} \(send\) is still processing after") as caught:
-        shop.run(lambda: shop.app.result(task, timeout=timeout))
+        shop.run(lambda: shop.app.task(task).result(timeout=timeout))
     assert isinstance(caught.value, TimeoutError)
     assert caught.value.state == "processing"
 
 
 def test_a_settled_task_has_a_result_even_without_time(shop: Shop) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a")
+    task = shop.send.sync.enqueue(to="a").id
     hand = shop.hand
     hand.complete(hand.claim_one(QUEUE), p_result={"n": 1})
-    assert shop.run(lambda: shop.app.result(task, timeout=0)) == {"n": 1}
+    assert shop.run(lambda: shop.app.task(task).result(timeout=0)) == {"n": 1}
 
 
 def test_a_merged_task_has_the_result_of_its_survivor(shop: Shop) -> None:
     # In a lane duplicates are not merged at once: the claim folds them.
-    first, second = shop.app.sync.enqueue_many(shop.gather, [{"customer": 1, "items": [n]} for n in (1, 2)], lane="w")
+    first, second = [
+        task.id
+        for task in shop.gather.sync.using(lane="w").enqueue_many(
+            [shop.gather.item(customer=1, items=[n]) for n in (1, 2)]
+        )
+    ]
     hand = shop.hand
     hand.complete(hand.claim_one(QUEUE), p_result={"n": 2})
     assert shop.engine.task(second)["merged_into"] == first
-    assert shop.run(lambda: shop.app.result(second)) == {"n": 2}
+    assert shop.run(lambda: shop.app.task(second).result()) == {"n": 2}
 
 
 def test_a_merged_task_fails_with_the_error_of_its_survivor(shop: Shop) -> None:
-    _, second = shop.app.sync.enqueue_many(shop.gather, [{"customer": 1, "items": [n]} for n in (1, 2)], lane="w")
+    _, second = [
+        task.id
+        for task in shop.gather.sync.using(lane="w").enqueue_many(
+            [shop.gather.item(customer=1, items=[n]) for n in (1, 2)]
+        )
+    ]
     hand = shop.hand
     hand.fail(hand.claim_one(QUEUE), kind="ValueError", message="bad")
     with pytest.raises(TaskFailed, match="failed with ValueError: bad"):
-        shop.run(lambda: shop.app.result(second))
+        shop.run(lambda: shop.app.task(second).result())
 
 
 def test_many_waiters_get_their_own_results(shop: Shop) -> None:
     async def scenario() -> list[Any]:
-        ids = await shop.app.enqueue_many(shop.send, [{"to": str(n)} for n in range(20)])
+        ids = [task.id for task in await shop.send.enqueue_many([shop.send.item(to=str(n)) for n in range(20)])]
         async with asyncio.TaskGroup() as group:
-            waiting = [group.create_task(shop.app.result(task, timeout=20)) for task in ids]
+            waiting = [group.create_task(shop.app.task(task).result(timeout=20)) for task in ids]
             await _until_asked(shop, ids[0])
             hand = shop.hand
             for claim in hand.claim(20, QUEUE):
@@ -123,8 +133,8 @@ def test_many_waiters_get_their_own_results(shop: Shop) -> None:
 
 def test_waiters_go_on_when_the_one_that_asks_for_all_is_cancelled(shop: Shop) -> None:
     async def scenario() -> Any:
-        ids = await shop.app.enqueue_many(shop.send, [{"to": "a"}, {"to": "b"}])
-        leader, other = [asyncio.create_task(shop.app.result(task, timeout=20)) for task in ids]
+        ids = [task.id for task in await shop.send.enqueue_many([shop.send.item(to="a"), shop.send.item(to="b")])]
+        leader, other = [asyncio.create_task(shop.app.task(task).result(timeout=20)) for task in ids]
         await _until_asked(shop, ids[0])
         leader.cancel()
         hand = shop.hand
@@ -137,8 +147,8 @@ def test_waiters_go_on_when_the_one_that_asks_for_all_is_cancelled(shop: Shop) -
 
 def test_the_rest_is_asked_for_after_two_had_their_answers_at_once(shop: Shop) -> None:
     async def scenario() -> list[Any]:
-        ids = await shop.app.enqueue_many(shop.send, [{"to": to} for to in "abc"])
-        waiting = [asyncio.create_task(shop.app.result(task)) for task in ids]
+        ids = [task.id for task in await shop.send.enqueue_many([shop.send.item(to=to) for to in "abc"])]
+        waiting = [asyncio.create_task(shop.app.task(task).result()) for task in ids]
         for task in ids:
             await _until_asked(shop, task)
         hand = shop.hand
@@ -155,14 +165,16 @@ def test_the_rest_is_asked_for_after_two_had_their_answers_at_once(shop: Shop) -
 
 def test_a_newcomer_does_not_wait_for_the_pause_of_the_others(shop: Shop) -> None:
     async def scenario() -> Any:
-        slow, done = await shop.app.enqueue_many(shop.send, [{"to": "a"}, {"to": "b"}])
+        slow, done = [
+            task.id for task in await shop.send.enqueue_many([shop.send.item(to="a"), shop.send.item(to="b")])
+        ]
         hand = shop.hand
         for claim in hand.claim(2, QUEUE):
             if claim.id == done:
                 hand.complete(claim, p_result={"n": 1})
-        waiting = asyncio.create_task(shop.app.result(slow, timeout=20))
+        waiting = asyncio.create_task(shop.app.task(slow).result(timeout=20))
         await _until_asked(shop, slow)
-        value = await shop.app.result(done, timeout=20)
+        value = await shop.app.task(done).result(timeout=20)
         waiting.cancel()
         return value
 
@@ -170,8 +182,8 @@ def test_a_newcomer_does_not_wait_for_the_pause_of_the_others(shop: Shop) -> Non
 
 
 def test_a_task_can_be_looked_at(shop: Shop) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a", lane="w", priority=3)
-    info = shop.run(lambda: shop.app.task(task))
+    task = shop.send.sync.using(lane="w", priority=3).enqueue(to="a").id
+    info = shop.run(lambda: shop.app.task(task).info())
     assert (info.id, info.command, info.queue, info.state) == (task, "send", "mail", TaskState.PENDING)
     assert (info.lane, info.priority, info.attempt, info.max_attempts) == ("w", 3, 0, 3)
     assert info.payload == {"to": "a", "body": ""}
@@ -180,17 +192,17 @@ def test_a_task_can_be_looked_at(shop: Shop) -> None:
 
 
 def test_a_failed_task_can_be_retried(shop: Shop) -> None:
-    task = shop.app.sync.enqueue(shop.send, to="a")
+    task = shop.send.sync.enqueue(to="a").id
     hand = shop.hand
     hand.fail(hand.claim_one(QUEUE), retryable=False)
-    assert shop.run(lambda: shop.app.retry(task)) == "pending"
-    info = shop.run(lambda: shop.app.task(task))
+    assert shop.run(lambda: shop.app.task(task).retry()) == "pending"
+    info = shop.run(lambda: shop.app.task(task).info())
     assert (info.state, info.attempt) == (TaskState.PENDING, 1)
 
 
 def test_looking_at_an_unknown_task_is_refused(shop: Shop) -> None:
     with pytest.raises(TaskNotFound):
-        shop.run(lambda: shop.app.task(123456))
+        shop.run(lambda: shop.app.task(123456).info())
 
 
 async def _until_asked(shop: Shop, task: int) -> None:

@@ -36,7 +36,7 @@ def test_a_payload_that_python_cannot_read_is_an_error_that_names_the_task(shop:
     with pytest.raises(
         ValueUnreadable, match=rf"the payload of task {task} \(send\) cannot be read: .*{DIGITS}"
     ) as caught:
-        shop.app.sync.task(task) if is_sync else shop.run(lambda: shop.app.task(task))
+        shop.app.sync.task(task).info() if is_sync else shop.run(lambda: shop.app.task(task).info())
     assert caught.value.task_id == task
     assert caught.value.hint == f"'catchment task show {task}' prints it as text."
 
@@ -46,7 +46,7 @@ def test_a_result_that_python_cannot_read_is_an_error_that_names_the_task(shop: 
     task = _enqueue(shop, '"ann"')
     _complete(shop, task, LONG)
     with pytest.raises(ValueUnreadable, match=rf"the result of task {task} \(send\) cannot be read: .*{DIGITS}"):
-        shop.app.sync.result(task) if is_sync else shop.run(lambda: shop.app.result(task))
+        shop.app.sync.task(task).result() if is_sync else shop.run(lambda: shop.app.task(task).result())
 
 
 def test_a_result_that_python_cannot_read_is_an_error_for_those_alone_who_wait_for_it(shop: Shop) -> None:
@@ -56,7 +56,7 @@ def test_a_result_that_python_cannot_read_is_an_error_for_those_alone_who_wait_f
     _complete(shop, good, "7")
 
     async def both() -> list[object]:
-        waits = (shop.app.result(task, timeout=30) for task in (bad, good))
+        waits = (shop.app.task(task).result(timeout=30) for task in (bad, good))
         return await asyncio.gather(*waits, return_exceptions=True)
 
     refused, result = shop.run(both)

@@ -23,7 +23,7 @@ app = App()
 @app.command()
 async def greet(name: str) -> None: ...
 
-print(app.sync.enqueue(greet, name="Ada"))
+print(greet.sync.enqueue(name="Ada").id)
 """
 USES = """
 from catchment.store import embedded

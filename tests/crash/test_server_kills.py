@@ -24,11 +24,11 @@ async def count(n: int) -> None: ...
 """
 CLIENT = """
 import itertools, sys, time
-from counting import app, count
+from counting import count
 
 for n in itertools.count():
     try:
-        task_id = app.sync.enqueue(count, n=n)
+        task_id = count.sync.enqueue(n=n).id
     except Exception as error:  # while there is no server
         print(repr(error), file=sys.stderr)
     else:

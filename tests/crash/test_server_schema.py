@@ -13,7 +13,7 @@ app = App()
 @app.command()
 async def greet(name: str) -> None: ...
 
-print(app.sync.enqueue(greet, name="Ada") is not None)
+print(greet.sync.enqueue(name="Ada").id is not None)
 app.sync.close()
 """
 ASYNC = (

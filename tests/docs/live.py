@@ -30,7 +30,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from catchment import App
+from catchment import App, Command
 from catchment.errors import CatchmentError
 from tests.docs.steps import Block, Step, check_sql, cut
 from tests.fixtures.spare import spare
@@ -159,9 +159,10 @@ class LivePage:
             self._loop.run(ended)
 
     def _close_apps(self) -> None:
-        for value in self._names.values():
-            if isinstance(value, App):
-                self._loop.run(value.close())
+        apps = [value._client if isinstance(value, Command) else value for value in self._names.values()]  # pyright: ignore[reportPrivateUsage]
+        for app in apps:
+            if isinstance(app, App):
+                self._loop.run(app.close())
 
 
 def _without_durations(text: str) -> list[str]:

@@ -41,7 +41,16 @@ def test_every_public_member_is_named(name: str) -> None:
     bases = [base for base in kind.__mro__ if base.__module__.startswith("catchment.")]
     members = {m for b in bases for m in [*vars(b), *getattr(b, "__slots__", ())] if not m.startswith("_")}
     # For whoever runs a handler, not for the handler.
-    members -= {"mark_cancelled", "record", "refuse_if_over", "is_async", "is_join", "is_over"}
+    members -= {
+        "mark_cancelled",
+        "record",
+        "refuse_if_over",
+        "is_async",
+        "is_join",
+        "is_over",
+        "awaits_join",
+        "has_children",
+    }
     text = section(name)
     assert [m for m in sorted(members) if not re.search(rf"\b{m}\b", text)] == []
 

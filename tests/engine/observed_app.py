@@ -28,5 +28,5 @@ async def stumble() -> None:
 
 
 @app.command
-async def greet_all(names: list[str], ctx: Context) -> None:
-    ctx.spawn_many(greet, [{"name": name} for name in names])
+async def greet_all(ctx: Context, names: list[str]) -> None:
+    ctx.spawn_many([greet.item(name=name) for name in names])

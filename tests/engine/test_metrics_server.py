@@ -153,7 +153,7 @@ def test_the_cap_the_limit_and_every_pressure_are_shown(scrape: Callable[[], Scr
 
 def test_tasks_that_wait_for_their_turn_show_in_the_queue_gauges(db: str, scrape: Callable[[], Scrape]) -> None:
     with_dsn = type(app)(db)
-    with_dsn.sync.enqueue("greet", name="later", delay=3600)
+    with_dsn.sync.enqueue("greet", {"name": "later"}, delay=3600)
     with_dsn.sync.close()
     seen = scrape()
     assert seen.value("worker_queue_tasks", queue="observed", place="blocked") == 1

@@ -102,7 +102,7 @@ def column(connect: Connect, name: str) -> list[Any]:
 
 def test_an_enqueue_and_the_run_of_its_task_are_one_trace(app: App, seen: Seen) -> None:
     with trace.get_tracer("test").start_as_current_span("request"):
-        app.sync.enqueue(app.commands.get("leaf"))
+        app.commands.get("leaf").sync.enqueue()
     work(app)
     assert seen.is_parent("request", "enqueue leaf")
     assert seen.is_parent("enqueue leaf", "run leaf")
@@ -110,21 +110,21 @@ def test_an_enqueue_and_the_run_of_its_task_are_one_trace(app: App, seen: Seen) 
 
 
 def test_the_run_of_a_child_belongs_to_the_run_of_its_parent(app: App, seen: Seen) -> None:
-    app.sync.enqueue(app.commands.get("tree"))
+    app.commands.get("tree").sync.enqueue()
     work(app)
     assert seen.is_parent("run tree", "run leaf")
     assert len(seen.traces) == 1
 
 
 def test_the_run_of_a_follow_up_belongs_to_the_run_that_asked_for_it(app: App, seen: Seen) -> None:
-    app.sync.enqueue(app.commands.get("chain"))
+    app.commands.get("chain").sync.enqueue()
     work(app)
     assert seen.is_parent("run chain", "run leaf")
     assert len(seen.traces) == 1
 
 
 def test_spans_have_their_kind_and_say_which_task_ran(app: App, seen: Seen) -> None:
-    task_id = app.sync.enqueue(app.commands.get("leaf"))
+    task_id = app.commands.get("leaf").sync.enqueue().id
     work(app)
     assert seen.one("enqueue leaf").kind is SpanKind.PRODUCER
     run = seen.one("run leaf")
@@ -138,13 +138,13 @@ def test_spans_have_their_kind_and_say_which_task_ran(app: App, seen: Seen) -> N
 
 
 def test_a_handler_in_a_thread_goes_on_in_the_span_of_its_run(app: App, seen: Seen) -> None:
-    app.sync.enqueue(app.commands.get("leaf_in_a_thread"))
+    app.commands.get("leaf_in_a_thread").sync.enqueue()
     work(app)
     assert seen.is_parent("run leaf_in_a_thread", "inside")
 
 
 def test_the_error_of_a_handler_is_recorded_with_its_run(app: App, seen: Seen) -> None:
-    app.sync.enqueue(app.commands.get("stumble"))
+    app.commands.get("stumble").sync.enqueue()
     work(app)
     run = seen.one("run stumble")
     assert run.status.status_code is StatusCode.ERROR
@@ -162,7 +162,9 @@ def test_a_task_that_nobody_traced_begins_a_trace_of_its_own(app: App, seen: See
 def test_enqueuing_many_is_one_span_for_all_of_them(app: App, seen: Seen, connect: Connect) -> None:
     async def many() -> None:
         async with app:
-            await app.enqueue_many(app.commands.get("leaf"), [{}] * 3)
+            await app.commands.get("leaf").enqueue_many(
+                [app.commands.get("leaf").item(**payload) for payload in [{}] * 3]
+            )
 
     asyncio.run(many())
     span = identity(seen.one("enqueue leaf"))
@@ -171,7 +173,7 @@ def test_enqueuing_many_is_one_span_for_all_of_them(app: App, seen: Seen, connec
 
 
 def test_without_a_tracer_nothing_is_kept(app: App, connect: Connect) -> None:
-    app.sync.enqueue(app.commands.get("tree"))
+    app.commands.get("tree").sync.enqueue()
     work(app)
     assert column(connect, "trace") == [None, None]
 

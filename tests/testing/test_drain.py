@@ -32,7 +32,7 @@ def note(app: App) -> None:
     """Two commands that write down what they are told and may fail afterwards: an async one and a plain one."""
 
     @app.command(name="note")
-    async def _(text: str, ctx: Context, fails: bool = False) -> str:
+    async def _(ctx: Context, text: str, fails: bool = False) -> str:
         async with ctx.transaction() as conn:
             await conn.execute("insert into probe.effect (note) values (%s)", [text])
         if fails:
@@ -40,7 +40,7 @@ def note(app: App) -> None:
         return text
 
     @app.command(name="note_plainly")
-    def _(text: str, ctx: Context, fails: bool = False) -> str:
+    def _(ctx: Context, text: str, fails: bool = False) -> str:
         with ctx.transaction() as conn:
             note_in(conn, text)
         if fails:
@@ -53,7 +53,7 @@ def enqueue(engine: Engine, command: str, /, **payload: Any) -> int:
 
 
 def enqueue_python(app: App, engine: Engine, command: str, /, **payload: Any) -> int:
-    return app.sync.enqueue(app.commands.get(command), conn=engine.conn, payload=payload)
+    return app.commands.get(command).sync.using(conn=engine.conn).enqueue(**payload).id
 
 
 def test_handlers_of_both_kinds_run_in_one_tree(app: App, engine: Engine) -> None:
@@ -61,8 +61,8 @@ def test_handlers_of_both_kinds_run_in_one_tree(app: App, engine: Engine) -> Non
 
     @app.command
     async def both(ctx: Context) -> None:
-        ctx.spawn("note", text="python")
-        ctx.spawn("act", payload={"note": "sql"})
+        ctx.spawn("note", {"text": "python"})
+        ctx.spawn("act", {"note": "sql"})
 
     @both.join
     async def gather(children: list[Child]) -> list[str]:
@@ -77,7 +77,7 @@ def test_handlers_of_both_kinds_run_in_one_tree(app: App, engine: Engine) -> Non
 
 def test_a_python_child_of_a_sql_handler_runs_before_the_next_top_level_task(app: App, engine: Engine) -> None:
     @app.command
-    async def leaf(command: str, ctx: Context) -> None:
+    async def leaf(ctx: Context, command: str) -> None:
         async with ctx.transaction() as conn:
             await conn.execute("insert into probe.effect (note) values (%s)", [command])
 
@@ -161,8 +161,8 @@ def test_follow_ups_run_too(app: App, engine: Engine) -> None:
 
     @app.command
     async def chain(ctx: Context) -> None:
-        ctx.follow_up("act", payload={"note": "sql"})
-        ctx.follow_up("note", text="python")
+        ctx.follow_up("act", {"note": "sql"})
+        ctx.follow_up("note", {"text": "python"})
 
     enqueue_python(app, engine, "chain")
     assert drain(app, engine.conn) == {"completed": 3}
@@ -190,7 +190,7 @@ def test_what_a_handler_cancels_does_not_run(app: App, engine: Engine) -> None:
     note(app)
 
     @app.command(priority=1)
-    def think_better(task_id: int, ctx: Context) -> None:
+    def think_better(ctx: Context, task_id: int) -> None:
         with ctx.transaction() as conn:
             conn.execute("select worker.cancel(%s, 'changed my mind')", [task_id])
 
@@ -235,7 +235,7 @@ def test_rows_are_tuples_in_handlers_and_what_the_test_chose_outside(
     app: App, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @app.command
-    def look(ctx: Context) -> list[Any]:
+    def look(ctx: Context) -> list[tuple[int]]:
         with ctx.transaction() as conn:
             return list(conn.execute("select 1 as one").fetchall())
 
@@ -266,8 +266,8 @@ def test_asyncio_tests_drain_on_their_own_connection(app: App, committed: Engine
 
     async def work() -> dict[str, int]:
         async with await AsyncConnection.connect(db) as conn:
-            await app.enqueue(app.commands.get("note"), conn=conn, text="async")
-            await app.enqueue(app.commands.get("note_plainly"), conn=conn, text="plain")
+            await app.commands.get("note").using(conn=conn).enqueue(text="async")
+            await app.commands.get("note_plainly").using(conn=conn).enqueue(text="plain")
             await conn.execute("select worker.enqueue('act', '{\"note\": \"sql\"}')")
             counts = await drain_async(app, conn)
             rows = await (await conn.execute("select note from probe.effect order by note")).fetchall()

@@ -20,7 +20,7 @@ async def greet(name: str) -> str:
 
 
 def test_greet(catchment_tx):
-    task = app.sync.enqueue(greet, conn=catchment_tx, name="you")
+    task = greet.sync.using(conn=catchment_tx).enqueue(name="you").id
     assert drain(app, catchment_tx) == {"completed": 1}
 
 

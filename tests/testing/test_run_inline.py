@@ -59,7 +59,7 @@ def test_children_run_after_their_parent_and_the_join_gets_their_results(app: Ap
         return n * n
 
     @app.command
-    async def total(numbers: list[int], ctx: Context) -> None:
+    async def total(ctx: Context, numbers: list[int]) -> None:
         for n in numbers:
             ctx.spawn(square, n=n)
         order.append("total")
@@ -68,7 +68,7 @@ def test_children_run_after_their_parent_and_the_join_gets_their_results(app: Ap
     async def add(children: list[Child]) -> int:
         return sum(child.result for child in children)
 
-    run = run_inline(app, "total", numbers=[1, 2, 3])
+    run = run_inline(app, "total", {"numbers": [1, 2, 3]})
     assert run.result == 14
     assert [child.result for child in run.children] == [1, 4, 9]
     assert order == ["total", "square 1", "square 2", "square 3"]
@@ -84,7 +84,7 @@ def test_children_run_by_priority_and_then_in_order(app: App) -> None:
     @app.command
     async def tree(ctx: Context) -> None:
         ctx.spawn(leaf, n=1)
-        ctx.spawn(leaf, n=2, priority=5)
+        ctx.spawn(leaf.using(priority=5), n=2)
         ctx.spawn(leaf, n=3)
 
     run_inline(app, tree)
@@ -93,7 +93,7 @@ def test_children_run_by_priority_and_then_in_order(app: App) -> None:
 
 def test_a_sibling_joins_the_children_of_its_parent(app: App) -> None:
     @app.command
-    async def leaf(n: int, ctx: Context) -> None:
+    async def leaf(ctx: Context, n: int) -> None:
         if n:
             ctx.spawn_sibling(leaf, n=n - 1)
 
@@ -112,7 +112,7 @@ def test_a_parent_fails_when_a_child_did_and_the_others_still_run(app: App) -> N
 
     @app.command
     async def tree(ctx: Context) -> None:
-        ctx.spawn_many(leaf, [{"n": n} for n in range(3)])
+        ctx.spawn_many([leaf.item(n=n) for n in range(3)])
 
     run = run_inline(app, tree)
     assert [child.state for child in run.children] == ["completed", "failed", "completed"]
@@ -130,7 +130,7 @@ def test_a_scope_may_cancel_the_siblings_of_a_child_that_fails(app: App) -> None
     @app.command
     async def tree(ctx: Context) -> None:
         with ctx.scope(mode="serial", on_child_failure="cancel_siblings"):
-            ctx.spawn_many(leaf, [{"n": n} for n in range(3)])
+            ctx.spawn_many([leaf.item(n=n) for n in range(3)])
 
     assert [child.state for child in run_inline(app, tree).children] == ["completed", "failed", "cancelled"]
 
@@ -173,7 +173,7 @@ def test_follow_ups_run_after_the_whole_tree_and_can_be_followed(app: App) -> No
     ran: list[str] = []
 
     @app.command
-    async def note(text: str, ctx: Context) -> None:
+    async def note(ctx: Context, text: str) -> None:
         ran.append(text)
         if text == "after":
             ctx.follow_up(note, text="long after")
@@ -238,7 +238,7 @@ def test_a_payload_that_does_not_fit_is_refused(app: App) -> None:
 def test_a_command_of_somebody_else_is_refused_with_what_to_use(app: App) -> None:
     @app.command
     async def tree(ctx: Context) -> None:
-        ctx.spawn("sql_command", payload={})
+        ctx.spawn("sql_command", {})
 
     with pytest.raises(CommandNotRegistered, match="sql_command") as caught:
         run_inline(app, tree)

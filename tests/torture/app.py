@@ -186,7 +186,7 @@ async def fail_twice(ctx: Context, n: int) -> int:
 
 @app.command(on_failure="continue")
 async def tree(ctx: Context, n: int, width: int = 5) -> None:
-    ctx.spawn_many(work, [{"n": child, "seconds": 0.01} for child in range(width)])
+    ctx.spawn_many([work.item(n=child, seconds=0.01) for child in range(width)])
     ctx.follow_up(work, n=n)
 
 

@@ -92,7 +92,7 @@ def _torment(
         for _ in range(int(rate / 10) if waiting < MOST_WAITING else 0):
             command, payload, is_good = _draw(dice, len(given))
             lane = f"lane {dice.randint(1, 5)}" if is_good and dice.random() < 0.2 else None
-            given[client.sync.enqueue(command, **payload, lane=lane)] = command.name if is_good else ""
+            given[command.sync.using(app=client, lane=lane).enqueue(**payload).id] = command.name if is_good else ""
         time.sleep(0.1)  # the rate at which work comes
         if time.monotonic() > fault_at:
             dice.choice(faults)()

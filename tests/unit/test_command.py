@@ -11,7 +11,7 @@ import pytest
 
 import catchment
 from catchment import App, Child, Context, Limit
-from catchment.errors import CommandNotRegistered, DefinitionRefused, RequestRefused
+from catchment.errors import ArgumentsInvalid, CommandNotRegistered, DefinitionRefused, RequestRefused
 from catchment.task.command import Command
 from catchment.task.options import CommandOptions, Retry
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def make(fn: Callable[..., Any], **options: Any) -> Command[..., Any]:
-    return Command(fn, CommandOptions(**options))
+    return Command(fn, CommandOptions(**options), App("host=/nowhere"))
 
 
 async def send(to: str, body: str = "") -> int:
@@ -40,7 +40,7 @@ def test_calling_a_command_calls_its_function() -> None:
 
 def test_a_command_is_named_after_its_function_unless_told_otherwise() -> None:
     assert make(send).name == "send"
-    assert Command(send, CommandOptions(), name="mail.send").name == "mail.send"
+    assert Command(send, CommandOptions(), App("host=/nowhere"), name="mail.send").name == "mail.send"
 
 
 @pytest.mark.parametrize(("fn", "executor"), [(send, "async"), (charge, "thread")])
@@ -75,8 +75,8 @@ def test_an_executor_that_does_not_fit_the_function_is_refused(fn: Any, executor
         make(fn, executor=executor)
 
 
-def test_the_context_is_found_by_its_annotation_in_any_place() -> None:
-    def handler(a: int, where: catchment.Context, b: int = 2) -> None: ...
+def test_the_context_is_known_by_its_annotation() -> None:
+    def handler(where: catchment.Context, a: int, b: int = 2) -> None: ...
 
     command = make(handler)
     context = Context.local()
@@ -99,22 +99,52 @@ def test_an_annotation_that_cannot_be_resolved_is_refused() -> None:
         make(handler)
 
 
-def test_the_return_annotation_need_not_resolve() -> None:
+def test_a_return_annotation_that_cannot_be_resolved_is_refused() -> None:
     def handler() -> Missing: ...  # type: ignore[empty-body]
 
-    assert make(handler).payload.names == ()
+    with pytest.raises(DefinitionRefused, match=r"the annotation of return in .*handler cannot be resolved: 'Missing'"):
+        make(handler)
+
+
+def test_a_return_annotation_that_no_result_can_have_is_refused() -> None:
+    def handler() -> App: ...  # type: ignore[empty-body]
+
+    with pytest.raises(DefinitionRefused, match=r"the return annotation of .*handler is .*App.*cannot be read back"):
+        make(handler)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("lane", "priority", "at", "delay", "conn", "app", "payload", "command", "self", "cls", "children", "args"),
+        *("kwargs", "arguments", "_private", "__dunder", "model_config", "model_fields", "json", "validate", "timeout"),
+    ],
+)
+def test_no_name_of_a_parameter_is_reserved(name: str) -> None:
+    scope: dict[str, Any] = {"Context": Context}
+    exec(f"def take(ctx: Context, {name}: int, other: str = 'x') -> int: return {name}", scope)  # noqa: S102
+    command = make(scope["take"])
+    text = command.item(**{name: 7}).payload
+    context = Context.local()
+    assert command.fn(**command.bind(context, command.payload.load(text))) == 7
+    context.spawn(command, **{name: 7})
+    context.spawn(command.using(priority=1), 7)
+    with pytest.raises(ArgumentsInvalid, match="is missing"):
+        command.item()
 
 
 def positional_only(a: int, /) -> None: ...
 def any_positional(*args: int) -> None: ...
 def any_keyword(**kwargs: int) -> None: ...
-def option(priority: int) -> None: ...
-def whole(payload: int) -> None: ...
 def no_annotation(ctx) -> None: ...  # type: ignore[no-untyped-def]
-def family(children: list[int]) -> None: ...
-def method(self: int) -> None: ...
-def private(_a: int) -> None: ...
 def two(a: Context, b: Context) -> None: ...
+def late(a: int, where: Context) -> None: ...
+
+
+class Owner:
+    def method(self, a: int) -> None: ...
+
+
 def generator() -> Any:
     yield 1
 
@@ -125,12 +155,9 @@ def generator() -> Any:
         (positional_only, "parameter a of positional_only is positional-only"),
         (any_positional, "parameter args of any_positional takes any positional arguments"),
         (any_keyword, "parameter kwargs of any_keyword takes any keyword arguments"),
-        (option, "cannot take a payload parameter priority: priority is an option of enqueue"),
-        (whole, "payload is an option of enqueue"),
-        (no_annotation, "ctx is the context"),
-        (family, "children are given to the join"),
-        (method, "methods cannot be commands"),
-        (private, "private"),
+        (no_annotation, "parameter ctx of no_annotation has no annotation"),
+        (Owner.method, "Owner.method is a method, expected a function"),
+        (late, "takes its context where as parameter 2, expected as the first"),
         (two, "takes two contexts, a and b"),
         (generator, "is a generator"),
         (print, "is no function"),
@@ -171,7 +198,8 @@ def test_an_option_that_makes_no_sense_is_refused(options: dict[str, Any], reaso
         {"delay": timedelta(seconds=-1)},
         {"delay": timedelta.max},
         {"max_delay": timedelta.max},
-        {"max_delay": 60},
+        {"max_delay": -60},
+        {"delay": "1"},
         {"factor": 0.5},
         {"factor": 1e300},
         {"factor": float("inf")},
@@ -272,7 +300,21 @@ def test_an_app_says_which_commands_it_has() -> None:
     app.command(send)
     with pytest.raises(CommandNotRegistered) as caught:
         app.commands.get("sent")
+    assert caught.value.hint == "Did you mean send?"
+    with pytest.raises(CommandNotRegistered) as caught:
+        app.commands.get("charge")
     assert caught.value.hint == "It has: send."
+
+
+def test_a_retry_without_a_second_attempt_is_refused() -> None:
+    with pytest.raises(DefinitionRefused, match="retry= is given and max_attempts is 1") as caught:
+        App().command(retry=Retry())
+    assert caught.value.hint == "retry= needs max_attempts of 2 or more."
+
+
+def test_the_times_of_a_retry_and_a_limit_can_be_given_in_seconds() -> None:
+    assert Retry(delay=0.5, max_delay=9) == Retry(delay=timedelta(seconds=0.5), max_delay=timedelta(seconds=9))
+    assert Limit(rate=1, per=60).per == timedelta(minutes=1)
 
 
 def test_a_timeout_can_be_given_in_seconds() -> None:

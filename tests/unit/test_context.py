@@ -55,29 +55,55 @@ def test_a_spawn_is_recorded_with_its_whole_payload() -> None:
 def test_a_spawn_takes_priority_and_time() -> None:
     context = Context.local()
     at = datetime(2030, 1, 1, tzinfo=UTC)
-    context.spawn(send, to="a", priority=5, at=at)
+    context.spawn(send.using(priority=5, at=at), to="a")
     assert spawns(context)[0]["priority"] == 5
     assert datetime.fromisoformat(spawns(context)[0]["scheduled_at"]) == at
 
 
 def test_a_delay_counts_from_now() -> None:
     context = Context.local()
-    context.spawn(send, to="a", delay=60)
+    context.spawn(send.using(delay=60), to="a")
     due = datetime.fromisoformat(spawns(context)[0]["scheduled_at"])
     assert timedelta(seconds=50) < due - datetime.now(UTC) <= timedelta(seconds=60)
 
 
-def test_a_payload_can_be_given_as_a_whole() -> None:
+def test_arguments_can_be_given_by_their_places() -> None:
     context = Context.local()
-    context.spawn(send, payload={"to": "a"})
-    assert spawns(context)[0]["payload"]["to"] == "a"
-    with pytest.raises(RequestRefused, match="as a whole and to besides"):
-        context.spawn(send, payload={}, to="a")
+    context.spawn(send, "a", body="b")
+    assert spawns(context)[0]["payload"] == {"to": "a", "body": "b"}
+    with pytest.raises(ArgumentsInvalid, match="to of send is given twice"):
+        context.spawn(send, "a", to="b")
+    with pytest.raises(ArgumentsInvalid, match="send takes 2 positional arguments, and 3 were given"):
+        context.spawn(send, "a", "b", "c")
+
+
+def test_options_among_the_arguments_are_refused_with_where_they_belong() -> None:
+    context = Context.local()
+    with pytest.raises(ArgumentsInvalid, match="lane is not a parameter") as caught:
+        context.follow_up(send, to="a", lane="x")
+    assert ".using(lane=…)" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("options", [{"lane": "x"}, {"conn": object()}])
+def test_a_child_has_neither_a_lane_nor_a_connection(options: dict[str, Any]) -> None:
+    (name,) = options
+    with pytest.raises(RequestRefused, match=f"{name} is"):
+        Context.local().spawn(send.using(**options), to="a")
+
+
+def test_items_of_several_commands_are_spawned_together() -> None:
+    context = Context.local()
+    context.spawn_many([send.item(to="a"), send.using(priority=1).item(to="b")])
+    assert [spawn.get("priority") for spawn in spawns(context)] == [None, 1]
+    with pytest.raises(RequestRefused, match=r"an item is \{'to': 'a'\}, expected what command.item"):
+        context.spawn_many([{"to": "a"}])  # type: ignore[list-item]
+    with pytest.raises(RequestRefused, match="spawn_many is given send, expected items of it"):
+        context.spawn_many(send)  # type: ignore[call-overload]
 
 
 def test_a_command_given_by_name_takes_any_payload() -> None:
     context = Context.local()
-    context.spawn('odd "name"', note="x")
+    context.spawn('odd "name"', {"note": "x"})
     assert spawns(context) == [{"command": 'odd "name"', "payload": {"note": "x"}}]
 
 
@@ -86,13 +112,13 @@ def test_an_invalid_payload_is_refused_at_the_call() -> None:
     with pytest.raises(ArgumentsInvalid, match="to is missing"):
         context.spawn(send)
     with pytest.raises(ArgumentsInvalid):
-        context.spawn_many(send, [{"to": "a"}, {"to": 1}])
+        context.spawn_many([send.item(to="a"), send.item(to=1)])
     assert context.recorded is None or context.recorded.spawns_json() == ()
 
 
 def test_many_are_recorded_in_order() -> None:
     context = Context.local()
-    context.spawn_many(send, ({"to": str(n)} for n in range(3)), priority=7)
+    context.spawn_many(send.using(priority=7).item(to=str(n)) for n in range(3))
     assert [s["payload"]["to"] for s in spawns(context)] == ["0", "1", "2"]
     assert {s["priority"] for s in spawns(context)} == {7}
 
@@ -167,7 +193,7 @@ def test_a_task_without_parent_has_no_siblings() -> None:
 
 def test_a_follow_up_is_recorded_with_its_lane() -> None:
     context = Context.local()
-    context.follow_up(send, to="a", lane='w "1"', priority=3)
+    context.follow_up(send.using(lane='w "1"', priority=3), to="a")
     payload = {"to": "a", "body": ""}
     assert follow_ups(context) == [{"command": "send", "payload": payload, "priority": 3, "lane": 'w "1"'}]
 
@@ -179,7 +205,7 @@ def test_a_join_follows_up_and_does_not_spawn() -> None:
         with pytest.raises(ScopeClosed, match="cannot spawn send"):
             spawn(send, to="a")
     with pytest.raises(ScopeClosed):
-        context.spawn_many(send, [])
+        context.spawn_many([])
 
 
 def test_figures_are_kept_and_the_newer_value_wins() -> None:

@@ -39,7 +39,7 @@ def test_the_place_of_an_error_is_outside_catchment() -> None:
     def handler(n: int) -> None: ...
 
     with pytest.raises(ArgumentsInvalid) as raised:
-        Command(handler, CommandOptions()).payload.load("{}")
+        Command(handler, CommandOptions(), App("host=/nowhere")).payload.load("{}")
     assert __file__ in describe_error(raised.value)["where"]
 
 
@@ -51,7 +51,7 @@ def test_some_errors_end_the_retries(error: Exception) -> None:
 def test_a_handler_that_cannot_be_called_is_not_retried() -> None:
     def handler() -> None: ...
 
-    command = Command(handler, CommandOptions())
+    command = Command(handler, CommandOptions(), App("host=/nowhere"))
     with pytest.raises(TypeError) as raised:
         command(1)  # type: ignore[call-arg]
     # The frame of this test stands for the worker's own, which is inside the package.

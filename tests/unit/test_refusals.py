@@ -59,7 +59,6 @@ NO_NAME = [*NO_TEXT, "", "n" * 201]
 NO_COUNT = [*OBJECTS, *BAD_TEXTS, "5", 0, -1, 2.5, NAN, INF, HUGE, 2**31, True]
 NO_INTEGER = [*OBJECTS, *BAD_TEXTS, "5", 2.5, NAN, INF, HUGE, 2**31, -(2**31) - 1, True]
 NO_DURATION = [*OBJECTS, *BAD_TEXTS, "5", -1, NAN, INF, -INF, HUGE, 2**63, True, dt.timedelta.max, dt.timedelta(-1)]
-NO_TIMEDELTA = [*NO_DURATION, 5, 2.5]
 NO_CHOICE = [*NO_TEXT, "", "other"]
 NO_NAMES = [*OBJECTS, *NUMBERS, ["x", 1], {"x": 1}]
 NO_TIME = [*OBJECTS, *NUMBERS, "tomorrow", dt.datetime(2026, 1, 1)]
@@ -92,6 +91,11 @@ def command(**options: Any) -> Any:
 
 def context() -> Context:
     return Context.local(parent_id=1)
+
+
+def by_name(verb: Callable[[], Callable[..., Any]], default: Any = None) -> Callable[..., Any]:
+    """A verb that takes the name of a command, its arguments and options."""
+    return lambda **given: verb()("x", given.pop("arguments", default), **given)
 
 
 def options(make: Callable[..., Any], **bad: list[Any]) -> Iterator[tuple[str, Callable[[Any], Any], list[Any]]]:
@@ -151,9 +155,9 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
     ),
     "Retry": options(
         Retry,
-        delay=[*NO_TIMEDELTA, None],
+        delay=[*NO_DURATION, None],
         factor=[*OBJECTS, "2", 0.5, NAN, INF, HUGE, True, None],
-        max_delay=[*NO_TIMEDELTA, None],
+        max_delay=[*NO_DURATION, None],
         jitter=[*OBJECTS, "1", -1, 2, NAN, INF, HUGE, True, None],
     ),
     "Limit": options(
@@ -161,7 +165,7 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
         key=[*NO_NAMES, None],
         max_running=NO_COUNT,
         rate=NO_COUNT,
-        per=[*NO_TIMEDELTA, dt.timedelta(), None],
+        per=[*NO_DURATION, dt.timedelta(), None],
     ),
     "RetryLater": options(
         lambda **given: RetryLater(**{"delay": 1, **given}),
@@ -180,37 +184,48 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
     "Context.scope": options(
         lambda **given: context().scope(**given), mode=[*NO_CHOICE, None], on_child_failure=[*NO_CHOICE, None]
     ),
-    "Context.spawn": options(lambda **given: context().spawn("x", **given), **WHEN, payload=NO_PAYLOAD),
-    "Context.spawn_sibling": options(lambda **given: context().spawn_sibling("x", **given), **WHEN, payload=NO_PAYLOAD),
+    "Context.spawn": options(by_name(lambda: context().spawn), **WHEN, arguments=NO_PAYLOAD),
+    "Context.spawn_sibling": options(by_name(lambda: context().spawn_sibling), **WHEN, arguments=NO_PAYLOAD),
     "Context.follow_up": options(
-        lambda **given: context().follow_up("x", **given), **WHEN, payload=NO_PAYLOAD, lane=[*NO_TEXT, ""]
+        by_name(lambda: context().follow_up), **WHEN, arguments=NO_PAYLOAD, lane=[*NO_TEXT, ""]
     ),
     "Context.snooze": options(context().snooze, delay=[*NO_DURATION, None]),
     "Context.sleep_until": options(
         context().sleep_until, when=[*NO_TIME, None, dt.datetime.max, dt.datetime(2200, 1, 1, tzinfo=dt.UTC)]
     ),
     "Context.spawn_many": options(
-        lambda **given: context().spawn_many("x", **{"payloads": [{}], **given}),
-        payloads=[*NO_PAYLOADS, [5], ["x"], [None]],
+        by_name(lambda: context().spawn_many, [{}]),
+        arguments=[*NO_PAYLOADS, [5], ["x"], [None]],
         priority=NO_INTEGER,
     ),
     "Context: a command": iter(
         [("command", getattr(context(), verb), NO_COMMAND) for verb in ("spawn", "spawn_sibling", "follow_up")]
-        + [("command", lambda command: context().spawn_many(command, [{}]), NO_COMMAND)]
+        + [("command", lambda command: context().spawn_many(command, [{}]), [*BAD_TEXTS, ""])]
     ),
     "SyncClient.enqueue": options(
-        lambda **given: an_app().sync.enqueue("x", **given),
+        by_name(lambda: an_app().sync.enqueue),
         **WHEN,
         lane=[*NO_TEXT, "", "w" * 501],
-        payload=NO_PAYLOAD,
+        arguments=NO_PAYLOAD,
         conn=[*NO_CONNECTION, None],
     ),
     "SyncClient.enqueue_many": options(
-        lambda **given: an_app().sync.enqueue_many("x", **{"payloads": [{}], **given}),
+        by_name(lambda: an_app().sync.enqueue_many, [{}]),
         **WHEN,
-        payloads=NO_PAYLOADS,
+        arguments=NO_PAYLOADS,
         lane=[*BAD_TEXTS, "", b"x", 5, 2.5, {"x": 1}, object(), Stubborn()],
         conn=[*NO_CONNECTION, None],
+        batch_size=[*NO_COUNT, None],
+    ),
+    "SyncRequest.using": options(
+        lambda **given: command().sync.using(**given).enqueue(x=1),
+        **WHEN,
+        lane=[*NO_TEXT, "", "w" * 501],
+        conn=[*NO_CONNECTION, None],
+    ),
+    "Command.enqueue_many": options(
+        lambda **given: command().sync.enqueue_many(**{"items": [], **given}),
+        items=NO_PAYLOADS,
         batch_size=[*NO_COUNT, None],
     ),
     "SyncClient: a command": iter(
@@ -219,11 +234,9 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
             ("command", lambda command: an_app().sync.enqueue_many(command, [{}]), NO_COMMAND),
         ]
     ),
-    "SyncClient: an id": iter(
-        [("id", getattr(an_app().sync, verb), NO_ID) for verb in ("result", "cancel", "retry", "task")]
-    ),
-    "SyncClient.result": options(lambda timeout: an_app().sync.result(1, timeout=timeout), timeout=NO_DURATION),
-    "SyncClient.cancel": options(lambda reason: an_app().sync.cancel(1, reason), reason=NO_TEXT),
+    "SyncClient: an id": iter([("id", an_app().sync.task, NO_ID), ("id", command().task, NO_ID)]),
+    "SyncTask.result": options(lambda timeout: an_app().sync.task(1).result(timeout=timeout), timeout=NO_DURATION),
+    "SyncTask.cancel": options(lambda reason: an_app().sync.task(1).cancel(reason), reason=NO_TEXT),
     "connect": options(
         lambda **given: catchment.connect(**{"dsn": "host=/nowhere", **given}),
         dsn=[*NO_TEXT, "nonsense"],
@@ -255,19 +268,19 @@ def test_a_value_that_cannot_be_meant_is_refused(
         with pytest.raises((RequestRefused, DefinitionRefused)) as caught:
             give(value)
         said = str(caught.value)
-        assert name in said or "payload" in said, kind
+        assert name in said or "item" in said, kind
 
 
 # Taken by their truth, or given to others as they are.
 FREE = {
     *("fn", "is_join", "is_async", "port", "arguments", "reason", "self", "task_id", "command"),
-    *("collector", "payloads", "name", "on_step"),
+    *("collector", "items", "args", "kwargs", "name", "on_step"),
 }
 
 
 def test_the_table_has_every_argument() -> None:
     tested = {(place.partition("(")[0], name) for place, name, _, _ in CASES}
-    for owner, members in {App: ["command", "queue"], SyncClient: ["enqueue", "enqueue_many", "result"]}.items():
+    for owner, members in {App: ["command", "queue"], SyncClient: ["enqueue", "enqueue_many"]}.items():
         for member in members:
             _all_tested(f"{owner.__name__}.{member}", getattr(owner, member), tested)
     for member in ("local", "scope", "spawn", "spawn_sibling", "follow_up", "spawn_many", "snooze", "sleep_until"):

@@ -254,7 +254,7 @@ async def add_up(ctx: Context, key: str, children: list[Child]) -> int:
 @app.command
 def plain_parent(ctx: Context, key: str, values: list[int]) -> None:
     """A plain function with a plain join."""
-    ctx.spawn_many(step, [{"key": key, "seq": value} for value in values])
+    ctx.spawn_many([step.item(key=key, seq=value) for value in values])
 
 
 @plain_parent.join
@@ -289,7 +289,7 @@ async def tell_often(ctx: Context, key: str) -> None:
 @app.command
 async def spawn_lots(ctx: Context, count: int, filler: str = "") -> None:
     """Spawn more children than one statement takes."""
-    ctx.spawn_many(idle_child, [{"n": n, "filler": filler} for n in range(count)])
+    ctx.spawn_many([idle_child.item(n=n, filler=filler) for n in range(count)])
 
 
 @spawn_lots.join
@@ -300,7 +300,7 @@ async def count_lots(children: list[Child]) -> int:
 @app.command
 async def hold_tree(ctx: Context, count: int) -> None:
     """Spawn children that wait for the gate."""
-    ctx.spawn_many(hold, [{"seq": n} for n in range(count)])
+    ctx.spawn_many([hold.item(seq=n) for n in range(count)])
 
 
 @hold_tree.join

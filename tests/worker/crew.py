@@ -83,15 +83,21 @@ class Crew:
         return worker.wait(timeout=60)
 
     def enqueue(self, command: Any, **options: Any) -> int:
-        return self.client.sync.enqueue(command, **options)
+        """Make a task. The options of ``using`` are told from arguments by their names."""
+        using = {name: options.pop(name) for name in ("lane", "priority", "at", "delay", "conn") if name in options}
+        if isinstance(command, str):
+            return self.client.sync.enqueue(command, options, **using).id
+        return command.sync.using(app=self.client, **using).enqueue(**options).id
 
     def enqueue_many(self, command: Any, payloads: Sequence[dict[str, Any]], *, by_key: bool = True) -> list[int]:
         """Make tasks; those of one key are one lane."""
         lane = (lambda payload: payload["key"]) if by_key else None
-        return list(self.client.sync.enqueue_many(command, payloads, lane=lane))
+        return [
+            task.id for task in self.client.sync.enqueue_many(getattr(command, "name", command), payloads, lane=lane)
+        ]
 
     def result(self, task_id: int, timeout: float = 60) -> Any:
-        return self.client.sync.result(task_id, timeout=timeout)
+        return self.client.sync.task(task_id).result(timeout=timeout)
 
     def settled(self) -> int:
         return self.engine.value("select count(*) from worker.outcome")

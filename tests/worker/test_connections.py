@@ -76,7 +76,7 @@ def test_an_idle_connection_cut_off_is_made_again(crew: Crew, part: str) -> None
     wait_until(lambda: (crew.engine.task(telling)["progress"] or {}).get("done") == 1)
     held = crew.enqueue(hold, key="held", gate="never")
     wait_until(lambda: len(crew.records.spans("held")) == 1)
-    crew.client.sync.cancel(held)
+    crew.client.sync.task(held).cancel()
     wait_until(lambda: crew.engine.state(held) == "cancelled")
     crew.records.open_gate("told")
     crew.result(telling)

@@ -111,14 +111,14 @@ def test_a_cancelled_process_is_killed(staffed: Crew) -> None:
     staffed.engine.conn.execute("update worker.command_registry set timeout = null where command = 'spin'")
     task = staffed.enqueue(spin, key="spin on")
     wait_until(lambda: len(staffed.records.spans("spin on")) == 1)
-    staffed.client.sync.cancel(task)
+    staffed.client.sync.task(task).cancel()
     with pytest.raises(TaskCancelled):
         staffed.result(task)
     wait_until(lambda: not is_alive(staffed.records.spans("spin on")[0].pid))
 
 
 def test_an_async_handler_past_its_time_limit_fails(staffed: Crew) -> None:
-    failure = _failure(staffed, "end_badly", payload={"how": "hang"})
+    failure = _failure(staffed, "end_badly", how="hang")
     assert failure.kind == "TimeoutError"
     assert "timed out" in failure.message
 
@@ -138,7 +138,7 @@ def test_a_plain_function_past_its_time_limit_fails_and_is_left_behind(staffed: 
 def test_a_cancelled_async_handler_stops_where_it_waits(staffed: Crew) -> None:
     task = staffed.enqueue(hold, key="cancel", gate="never")
     wait_until(lambda: len(staffed.records.spans("cancel")) == 1)
-    assert staffed.client.sync.cancel(task, "not needed") == "cancelling"
+    assert staffed.client.sync.task(task).cancel("not needed") == "cancelling"
     with pytest.raises(TaskCancelled, match="not needed"):
         staffed.result(task)
     assert staffed.records.spans("cancel")[0].end < float("inf")
@@ -147,7 +147,7 @@ def test_a_cancelled_async_handler_stops_where_it_waits(staffed: Crew) -> None:
 def test_a_cancelled_plain_function_is_told_and_waited_for(staffed: Crew) -> None:
     task = staffed.enqueue(patient, key="patient")
     wait_until(lambda: len(staffed.records.spans("patient")) == 1)
-    staffed.client.sync.cancel(task)
+    staffed.client.sync.task(task).cancel()
     with pytest.raises(TaskCancelled):
         staffed.result(task)
     assert staffed.records.spans("patient")[0].end < float("inf")
@@ -156,14 +156,14 @@ def test_a_cancelled_plain_function_is_told_and_waited_for(staffed: Crew) -> Non
 def test_a_cancelled_plain_function_that_finishes_all_the_same_has_a_result(staffed: Crew) -> None:
     task = staffed.enqueue(patient, key="finishing", heeds=False)
     wait_until(lambda: len(staffed.records.spans("finishing")) == 1)
-    staffed.client.sync.cancel(task)
+    staffed.client.sync.task(task).cancel()
     assert staffed.result(task) == "finished"
 
 
 def test_a_handler_that_refuses_to_be_cancelled_harms_no_other(staffed: Crew) -> None:
     task = staffed.enqueue(swallow, key="swallow")
     wait_until(lambda: len(staffed.records.spans("swallow")) == 1)
-    staffed.client.sync.cancel(task)
+    staffed.client.sync.task(task).cancel()
     assert staffed.result(task) == "finished all the same"
     for _ in range(5):
         assert _failure(staffed, group).kind == "ExceptionGroup"
@@ -182,7 +182,7 @@ def test_a_handler_cannot_stop_its_worker_by_what_it_raises(staffed: Crew, comma
 
 def test_a_payload_that_no_longer_fits_fails_that_task_only(staffed: Crew) -> None:
     before = staffed.enqueue(step, key="fit", seq=1)
-    misfit = staffed.enqueue("step", key="fit", seq="many")
+    misfit = staffed.engine.value("""select worker.enqueue('step', '{"key": "fit", "seq": "many"}')""")
     after = staffed.enqueue(step, key="fit", seq=2)
     assert [staffed.result(task) for task in (before, after)] == [1, 2]
     with pytest.raises(TaskFailed, match="seq") as caught:

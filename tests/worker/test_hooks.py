@@ -63,7 +63,7 @@ def _is_done(crew: Crew) -> bool:
 
 def test_hooks_run_around_a_python_task_and_survive_registration(hooked: Crew) -> None:
     hooked.hire()
-    hooked.client.sync.enqueue(step, key="a", seq=1)
+    hooked.enqueue(step, key="a", seq=1)
     wait_until(lambda: _is_done(hooked))
     assert _hooks(hooked) == ["before", "after"]
     assert _warnings(hooked) == []
@@ -96,7 +96,7 @@ def test_the_before_hook_commits_with_the_claim(hooked: Crew, is_known: bool) ->
 
 def test_before_runs_at_each_attempt_and_after_once(hooked: Crew) -> None:
     hooked.hire()
-    hooked.client.sync.enqueue("flaky", failures=2)
+    hooked.client.sync.enqueue("flaky", {"failures": 2})
     wait_until(lambda: _is_done(hooked))
     assert _hooks(hooked) == ["before", "before", "before", "after"]
 
@@ -104,7 +104,7 @@ def test_before_runs_at_each_attempt_and_after_once(hooked: Crew) -> None:
 def test_each_task_of_a_lane_has_its_hooks(hooked: Crew) -> None:
     hooked.hire()
     for seq in range(6):
-        hooked.client.sync.enqueue(step, key="a", seq=seq, lane="a")
+        hooked.enqueue(step, key="a", seq=seq, lane="a")
     wait_until(lambda: _is_done(hooked))
     for seq in range(6):
         assert sorted(_hooks(hooked, seq)) == ["after", "before"]
@@ -164,15 +164,15 @@ def test_what_a_hook_sets_ends_with_it(crew: Crew, hook: str) -> None:
 @pytest.mark.parametrize("hook", ["before", "after"])
 def test_a_hook_that_raises_is_a_recorded_warning(hooked: Crew, hook: str) -> None:
     hooked.hire()
-    task = hooked.client.sync.enqueue(step, key=f"raise {hook}")
+    task = hooked.enqueue(step, key=f"raise {hook}")
     wait_until(lambda: _is_done(hooked))
     assert hooked.engine.state(task) == "completed"
     assert _warnings(hooked) == [(hook, "bad hook")]
 
 
 def test_the_after_hook_of_a_task_cancelled_unstarted_runs(hooked: Crew) -> None:
-    task = hooked.client.sync.enqueue(step, key="a")
-    hooked.client.sync.cancel(task)
+    task = hooked.enqueue(step, key="a")
+    hooked.client.sync.task(task).cancel()
     hooked.hire()
     wait_until(lambda: _is_done(hooked))
     assert hooked.engine.state(task) == "cancelled"
@@ -180,8 +180,8 @@ def test_the_after_hook_of_a_task_cancelled_unstarted_runs(hooked: Crew) -> None
 
 
 def test_an_after_hook_of_a_command_that_has_none_any_more_is_dropped(hooked: Crew) -> None:
-    task = hooked.client.sync.enqueue(step, key="a")
-    hooked.client.sync.cancel(task)
+    task = hooked.enqueue(step, key="a")
+    hooked.client.sync.task(task).cancel()
     hooked.engine.conn.execute("update worker.command_registry set before_procedure = null, after_procedure = null")
     hooked.hire()
     wait_until(lambda: _is_done(hooked))
@@ -190,8 +190,8 @@ def test_an_after_hook_of_a_command_that_has_none_any_more_is_dropped(hooked: Cr
 
 def test_a_hanging_before_hook_is_cut_off_and_its_task_runs(hooked: Crew) -> None:
     hooked.hire()
-    task = hooked.client.sync.enqueue(step, key="hang before")
-    other = hooked.client.sync.enqueue(step, key="a")
+    task = hooked.enqueue(step, key="hang before")
+    other = hooked.enqueue(step, key="a")
     wait_until(lambda: _is_done(hooked), seconds=60)
     assert {hooked.engine.state(t) for t in (task, other)} == {"completed"}
     ((source, message),) = _warnings(hooked)
@@ -201,7 +201,7 @@ def test_a_hanging_before_hook_is_cut_off_and_its_task_runs(hooked: Crew) -> Non
 
 def test_a_hanging_after_hook_holds_nothing_up_and_is_cut_off(hooked: Crew) -> None:
     hooked.hire(hook_limit_seconds=8)
-    hooked.client.sync.enqueue(step, key="hang after")
+    hooked.enqueue(step, key="hang after")
     wait_until(lambda: _is_under_way(hooked))
     # Meanwhile claims and upkeep go on.
     later = hooked.engine.value(
@@ -228,7 +228,7 @@ def test_an_after_hook_that_its_worker_did_not_finish_runs_again(hooked: Crew, d
     with psycopg.connect(db) as holder:
         holder.execute("select pg_advisory_xact_lock(7)")
         (first,) = hooked.hire()
-        task = hooked.client.sync.enqueue(step, key="wait after")
+        task = hooked.enqueue(step, key="wait after")
         wait_until(lambda: _is_under_way(hooked))
         first.send_signal(number)
         assert first.wait(timeout=60) == (0 if number == signal.SIGTERM else -number)
@@ -257,7 +257,7 @@ def test_hooks_run_with_the_rights_of_the_worker(hooked: Crew, db: str, login: s
         dsn=make_conninfo(db, user=login),
         settings={probe.FOLDER: str(hooked.records.folder)},
     )
-    hooked.client.sync.enqueue(step, key="a")
+    hooked.enqueue(step, key="a")
     wait_until(lambda: _is_done(hooked) and len(_hooks(hooked)) == 2)
     assert hooked.engine.conn.execute("select distinct who from probe.hook").fetchall() == [(login,)]
     worker.send_signal(signal.SIGTERM)
@@ -265,7 +265,7 @@ def test_hooks_run_with_the_rights_of_the_worker(hooked: Crew, db: str, login: s
 
 
 def test_a_worker_that_stops_when_idle_runs_the_hooks_first(hooked: Crew) -> None:
-    hooked.client.sync.enqueue(step, key="a")
+    hooked.enqueue(step, key="a")
     settings = {probe.FOLDER: str(hooked.records.folder)}
     worker = hooked.launch("--app", "tests.worker.app:app", "--stop-when-idle", settings=settings)
     assert worker.wait(timeout=60) == 0

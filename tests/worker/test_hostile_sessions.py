@@ -150,8 +150,8 @@ def test_a_worker_runs_limits_and_repeats_tasks(
     slow = crew.enqueue(end_badly, how="hang")
     marked = crew.enqueue(mark, key=TEXT, seq=0)
     told = engine.value("select worker.enqueue('today', %s)", json.dumps({"note": TEXT}))
-    assert crew.client.sync.result(done, timeout=60) == 7
-    assert crew.client.sync.result(marked, timeout=60) is True
+    assert crew.client.sync.task(done).result(timeout=60) == 7
+    assert crew.client.sync.task(marked).result(timeout=60) is True
     wait_until(lambda: engine.state(told) == "completed")
     assert engine.task(told)["info"] == {"zone": "Asia/Kathmandu", "note": TEXT}
     wait_until(lambda: engine.state(slow) == "failed")

@@ -50,7 +50,7 @@ def _use_every_part(crew: Crew, note: str) -> None:
     wait_until(lambda: (crew.engine.task(telling)["progress"] or {}).get("done") == 1)
     held = crew.enqueue(hold, key=note, gate="never")
     wait_until(lambda: len(crew.records.spans(note)) > 0)
-    crew.client.sync.cancel(held)
+    crew.client.sync.task(held).cancel()
     wait_until(lambda: crew.engine.state(held) == "cancelled")
     crew.records.open_gate(note)
     crew.result(telling)

@@ -54,7 +54,7 @@ def test_a_handler_that_swallows_its_cancellation_is_left_behind(crew: Crew) -> 
     crew.engine.conn.execute("update worker.command_registry set timeout = null where command = 'stubborn'")
     task = crew.enqueue(stubborn, key="a")
     wait_until(lambda: len(crew.records.spans("a")) == 1)
-    crew.client.sync.cancel(task, "not needed")
+    crew.client.sync.task(task).cancel("not needed")
     with pytest.raises(TaskCancelled, match="not needed"):
         crew.result(task)
     assert crew.result(crew.enqueue(nap)) == "rested"

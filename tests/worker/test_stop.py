@@ -76,7 +76,7 @@ def test_a_cancelled_plain_function_that_does_not_end_does_not_keep_the_process(
     (worker,) = crew.hire(shutdown_grace_seconds=0.3)
     task = crew.enqueue(plain, key="a", seconds=60)
     wait_until(lambda: len(crew.records.spans("a")) == 1)
-    crew.client.sync.cancel(task)
+    crew.client.sync.task(task).cancel()
     assert crew.stop(worker) == 0
     assert crew.engine.state(task) in ("cancelled", "pending")
 

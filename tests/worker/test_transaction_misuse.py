@@ -163,7 +163,7 @@ def test_cancelled_tasks_that_wait_for_a_place_give_it_back(crew: Crew, kind: st
     waiting.append(crew.enqueue("good", note="never"))
     wait_until(lambda: crew.states().get("processing", 0) == PLACES + len(waiting))
     for task in waiting:
-        crew.client.sync.cancel(task)
+        crew.client.sync.task(task).cancel()
     wait_until(lambda: crew.engine.state(waiting[-1]) == "cancelled")  # then the worker knows of the others
     crew.records.open_gate("hold")
     assert [crew.result(task) for task in holding] == ["written"] * PLACES
@@ -183,7 +183,7 @@ def test_a_server_in_trouble_puts_a_task_off_and_counts_nothing(
     wait_until(lambda: _is_put_off(crew, task))
     assert crew.engine.value("select count(*) from worker.attempt where task_id = %s", task) == 0
     crew.engine.conn.execute("delete from probe.fault")
-    crew.client.sync.cancel(task)
+    crew.client.sync.task(task).cancel()
 
 
 def test_a_task_that_was_put_off_completes_when_the_server_is_well(staffed_misuse: Crew) -> None:
@@ -202,7 +202,7 @@ def test_a_task_that_is_put_off_is_logged_with_the_reason(staffed_misuse: Crew) 
     task = crew.enqueue("write_or", then="swallow")
     wait_until(lambda: [e for e in crew.logged("task.put_off") if e["id"] == task])
     crew.engine.conn.execute("delete from probe.fault")
-    crew.client.sync.cancel(task)
+    crew.client.sync.task(task).cancel()
     event = next(e for e in crew.logged("task.put_off") if e["id"] == task)
     assert (event["level"], event["command"]) == ("warning", "write_or")
     assert "in trouble" in event["reason"]

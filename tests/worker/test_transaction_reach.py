@@ -164,5 +164,5 @@ def test_a_cancelled_task_stops_waiting_for_a_connection(crew: Crew, server: str
         tasks: list[Any] = [crew.enqueue(command, note="wait") for command in ("write", "write_plainly")]
         wait_until(lambda: crew.states().get("processing", 0) == 2)
         for task in tasks:
-            crew.client.sync.cancel(task)
+            crew.client.sync.task(task).cancel()
         wait_until(lambda: [crew.engine.state(task) for task in tasks] == ["cancelled"] * 2)

@@ -103,7 +103,7 @@ def test_an_attempt_that_fails_leaves_no_children(staffed: Crew) -> None:
 def test_cancelling_a_parent_stops_its_running_children(staffed: Crew) -> None:
     root = staffed.enqueue(parent, key="stop", count=3, seconds=3600)
     wait_until(lambda: len(staffed.records.spans("stop child")) == 3)
-    staffed.client.sync.cancel(root)
+    staffed.client.sync.task(root).cancel()
     _wait_all_settled(staffed, root)
     assert staffed.engine.state(root) == "cancelled"
     assert all(child.end < float("inf") for child in staffed.records.spans("stop child"))

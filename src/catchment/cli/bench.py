@@ -26,6 +26,7 @@ from catchment.model.check import LARGEST_INTEGER
 from catchment.store import bench as bench_store
 from catchment.store.connect import DSN_VARIABLE, connect, find_dsn
 from catchment.store.migrate import migrate
+from catchment.task.handle import SyncTask
 
 SINGLES = 500
 PICKUPS = 100
@@ -52,11 +53,12 @@ def _enqueue(client: App, tasks: int) -> Generator[dict[str, Any]]:
     with errors.status("enqueuing"):
         client.sync.register()
         began = time.monotonic()
+        no_op = bench_no_op.sync.using(app=client)
         for number in range(SINGLES):
-            client.sync.enqueue(bench_no_op, number=number)
+            no_op.enqueue(number=number)
         yield _row("enqueue, one call each", SINGLES / (time.monotonic() - began), "tasks/s")
         began = time.monotonic()
-        client.sync.enqueue_many(bench_no_op, ({"number": number} for number in range(tasks)))
+        no_op.enqueue_many(bench_no_op.item(number=number) for number in range(tasks))
         yield _row("enqueue, many at a time", tasks / (time.monotonic() - began), "tasks/s")
 
 
@@ -72,12 +74,12 @@ def _drain(conn: Connection[Any], where: str, tasks: int, processes: int) -> Gen
 def _pick_up(conn: Connection[Any], client: App, where: str) -> Generator[dict[str, Any]]:
     with errors.status("waking an idle worker"), _workers(where, 1):
         _wait(lambda: bench_store.is_asleep(conn, QUEUE))
-        made: list[int] = []
+        made: list[SyncTask[None]] = []
         for number in range(PICKUPS):
-            made.append(client.sync.enqueue(bench_no_op, number=number))
+            made.append(bench_no_op.sync.using(app=client).enqueue(number=number))
             time.sleep(0.02)
-        client.sync.result(made[-1], timeout=PATIENCE)
-        delays = bench_store.pickup_ms(conn, made)
+        made[-1].result(timeout=PATIENCE)
+        delays = bench_store.pickup_ms(conn, [task.id for task in made])
         yield _row("pickup by an idle worker, p50", delays[len(delays) // 2], "ms")
         yield _row("pickup by an idle worker, p99", delays[int(len(delays) * 0.99)], "ms")
 

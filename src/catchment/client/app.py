@@ -7,28 +7,29 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
+from catchment.client.by_name import dump_of, find_command
 from catchment.client.connections import Connections
-from catchment.client.enqueue import AnyCommand, Lanes, prepare_batches, prepare_one, prepare_when
+from catchment.client.decorator import Awaited, Decorator, Unchecked, WithContext
+from catchment.client.enqueue import Lanes, batches_of_mappings
 from catchment.client.imports import Imports
 from catchment.client.register import Registrar
-from catchment.client.result import as_timeout
 from catchment.client.sync import SyncClient
-from catchment.errors import CommandNotRegistered
-from catchment.model.check import check_task_id, check_text
+from catchment.client.sync_verbs import AppSyncVerbs
+from catchment.client.verbs import AppVerbs
+from catchment.errors import DefinitionRefused
+from catchment.model.check import check_count, check_task_id
 from catchment.model.duration import Duration, as_timedelta
-from catchment.model.task import TaskId, TaskInfo
-from catchment.store import enqueue as enqueue_store
-from catchment.store import task as task_store
+from catchment.model.task import TaskId
 from catchment.store.foreign.types import OWN, AnyAsyncConnection, OwnTransaction
-from catchment.store.result import read_task_async
-from catchment.task import tracing
 from catchment.task.collector import Collector, check_collector
 from catchment.task.command import Command
 from catchment.task.commands import Commands
+from catchment.task.handle import Task
 from catchment.task.limit import Limit, QueueOptions, as_names
 from catchment.task.middleware import Middleware, check_middleware
 from catchment.task.options import CommandOptions, Executor, MergeRule, OnFailure, Retry, as_dedup, check_name
-from catchment.task.request import command_name
+from catchment.task.request import BATCH_SIZE
+from catchment.task.task_options import NO_OPTIONS
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,15 +37,16 @@ AnyMiddleware = TypeVar("AnyMiddleware", bound=Middleware)
 
 
 class App:
-    """The commands of an application, and the verbs to work with their tasks.
+    """The commands of an application, and the way to their database.
+
+    ``@app.command`` makes a command of a function; its tasks are made by ``command.enqueue(…)``.
 
     Without a ``dsn`` the environment variable ``CATCHMENT_DSN`` decides, and without that a server of our own is
     started; either way at the first use, never at import. ``queue`` is where commands go that name none. Connections
     are kept for each event loop, at most ``pool_size``; ``async with app:`` closes them. ``imports`` names the modules
     where further commands of the app live: workers and ``register`` import them, ``load`` does so elsewhere.
 
-    ``app.sync`` has the same verbs for code without asyncio, see ``SyncClient``; ``app.commands`` are the commands of
-    this app.
+    ``app.sync`` is for code without asyncio, see ``SyncClient``; ``app.commands`` are the commands of this app.
     """
 
     def __init__(
@@ -55,8 +57,10 @@ class App:
         self._queue = queue
         self._connections = Connections(dsn, pool_size)
         self._imports = Imports(imports)
-        self._registrar = Registrar(self.commands, self._imports)
-        self.sync = SyncClient(self._connections, self._registrar)
+        registrar = Registrar(self.commands, self._imports)
+        self.verbs = AppVerbs(self._connections, registrar)
+        self.sync_verbs = AppSyncVerbs(self._connections, registrar)
+        self.sync = SyncClient(self.commands, self._connections, self.sync_verbs)
 
     async def __aenter__(self) -> App:
         return self
@@ -109,7 +113,22 @@ class App:
         )
 
     @overload
-    def command(self, fn: Callable[P, R]) -> Command[P, R]: ...
+    def command(self, fn: Unchecked[P, Awaited[R]], /) -> Command[..., R, Callable[..., Awaited[R]]]: ...
+
+    @overload
+    def command(self, fn: WithContext[P, Awaited[R]], /) -> Command[P, R, WithContext[P, Awaited[R]]]: ...
+
+    @overload
+    def command(self, fn: Callable[P, Awaited[R]], /) -> Command[P, R, Callable[P, Awaited[R]]]: ...
+
+    @overload
+    def command(self, fn: Unchecked[P, R], /) -> Command[..., R, Callable[..., R]]: ...
+
+    @overload
+    def command(self, fn: WithContext[P, R], /) -> Command[P, R, WithContext[P, R]]: ...
+
+    @overload
+    def command(self, fn: Callable[P, R], /) -> Command[P, R, Callable[P, R]]: ...
 
     @overload
     def command(
@@ -127,7 +146,7 @@ class App:
         limit: Limit | None = None,
         executor: Executor = "auto",
         description: str | None = None,
-    ) -> Callable[[Callable[P, R]], Command[P, R]]: ...
+    ) -> Decorator: ...
 
     def command(
         self,
@@ -148,10 +167,14 @@ class App:
     ) -> Any:
         """Decorator: make a function a ``Command``. ``@app.command`` alone takes the defaults.
 
-        - ``name``: the function's, unless given
-        - ``queue``: the app's, unless given; one that does not exist is made, as ``concurrent``
+        The function is ``async def`` or ``def``. Callers give its parameters by the names that they have there, checked
+        by their annotations. A parameter for the context comes first: ``ctx: Context``.
+
+        - ``name``: Defaults to the function's name.
+        - ``queue``: Defaults to the app's queue. A queue that does not exist is made, as ``concurrent``.
         - ``priority``: smaller runs first
-        - ``max_attempts``, ``retry``: how many attempts may fail, and the delay between them, a ``Retry``
+        - ``max_attempts``, ``retry``: how many attempts may fail, and the delay between them, a ``Retry``; that needs 2
+          attempts or more
         - ``timeout``: of an attempt, in seconds or as a timedelta, at most 100 years
         - ``dedup``, ``merge``: parameters that make two pending tasks the same work, and how the others combine
         - ``on_failure``: what a lane does after a final failure: ``continue``, ``halt`` or ``cancel_rest``; the
@@ -163,6 +186,11 @@ class App:
 
         Raises ``DefinitionRefused`` when a payload cannot fill its parameters or an option does not fit.
         """
+        if retry is not None and max_attempts == 1:
+            raise DefinitionRefused(
+                "retry= is given and max_attempts is 1, so nothing is ever tried again",
+                hint="retry= needs max_attempts of 2 or more.",
+            )
         if name is not None:
             check_name("the name of a command", name)
         options = CommandOptions(
@@ -180,7 +208,7 @@ class App:
         )
 
         def define(function: Callable[..., Any]) -> Command[..., Any]:
-            command = Command(function, options, name=name)
+            command: Command[..., Any] = Command(function, options, self, name=name)
             self.commands.add(command)
             return command
 
@@ -237,7 +265,8 @@ class App:
 
     async def enqueue(
         self,
-        command: AnyCommand,
+        command: str,
+        arguments: Mapping[str, Any] | None = None,
         /,
         *,
         lane: str | None = None,
@@ -245,101 +274,46 @@ class App:
         at: datetime | None = None,
         delay: Duration | None = None,
         conn: AnyAsyncConnection | OwnTransaction = OWN,
-        payload: Mapping[str, Any] | None = None,
-        **arguments: Any,
-    ) -> TaskId:
-        """Make a task and return its id. The keyword arguments are the payload.
+    ) -> Task[Any]:
+        """Make a task of a command that is given by its name, such as one with a SQL handler.
 
-        - ``lane``: tasks of one lane run one after another, each with its whole scope
-        - ``priority``: smaller runs first; the command's, unless given
-        - ``at``, ``delay``: not before this time (aware), or after so many seconds or this timedelta by the server's
-          clock
-        - ``conn``: a connection of the caller: the task is made in its transaction, and exists when that commits. An
-          ``AsyncConnection`` of psycopg or SQLAlchemy, an ``AsyncSession``, or an asyncpg connection. Without it the
-          task exists when this returns
-        - ``payload``: the whole payload as a mapping, instead of keyword arguments
-
-        A command may be given by its name: then the payload is not checked here, and the command must be registered. A
-        command of the app is registered before its first task if it is missing, in the transaction of ``conn`` if
-        there is one; one that exists is not changed. If this is cancelled or the connection breaks, the task may or
-        may not exist. Raises ``ArgumentsInvalid`` when the arguments do not fit the command, ``CommandNotRegistered``
-        when it is not registered and this user may not register it.
-
-        When the server gives no answer for a minute, and its session does not work on the call either, this and every
-        other verb raises ``OutcomeUnknown``: the call may or may not have taken effect. A call that waits for a lock
-        on the server goes on, except behind a transaction pooler. ``conn`` has no such limit.
+        The options are those of ``Command.using``. The arguments are checked if this app defines the command; else any
+        JSON object will do, and the command must be registered. The result of the task is a JSON value. Raises what
+        ``Command.enqueue`` raises.
         """
-        when = prepare_when(priority, at, delay)
-        one = prepare_one(command, payload, arguments, lane=lane, when=when)
-        async with self._connections.use_async(conn) as used:
-            await self._registrar.ensure_async(used, command)
-            try:
-                with tracing.enqueuing(one.command) as trace:
-                    return await enqueue_store.enqueue_async(used, one.command, one.payload, one.lane, one.when, trace)
-            except CommandNotRegistered as error:
-                raise self._registrar.explain(error, command) from error
+        options = NO_OPTIONS.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn)
+        known = find_command(self.commands, command)
+        payload = dump_of(known)({} if arguments is None else arguments)
+        return Task(await self.verbs.make(known, payload, options), None, self.verbs)
 
     async def enqueue_many(
         self,
-        command: AnyCommand,
+        command: str,
+        arguments: Iterable[Mapping[str, Any]],
         /,
-        payloads: Iterable[Mapping[str, Any]],
         *,
         lane: Lanes = None,
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
         conn: AnyAsyncConnection | OwnTransaction = OWN,
-        batch_size: int = 1000,
-    ) -> list[TaskId]:
-        """Make one task for each payload, all or none, and return their ids in the order of the payloads.
+        batch_size: int = BATCH_SIZE,
+    ) -> list[Task[Any]]:
+        """Make one task for each mapping of arguments, all or none, of a command that is given by its name.
 
-        ``lane`` is one for all, one for each, or a function of the payload. Raises what ``enqueue`` raises.
+        ``lane`` is one for all, one for each, or a function of the arguments.
         """
-        when = prepare_when(priority, at, delay)
-        name = command_name(command)
-        batches = prepare_batches(command, payloads, lane, batch_size)
-        async with self._connections.use_async(conn) as used:
-            await self._registrar.ensure_async(used, command)
-            try:
-                # Nothing is sent in the caller's transaction before everything has been checked.
-                checked = batches if conn is OWN else list(batches)
-                with tracing.enqueuing(name) as trace:
-                    return await enqueue_store.enqueue_many_async(used, name, checked, when, trace)
-            except CommandNotRegistered as error:
-                raise self._registrar.explain(error, command) from error
+        options = NO_OPTIONS.using(priority=priority, at=at, delay=delay, conn=conn)
+        known = find_command(self.commands, command)
+        batches = batches_of_mappings(dump_of(known), arguments, lane, check_count(batch_size, name="batch_size"))
+        return [Task(task_id, None, self.verbs) for task_id in await self.verbs.send(known, batches, options)]
 
-    async def result(self, task_id: int, *, timeout: Duration | None = None) -> Any:  # noqa: ASYNC109 - names the state
-        """Wait until a task has settled and return its result, a JSON value. A merged task has its survivor's.
+    def task(self, task_id: int) -> Task[Any]:
+        """A handle of a task that exists already, of any command; its result is a JSON value.
 
-        Raises ``TaskFailed``, ``TaskCancelled``, ``ResultTimeout`` (the task goes on), ``TaskNotFound`` or
-        ``ValueUnreadable``. Cancelling the wait does not touch the task. A connection that gives no answer for 15
-        seconds is replaced, and the wait goes on; ``ResultTimeout`` comes within a second after ``timeout``, with or
-        without an answer. A server that refuses connections raises ``ServerUnavailable``.
+        ``command.task(id)`` is the handle whose result is read by the annotation of the handler.
         """
-        task, limit = check_task_id(task_id), as_timeout(timeout)
-        side = await self._connections.side()
-        return await side.results.wait(task, limit)
-
-    async def cancel(self, task_id: int, reason: str | None = None) -> str:
-        """Ask a task and everything under it to stop; returns ``cancelled``, ``cancelling``, or the state in which it
-        had settled before."""
-        task = check_task_id(task_id)
-        why = (reason is not None and check_text(reason, name="reason")) or task_store.DEFAULT_REASON
-        async with self._connections.own_async() as conn:
-            return await task_store.cancel_async(conn, task, why)
-
-    async def retry(self, task_id: int) -> str:
-        """Run a failed or cancelled task again; returns its new state. Raises ``NotRetryable`` or ``TaskNotFound``."""
-        task = check_task_id(task_id)
-        async with self._connections.own_async() as conn:
-            return await task_store.retry_async(conn, task)
-
-    async def task(self, task_id: int) -> TaskInfo:
-        """One task as it stands now; raises ``TaskNotFound`` or ``ValueUnreadable``."""
-        task = check_task_id(task_id)
-        async with self._connections.own_async() as conn:
-            return await read_task_async(conn, task)
+        return Task(TaskId(check_task_id(task_id)), None, self.verbs)
 
     async def register(self) -> int:
         """Register all commands and their queues, and change commands that differ; returns the number of rows written.
@@ -347,5 +321,4 @@ class App:
         A queue that exists is changed where ``app.queue`` says so. Workers do this when they start. Raises
         ``NameTaken`` when a command of the same name has a SQL handler.
         """
-        async with self._connections.use_async() as own:
-            return await self._registrar.register_async(own)
+        return await self.verbs.register()

@@ -1,73 +1,75 @@
-"""Enqueue: turns what a caller passes into what the store sends. The two clients differ in how they send it."""
+"""Enqueue many: turns items, or mappings with the name of a command, into the batches that the store sends."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from itertools import islice
 from typing import Any
 
 from catchment.errors import RequestRefused
-from catchment.model.check import check_count, shown
-from catchment.model.duration import Duration, check_due
-from catchment.store.enqueue import Batch, When
-from catchment.task.command import Command
-from catchment.task.request import (
-    check_lane,
-    check_payloads,
-    check_priority,
-    command_name,
-    payload_json,
-    whole_payload,
-)
+from catchment.model.check import shown
+from catchment.store.enqueue import Batch
+from catchment.store.foreign.types import OWN
+from catchment.task.item import Item, check_item, check_items, check_mappings
+from catchment.task.task_options import TaskOptions, check_lane
 
-AnyCommand = Command[..., Any] | str
 Lanes = None | str | Sequence[str | None] | Callable[[Mapping[str, Any]], str | None]
+Dump = Callable[[Mapping[str, Any]], str]
 
 
-@dataclass(frozen=True, slots=True)
-class One:
-    """One task to be made."""
-
-    command: str
-    payload: str
-    lane: str | None
-    when: When
+def batches_of_items(name: str, items: Iterable[Item[Any]], options: TaskOptions, batch_size: int) -> Iterator[Batch]:
+    """Each batch is made when it is asked for, while the server works on the one before."""
+    return _of_items(name, iter(check_items(items)), options, batch_size)
 
 
-def prepare_one(
-    command: AnyCommand,
-    payload: Mapping[str, Any] | None,
-    arguments: Mapping[str, Any],
-    *,
-    lane: str | None,
-    when: When,
-) -> One:
-    """Check everything that can be checked without the server."""
-    name = command_name(command)
-    text = payload_json(command, whole_payload(payload, arguments))
-    return One(name, text, check_lane(lane), when)
+def _of_items(name: str, source: Iterator[Item[Any]], options: TaskOptions, batch_size: int) -> Iterator[Batch]:
+    while part := list(islice(source, batch_size)):
+        lanes: list[str | None] = [
+            options.lane if _is_alike(item, name, options) else item.options.lane for item in part
+        ]
+        yield Batch([item.payload for item in part], lanes if any(lanes) else None)
 
 
-def prepare_when(priority: int | None, at: datetime | None, delay: Duration | None) -> When:
-    """Priority and due time, checked."""
-    return When(check_priority(priority), at, check_due(at, delay))
+def _is_alike(item: Any, name: str, options: TaskOptions) -> bool:
+    """Has the item the options of all? Refuse one that cannot be among them."""
+    if type(item) is not Item:
+        check_item(item)
+    if item.name != name:
+        raise RequestRefused(
+            f"an item of {item.name} is among those of {name}", hint="Call enqueue_many once for each command."
+        )
+    own: TaskOptions = item.options
+    if own is options:
+        return True
+    for option, given, common in (
+        ("priority", own.priority, options.priority),
+        ("at", own.at, options.at),
+        ("delay", own.delay, options.delay),
+    ):
+        if given is not None and given != common:
+            raise RequestRefused(
+                f"{option} of an item of {name} is {shown(given)}, and of all it is {shown(common)}",
+                hint=f"An item may have a lane. Others are one for all: {name}.using({option}=…).enqueue_many(…).",
+            )
+    if own.conn is not OWN and own.conn is not options.conn:
+        raise RequestRefused(
+            f"conn is given with an item of {name}", hint=f"Give it for all: {name}.using(conn=…).enqueue_many(…)."
+        )
+    return own.lane is None
 
 
-def prepare_batches(
-    command: AnyCommand, payloads: Iterable[Mapping[str, Any]], lane: Lanes, batch_size: int
+def batches_of_mappings(
+    dump: Dump, mappings: Iterable[Mapping[str, Any]], lane: Lanes, batch_size: int
 ) -> Iterator[Batch]:
-    """Payloads as JSON text; each batch is made when it is asked for, while the server works on the one before."""
-    size = check_count(batch_size, name="batch_size")
+    """The arguments of each task, and its lane: one for all, one for each, or a function of the arguments."""
     _check_lanes(lane)
-    return _batches(command, iter(check_payloads(payloads)), lane, size)
+    return _of_mappings(dump, iter(check_mappings(mappings)), lane, batch_size)
 
 
-def _batches(command: AnyCommand, source: Iterator[Mapping[str, Any]], lane: Lanes, batch_size: int) -> Iterator[Batch]:
+def _of_mappings(dump: Dump, source: Iterator[Mapping[str, Any]], lane: Lanes, batch_size: int) -> Iterator[Batch]:
     sent = 0
     while part := list(islice(source, batch_size)):
-        dumped = [payload_json(command, payload) for payload in part]
+        dumped = [dump(mapping) for mapping in part]
         yield Batch(dumped, _lanes(lane, part, sent))
         sent += len(part)
     if lane is None or isinstance(lane, str) or callable(lane):
@@ -85,21 +87,21 @@ def _check_lanes(lane: Any) -> None:
 
 
 def _lanes(lane: Lanes, part: Sequence[Mapping[str, Any]], sent: int) -> list[str | None] | None:
-    """The lane of each payload of a batch that begins behind ``sent`` others."""
+    """The lane of each task of a batch that begins behind ``sent`` others."""
     if lane is None:
         return None
     if isinstance(lane, str):
         return [check_lane(lane)] * len(part)
     if callable(lane):
-        return [check_lane(lane(payload)) for payload in part]
+        return [check_lane(lane(mapping)) for mapping in part]
     given = [check_lane(one) for one in lane[sent : sent + len(part)]]
     if len(given) != len(part):
         raise _uneven(len(lane), sent + len(part))
     return given
 
 
-def _uneven(lanes: int, payloads: int) -> RequestRefused:
+def _uneven(lanes: int, tasks: int) -> RequestRefused:
     return RequestRefused(
-        f"{lanes} lanes for {payloads} or more payloads, expected one for each",
-        hint="Pass one text for all, one for each, or a function of the payload.",
+        f"{lanes} lanes for {tasks} or more tasks, expected one for each",
+        hint="Pass one text for all, one for each, or a function of the arguments.",
     )

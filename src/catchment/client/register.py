@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from catchment.client.imports import Imports
 from catchment.errors import CommandNotRegistered
 from catchment.store import registry
 from catchment.store.foreign.caller import AsyncCaller, Caller
 from catchment.store.registry import Definition, Registered
-from catchment.task.command import Command
 from catchment.task.commands import Commands, definition
+from catchment.task.verbs import AnyCommand, Defined
 
 NOTHING = Registered(0, None)
 
@@ -30,7 +28,7 @@ class Registrar:
         self._unsure: dict[str, str | None] = {}
         self._may_register = True
 
-    async def ensure_async(self, caller: AsyncCaller, command: Command[..., Any] | str) -> None:
+    async def ensure_async(self, caller: AsyncCaller, command: AnyCommand) -> None:
         """Register the command if it is missing and this user may; one given by name is taken as it is."""
         if isinstance(command, str) or command.name in self._known:
             return
@@ -40,7 +38,7 @@ class Registrar:
             done = await registry.register_commands_async(caller, *self._definitions(command), overwrite=False)
         self._note(command.name, done, caller.commits_itself)
 
-    def ensure(self, caller: Caller, command: Command[..., Any] | str) -> None:
+    def ensure(self, caller: Caller, command: AnyCommand) -> None:
         """As ``ensure_async``, without asyncio."""
         if isinstance(command, str) or command.name in self._known:
             return
@@ -56,10 +54,11 @@ class Registrar:
         elif is_committed or self._unsure.get(name) is None or self._unsure[name] != done.transaction:
             self._known.add(name)
 
-    def explain(self, error: CommandNotRegistered, command: Command[..., Any] | str) -> CommandNotRegistered:
+    def explain(self, error: CommandNotRegistered, command: AnyCommand) -> CommandNotRegistered:
         """Why a command of this app is missing in the database although it should have been registered."""
         if isinstance(command, str):
-            return error
+            hint = self._commands.did_you_mean(command)
+            return error if hint is None else CommandNotRegistered(str(error), hint=hint)
         self._known.discard(command.name)
         if self._may_register:
             return CommandNotRegistered(
@@ -79,7 +78,7 @@ class Registrar:
         """As ``register_async``, without asyncio."""
         return registry.register_commands(caller, *self._all(), overwrite=True).rows
 
-    def _definitions(self, command: Command[..., Any]) -> tuple[list[Definition], list[Definition]]:
+    def _definitions(self, command: Defined) -> tuple[list[Definition], list[Definition]]:
         return [self._commands.queue_definition(command.options.queue)], [definition(command)]
 
     def _all(self) -> tuple[list[Definition], list[Definition]]:

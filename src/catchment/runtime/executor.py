@@ -71,7 +71,12 @@ class Executor:
         self.limits = TimeLimits(port, self.stop)
         self._begin = self.limits.begin
         self._calls = HandlerCalls(
-            port=port, pools=pools, outcomes=self._outcomes, middlewares=self._middlewares, begin=self._begin
+            port=port,
+            pools=pools,
+            outcomes=self._outcomes,
+            commands=self._commands,
+            middlewares=self._middlewares,
+            begin=self._begin,
         )
         self._is_traced = self._calls.is_traced
         self._running = 0
@@ -258,9 +263,9 @@ class Executor:
             ):
                 self._begin(held)
                 if not self._is_traced:
-                    return self._outcomes.completed(held, await command.fn(**arguments))
+                    return self._outcomes.completed(held, await command.fn(**arguments), command.returns)
                 with self._calls.span(command, held):
-                    return self._outcomes.completed(held, await command.fn(**arguments))
+                    return self._outcomes.completed(held, await command.fn(**arguments), command.returns)
             return await self._calls.run(command, held, arguments)
         except BaseException as error:
             if self._is_over or self._is_cancelled_from_outside(error, runner):

@@ -5,18 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 from catchment.errors import GiveUp
+from catchment.model.state import TaskState
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.outcome import Outcomes
 from catchment.runtime.pools import Pools
 from catchment.runtime.port import HandlerPort
 from catchment.store.attempt import Ending
 from catchment.task import tracing
+from catchment.task.child import Child
 from catchment.task.command import Command
 from catchment.task.context import Context
 from catchment.task.middleware import Middleware, compose
+from catchment.task.returns import Unreadable
 
 AnyCommand = Command[..., Any]
 _NO_SPAN: AbstractContextManager[object] = nullcontext()
@@ -33,11 +37,13 @@ class HandlerCalls:
         pools: Pools,
         outcomes: Outcomes,
         middlewares: Mapping[str, Sequence[Middleware]],
+        commands: Mapping[str, AnyCommand],
         begin: Callable[[Held], None],
     ) -> None:
         self._port = port
         self._pools = pools
         self._outcomes = outcomes
+        self._commands = commands
         self._middlewares = middlewares
         self._begin = begin
         self.is_traced = tracing.is_on()  # asked once: the question costs as much as a trivial handler
@@ -66,7 +72,7 @@ class HandlerCalls:
                 raise GiveUp(
                     f"{command.name} has no join here: its children are done, and nothing says what to do next"
                 )
-            fn, bound = join.fn, join.bind(context, await self._port.children(held.id), arguments)
+            fn, bound = join.fn, join.bind(context, await self._children(held), arguments)
         else:
             fn, bound = command.fn, command.bind(context, arguments)
         executor = command.executor if join is None else "async" if join.is_async else "thread"
@@ -76,7 +82,11 @@ class HandlerCalls:
                 value = await compose(self._middlewares[command.name], context, call)()
                 if context.snoozed is not None:
                     raise context.snoozed
-            ending = self._outcomes.completed(held, value, context)
+                if context.awaits_join and not context.has_children:
+                    value = await self._join_at_once(command, held, context, arguments)
+            # What a handler returns stands until its join has run, which says what the result is.
+            is_joined = held.phase == 0 and command.join_part is not None and context.has_children
+            ending = self._outcomes.completed(held, value, None if is_joined else command.returns, context)
             if held.is_left:
                 return None
             held.seconds = time.monotonic() - held.since
@@ -90,6 +100,35 @@ class HandlerCalls:
             raise loss from error  # whatever the handler made of it
         finally:
             await self._port.leave(context)
+
+    async def _join_at_once(self, command: AnyCommand, held: Held, context: Context, arguments: dict[str, Any]) -> Any:
+        """Run the join of a handler that leaves its result to it and has spawned nothing."""
+        join = command.join_part
+        if join is None:
+            raise GiveUp(
+                f"{command.name} returned ctx.result_of_join() and has no join: define one, @{command.name}.join"
+            )
+        context.is_join, context.is_async = True, join.is_async
+        executor = "async" if join.is_async else "thread"
+        call = self._caller(executor, command, held, join.fn, join.bind(context, [], arguments))
+        value = await compose(self._middlewares[command.name], context, call)()
+        if context.snoozed is not None:
+            raise context.snoozed
+        return value
+
+    async def _children(self, held: Held) -> list[Child[Any]]:
+        """The children for a join; the result of each is read as its own command says."""
+        return [self._read(child) for child in await self._port.children(held.id)]
+
+    def _read(self, child: Child[Any]) -> Child[Any]:
+        command = self._commands.get(child.command)
+        if command is None or child.state is not TaskState.COMPLETED:
+            return child
+        try:
+            result = command.returns.load(child.result)
+        except Unreadable as error:
+            raise GiveUp(f"the result of child {child.id} ({child.command}) cannot be read: {error}") from error
+        return child if result is child.result else replace(child, result=result)
 
     def span(self, command: AnyCommand, held: Held) -> AbstractContextManager[object]:
         """The span of an attempt, in the trace of its enqueue."""

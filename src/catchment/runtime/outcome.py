@@ -18,6 +18,7 @@ from catchment.store.attempt import Ending
 from catchment.task.context import Context
 from catchment.task.encode import encode
 from catchment.task.failure import describe_error, storable
+from catchment.task.returns import Returns
 
 
 class Interrupted(Exception):
@@ -68,15 +69,17 @@ class Outcomes:
         self._events = events
         self._drop = drop
 
-    def completed(self, held: Held, value: Any, context: Context | None = None) -> Ending:
-        """The ending of a handler that returned; raises ``GiveUp`` when its result or its info cannot be stored, and
-        ``TimeoutError`` when it returned after its timeout."""
+    def completed(self, held: Held, value: Any, returns: Returns | None, context: Context | None = None) -> Ending:
+        """The ending of a handler that returned; raises ``GiveUp`` when its result or its info cannot be stored, or its
+        result would not come back as it is, and ``TimeoutError`` when it returned after its timeout."""
         if held.stop is Stop.TIMED_OUT:
             raise TimeoutError(held.stop_reason)
         if isinstance(value, Json):
             result = value.text
-        else:
+        elif returns is None:
             result = None if value is None else encode(value, f"the result of {held.command}", limit=self._limit)
+        else:
+            result = returns.dump(value, limit=self._limit)
         made = None if context is None else context.recorded
         if made is None:
             return Ending(held, result=result)

@@ -32,7 +32,7 @@ MAX_PROGRESS = 16 * 1024
 class HandlerPort(Port, Protocol):
     """A port with what the executor needs in addition: joins, transactions, and commands that it does not know."""
 
-    async def children(self, task_id: TaskId) -> list[Child]: ...
+    async def children(self, task_id: TaskId) -> list[Child[Any]]: ...
 
     async def commit(self, context: Attempt, ending: Ending) -> str | None: ...
 
@@ -152,7 +152,7 @@ class WorkerPort:
                 command=command,
             )
 
-    async def children(self, task_id: TaskId) -> list[Child]:
+    async def children(self, task_id: TaskId) -> list[Child[Any]]:
         """The children of a task, for its join."""
         while True:
             await self._is_connected.wait()

@@ -13,7 +13,6 @@ import sys
 from typing import Any
 
 from catchment.task.command import Command
-from catchment.task.encode import encode
 from catchment.task.failure import describe_error
 
 _PR_SET_PDEATHSIG = 1
@@ -44,7 +43,7 @@ def _run(path: str, payload: str, limit: int) -> dict[str, Any]:
     try:
         command = _find(path)
         value = command.fn(**command.payload.load(payload))
-        return {"result": None if value is None else encode(value, f"the result of {command.name}", limit=limit)}
+        return {"result": command.returns.dump(value, limit=limit)}
     except BaseException as error:  # sys.exit() in a handler ends its attempt, not this process
         return {"error": describe_error(error)}
 

@@ -45,6 +45,7 @@ class Attempt:
         "_max_attempts",
         "_port",
         "attempt",
+        "awaits_join",
         "command",
         "fence",
         "is_async",
@@ -85,6 +86,7 @@ class Attempt:
         self.is_join = is_join
         self.is_async = is_async
         self.recorded: Offspring | None = None
+        self.awaits_join = False
         self.newest_progress: Progress | None = None
         self.snoozed: Snoozed | None = None
         self._failures = attempt - 1 if failures is None else failures
@@ -126,6 +128,11 @@ class Attempt:
                 f"task {self.task_id} ({self.command}) was given up: {self._cancel_reason}",
                 hint="Do not catch asyncio.CancelledError, and wait in the handler for everything that it starts.",
             )
+
+    @property
+    def has_children(self) -> bool:
+        """Has the attempt recorded a child?"""
+        return self.recorded is not None and self.recorded.child_mode is not None
 
     def record(self) -> Offspring:
         """The record of this attempt, begun at its first entry."""

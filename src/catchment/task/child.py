@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId
 
+R_co = TypeVar("R_co", covariant=True)
+
 
 @dataclass(frozen=True, slots=True)
-class Child:
-    """A child as the join of its parent gets it. ``result`` is what its handler, or its own join, returned."""
+class Child(Generic[R_co]):
+    """A child as the join of its parent gets it. ``result`` is what its handler, or its own join, returned.
+
+    It is read by the return annotation of the child's command: the children of ``write``, which returns a ``Chapter``,
+    are a ``list[Child[Chapter]]``.
+    """
 
     id: TaskId
     command: str
     payload: Mapping[str, Any]
     state: TaskState
-    result: Any = None
+    result: R_co = None  # type: ignore[assignment] - of a child that has none yet
     info: Mapping[str, Any] | None = None
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, ParamSpec, TypeVar
+from typing import Any, Generic, Literal, ParamSpec, cast, overload
 
 from pydantic_core import to_json
+from typing_extensions import TypeVar
 
 from catchment.errors import DefinitionRefused
 from catchment.task.child import Child
@@ -16,11 +17,17 @@ from catchment.task.context import Context
 from catchment.task.options import CommandOptions, check_name
 from catchment.task.parameters import Signature
 from catchment.task.payload import Payload
+from catchment.task.request import Request
+from catchment.task.returns import Returns
 from catchment.task.signature import read_signature
+from catchment.task.task_options import NO_OPTIONS
+from catchment.task.verbs import Client
 
 P = ParamSpec("P")
+Q = ParamSpec("Q")
 R = TypeVar("R")
-JoinFunction = TypeVar("JoinFunction", bound=Callable[..., Any])
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any], default=Callable[..., Any])
 Executes = Literal["async", "thread", "process"]
 
 
@@ -32,39 +39,42 @@ class Join:
     signature: Signature
     is_async: bool
 
-    def bind(self, context: Context, children: Sequence[Child], arguments: dict[str, Any]) -> dict[str, Any]:
+    def bind(self, context: Context, children: Sequence[Child[Any]], arguments: dict[str, Any]) -> dict[str, Any]:
         """Keyword arguments of the join: the children, the context, and the payload parameters it names."""
         bound = {name: arguments[name] for name in self.signature.fields}
-        bound["children"] = list(children)
+        if self.signature.children is not None:
+            bound[self.signature.children] = list(children)
         if self.signature.context is not None:
             bound[self.signature.context] = context
         return bound
 
 
-class Command(Generic[P, R]):
-    """A function with a name, a payload and options. Made by ``@app.command``; call it to run the function here.
+class Command(Request[P, R], Generic[P, R, F]):
+    """A function with a name, parameters and options. Made by ``@app.command``; call it to run the function here.
 
-    The function takes parameters with names of their own; their annotations say what the payload may hold, as pydantic
-    reads them. A parameter annotated ``Context`` gets the context of the attempt. The names ``lane``, ``priority``,
-    ``at``, ``delay``, ``conn`` and ``payload`` are taken, and in handlers ``children``. What does not fit raises
+    ``P`` are the parameters that callers give, ``R`` is the result of a task. The annotations of the parameters say
+    what callers may pass, as pydantic reads them; their names are free. A handler that wants the context of its attempt
+    takes it as its first parameter, annotated ``Context``, and callers do not give it. What does not fit raises
     ``DefinitionRefused`` at definition.
     """
 
-    def __init__(self, fn: Callable[P, R], options: CommandOptions, *, name: str | None = None) -> None:
+    def __init__(self, fn: F, options: CommandOptions, client: Client, *, name: str | None = None) -> None:
+        super().__init__(self, NO_OPTIONS, client)
         signature = read_signature(fn)
         self.fn = fn
         self.name = _checked_name(fn, name)
         self.name_json = to_json(self.name).decode()
         self.options = options
         self.payload = Payload(self.name, signature)
+        self.returns = Returns(self.name, signature.function, signature.returns)
         self.is_async = inspect.iscoroutinefunction(fn)
         self.join_part: Join | None = None
         self._context_parameter = signature.context
         options.check_keys(self.name, signature.fields)
         self.executor: Executes = self._choose_executor()
-        functools.update_wrapper(self, fn)
+        functools.update_wrapper(cast("Callable[..., Any]", self), fn)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self: Command[Any, Any, Callable[Q, T]], /, *args: Q.args, **kwargs: Q.kwargs) -> T:
         return self.fn(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -91,11 +101,20 @@ class Command(Generic[P, R]):
             arguments[self._context_parameter] = context
         return arguments
 
-    def join(self, fn: JoinFunction) -> JoinFunction:
+    @overload
+    def join(self: Command[Any, None, Any], fn: Callable[Q, T]) -> Callable[Q, T]: ...
+
+    @overload
+    def join(self, fn: Callable[Q, Coroutine[Any, Any, R]]) -> Callable[Q, Coroutine[Any, Any, R]]: ...
+
+    @overload
+    def join(self, fn: Callable[Q, R]) -> Callable[Q, R]: ...
+
+    def join(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: ``fn`` is the second phase, run once all children completed. Its return value is the result.
 
         It takes ``children``, a list of ``Child``, and may take the context and parameters of the handler by their
-        names.
+        names. For a checked result both are annotated alike, and the handler ends with ``return ctx.result_of_join()``.
         """
         if self.join_part is not None:
             raise DefinitionRefused(f"{self.name} has a join already: {path_of(self.join_part.fn)}")
@@ -106,11 +125,13 @@ class Command(Generic[P, R]):
                 f"the join {signature.function} takes {', '.join(unknown)}, which {self.name} does not take",
                 hint=f"It can take children, a context, and: {', '.join(self.payload.names) or 'nothing else'}.",
             )
-        if not signature.takes_children:
+        if signature.children is None:
             raise DefinitionRefused(
                 f"the join {signature.function} takes no parameter children",
                 hint="Add it: children: list[catchment.Child].",
             )
+        if self.returns.is_open:
+            self.returns = Returns(self.name, signature.function, signature.returns, allows_none=True)
         self.join_part = Join(fn, signature, inspect.iscoroutinefunction(fn))
         return fn
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from catchment.errors import CommandNotRegistered, DefinitionRefused
+from catchment.model.duration import Duration, as_timedelta
 from catchment.task.collector import Collector
 from catchment.task.command import Command, path_of
 from catchment.task.limit import QueueOptions
 from catchment.task.middleware import Middleware
 from catchment.task.options import check_name
+from catchment.task.verbs import Defined
 
 AnyCommand = Command[..., Any]
 
@@ -75,9 +78,17 @@ class Commands:
         try:
             return self._by_name[name]
         except KeyError:
-            raise CommandNotRegistered(
-                f"this app has no command {name}", hint=f"It has: {', '.join(self._by_name) or 'none'}."
-            ) from None
+            hint = self.did_you_mean(name) or f"It has: {', '.join(self._by_name) or 'none'}."
+            raise CommandNotRegistered(f"this app has no command {name}", hint=hint) from None
+
+    def find(self, name: object) -> AnyCommand | None:
+        """The command of this name, or None."""
+        return self._by_name.get(name) if isinstance(name, str) else None
+
+    def did_you_mean(self, name: str) -> str | None:
+        """A hint with the command whose name is closest, or None."""
+        alike = difflib.get_close_matches(name, self._by_name, n=1)
+        return f"Did you mean {alike[0]}?" if alike else None
 
     def __iter__(self) -> Iterator[AnyCommand]:
         return iter(self._by_name.values())
@@ -130,7 +141,7 @@ def united(apps: Mapping[str, Commands]) -> Commands:
     return all_of_them
 
 
-def definition(command: AnyCommand) -> dict[str, Any]:
+def definition(command: Defined) -> dict[str, Any]:
     """One command as ``worker.register_commands`` takes it."""
     options = command.options
     join = command.join_fn
@@ -158,6 +169,6 @@ def definition(command: AnyCommand) -> dict[str, Any]:
     }
 
 
-def _interval(span: timedelta) -> str:
+def _interval(span: Duration) -> str:
     """As an interval that PostgreSQL reads exactly."""
-    return f"{span // timedelta(microseconds=1)} microseconds"
+    return f"{as_timedelta(span, name='span') // timedelta(microseconds=1)} microseconds"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Coroutine, Generator, Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeVar, cast, get_args, overload
 
 from psycopg import AsyncConnection, Connection
 
@@ -16,30 +16,24 @@ from catchment.errors import LONGEST, CancelRequested, ParentMissing, RequestRef
 from catchment.model.check import check_count, check_task_id, check_text, is_one_of, shown
 from catchment.model.duration import Duration, as_timedelta, check_aware
 from catchment.model.task import TaskId
+from catchment.store.foreign.types import OWN
 from catchment.task import offspring, tracing
+from catchment.task.asked import asked, asked_many, shown_command
 from catchment.task.attempt import Attempt, Port
 from catchment.task.child import Progress
+from catchment.task.item import Item
 from catchment.task.offspring import ChildMode, OnChildFailure
 from catchment.task.port import LocalPort
-from catchment.task.request import (
-    AnyCommand,
-    check_lane,
-    check_payloads,
-    check_priority,
-    command_json,
-    command_name,
-    due_time,
-    payload_json,
-    whole_payload,
-)
+from catchment.task.request import Request
+from catchment.task.task_options import check_lane
 from catchment.task.transaction import Transaction
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
     from sqlalchemy.orm import Session
 
-# Options of enqueue that a child cannot have; an unvalidated payload would swallow them.
-_NOT_FOR_CHILDREN = ("lane", "conn")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Scope:
@@ -72,7 +66,7 @@ class _Done:
 class Context(Attempt):
     """What a handler knows about the attempt it runs in, and what it can ask for.
 
-    A handler gets it by taking a parameter annotated ``catchment.Context``. Spawns, follow-ups and figures are
+    A handler gets it by taking it first, annotated ``catchment.Context``. Spawns, follow-ups and figures are
     recorded; they become real when the attempt completes, and not at all when it fails.
 
     It knows ``task_id``, ``command``, ``queue``, ``attempt`` (starts, from 1), ``fence`` (the number of this attempt,
@@ -111,66 +105,104 @@ class Context(Attempt):
             is_async=is_async,
         )
 
+    @overload
+    def spawn(self, command: Request[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> None: ...
+
+    @overload
     def spawn(
         self,
-        command: AnyCommand,
+        command: str,
+        arguments: Mapping[str, Any] | None = None,
         /,
         *,
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
-        payload: Mapping[str, Any] | None = None,
-        **arguments: Any,
-    ) -> None:
-        """Record a child. It starts when this handler has returned, and this task ends after it. A join has none."""
-        self._refuse_in_join(command)
-        rest = _rest(priority, due_time(at, delay))
-        self.record().add_children([_entry(command, _child_payload(payload, arguments), rest)])
+    ) -> None: ...
 
+    def spawn(self, command: Any, /, *args: Any, **kwargs: Any) -> None:
+        """Record a child: ``ctx.spawn(write, chapter=1)``. It starts when this handler has returned, and this task ends
+        after it. A join has none.
+
+        Options are given by ``write.using(priority=…)``. A command of another application is given by its name, with
+        its arguments as a mapping.
+        """
+        self._refuse_in_join(command)
+        self.record().add_children([_child(asked(command, args, kwargs))])
+
+    @overload
+    def spawn_many(self, items: Iterable[Item[Any]], /) -> None: ...
+
+    @overload
     def spawn_many(
-        self, command: AnyCommand, /, payloads: Iterable[Mapping[str, Any]], *, priority: int | None = None
-    ) -> None:
-        """Record one child for each payload; none if one of them is invalid."""
-        self._refuse_in_join(command)
-        rest = _rest(priority, None)
-        self.record().add_children([_entry(command, payload, rest) for payload in check_payloads(payloads)])
+        self, command: str, arguments: Iterable[Mapping[str, Any]], /, *, priority: int | None = None
+    ) -> None: ...
 
+    def spawn_many(self, items: Iterable[Item[Any]] | str, /, *args: Any, **kwargs: Any) -> None:
+        """Record many children: ``ctx.spawn_many(write.item(chapter=n) for n in range(9))``; none if one is invalid.
+
+        They may be of several commands. With the name of a command, the second argument has one mapping for each.
+        """
+        self._refuse_in_join(items)
+        self.record().add_children([_child(item) for item in asked_many(items, args, kwargs)])
+
+    @overload
+    def spawn_sibling(self, command: Request[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> None: ...
+
+    @overload
     def spawn_sibling(
         self,
-        command: AnyCommand,
+        command: str,
+        arguments: Mapping[str, Any] | None = None,
         /,
         *,
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
-        payload: Mapping[str, Any] | None = None,
-        **arguments: Any,
-    ) -> None:
-        """Record another child of this task's parent, which then waits for it too."""
+    ) -> None: ...
+
+    def spawn_sibling(self, command: Any, /, *args: Any, **kwargs: Any) -> None:
+        """Record another child of this task's parent, which then waits for it too. Called as ``spawn`` is."""
         self._refuse_in_join(command)
+        item = asked(command, args, kwargs)
         if self.parent_id is None:
             raise ParentMissing(
-                f"task {self.task_id} ({self.command}) has no parent, so {command_name(command)} cannot be its sibling",
+                f"task {self.task_id} ({self.command}) has no parent, so {item.name} cannot be its sibling",
                 hint="Use ctx.spawn for a child, or ctx.follow_up for a task that comes after this one.",
             )
-        rest = _rest(priority, due_time(at, delay), is_sibling=True)
-        self.record().add_sibling(_entry(command, _child_payload(payload, arguments), rest))
+        self.record().add_sibling(_child(item, is_sibling=True))
 
+    @overload
+    def follow_up(self, command: Request[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> None: ...
+
+    @overload
     def follow_up(
         self,
-        command: AnyCommand,
+        command: str,
+        arguments: Mapping[str, Any] | None = None,
         /,
         *,
         lane: str | None = None,
         priority: int | None = None,
         at: datetime | None = None,
         delay: Duration | None = None,
-        payload: Mapping[str, Any] | None = None,
-        **arguments: Any,
-    ) -> None:
-        """Record a task that starts when the root of this tree has completed, and is cancelled if it does not."""
-        rest = _rest(priority, due_time(at, delay), lane=check_lane(lane))
-        self.record().add_follow_up(_entry(command, whole_payload(payload, arguments), rest))
+    ) -> None: ...
+
+    def follow_up(self, command: Any, /, *args: Any, **kwargs: Any) -> None:
+        """Record a task that starts when the root of this tree has completed, and is cancelled if it does not.
+
+        Called as ``spawn`` is; it may have a lane.
+        """
+        self.record().add_follow_up(_entry(asked(command, args, kwargs)))
+
+    def result_of_join(self) -> T:  # pyright: ignore[reportInvalidTypeVarUse] - whatever the handler is to return
+        """What a handler returns that leaves its result to its join: ``return ctx.result_of_join()``.
+
+        The handler is annotated with the result of the join, so that ``Task.result`` has that type. If it has spawned
+        no child, the join runs at once, with none.
+        """
+        self.awaits_join = True
+        return cast("T", None)
 
     def scope(self, mode: ChildMode = "concurrent", on_child_failure: OnChildFailure = "wait") -> Scope:
         """Choose how the children spawned in this ``with`` block are run. It does not wait for them.
@@ -257,35 +289,35 @@ class Context(Attempt):
         self.snoozed = snoozed
         return snoozed
 
-    def _refuse_in_join(self, command: AnyCommand) -> None:
+    def _refuse_in_join(self, command: Any) -> None:
         if self.is_join:
             raise ScopeClosed(
-                f"the join of task {self.task_id} ({self.command}) cannot spawn {command_name(command)}",
+                f"the join of task {self.task_id} ({self.command}) cannot spawn {shown_command(command)}",
                 hint="Use ctx.follow_up for work that comes after the task.",
             )
 
 
-def _child_payload(payload: Mapping[str, Any] | None, arguments: dict[str, Any]) -> Mapping[str, Any]:
-    for option in _NOT_FOR_CHILDREN:
-        if option in arguments:
-            raise RequestRefused(
-                f"{option} is not an option of a child",
-                hint="Children are ordered by their scope (ctx.scope) and made when their parent's attempt completes.",
-            )
-    return whole_payload(payload, arguments)
+def _child(item: Item[Any], *, is_sibling: bool = False) -> str:
+    if item.options.lane is not None:
+        raise RequestRefused(
+            f"lane is not an option of a child, and {item.name} has lane {shown(item.options.lane)}",
+            hint="Children are ordered by their scope: with ctx.scope(mode='serial').",
+        )
+    return _entry(item, is_sibling=is_sibling)
 
 
-def _rest(
-    priority: int | None, scheduled_at: datetime | None, *, lane: str | None = None, is_sibling: bool = False
-) -> str:
-    return offspring.members(
-        priority=check_priority(priority),
-        scheduled_at=scheduled_at,
-        lane=lane,
+def _entry(item: Item[Any], *, is_sibling: bool = False) -> str:
+    options = item.options
+    if options.conn is not OWN:
+        raise RequestRefused(
+            f"conn is given for {item.name}, which is made when this attempt completes",
+            hint="A handler's own writes belong into ctx.transaction(), with which its task completes.",
+        )
+    rest = offspring.members(
+        priority=options.priority,
+        scheduled_at=options.due_at,
+        lane=options.lane,
         is_sibling=is_sibling,
         trace=tracing.current_trace(),
     )
-
-
-def _entry(command: AnyCommand, payload: Mapping[str, Any], rest: str) -> str:
-    return offspring.entry(command_json(command), payload_json(command, payload), rest)
+    return offspring.entry(item.command_json, item.payload, rest)

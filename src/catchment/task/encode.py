@@ -29,7 +29,12 @@ def encode(value: Any, what: str, *, limit: int = DEFAULT_LIMIT, setting: str | 
     try:
         data = to_json(value, inf_nan_mode="strings")
     except BaseException as error:  # its serializer may raise anything, a pyo3 panic included
-        raise GiveUp(f"{what} cannot be written as JSON: {_text_of(error)}") from error
+        raise GiveUp(f"{what} cannot be written as JSON: {text_of(error)}") from error
+    return check_json(data, what, limit=limit, setting=setting)
+
+
+def check_json(data: bytes, what: str, *, limit: int, setting: str | None = "MAX_RESULT_BYTES") -> str:
+    """JSON text that jsonb can hold; raises ``GiveUp`` as ``encode`` does."""
     if len(data) > limit:
         advice = f" ({setting}); store it elsewhere and return a reference to it" if setting else ""
         raise GiveUp(f"{what} takes {len(data):,} bytes as JSON, the limit is {limit:,}{advice}")
@@ -48,7 +53,8 @@ def _check_numbers(data: bytes, what: str) -> None:
         raise GiveUp(f"{what} contains a number that Python cannot read from JSON: {error}") from error
 
 
-def _text_of(error: BaseException) -> str:
+def text_of(error: BaseException) -> str:
+    """The message of an error, at most 500 characters, whatever its class."""
     try:
         return f"{error}"[:500] or type(error).__name__
     except BaseException:  # a message that raises must not hide the error

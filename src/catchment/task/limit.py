@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from catchment.errors import DefinitionRefused
+from catchment.errors import DefinitionRefused, RequestRefused
 from catchment.model.check import LARGEST_INTEGER, is_one_of, shown
-from catchment.model.duration import LONGEST
+from catchment.model.duration import LONGEST, Duration, as_timedelta
 
 # A depth is stored as smallint.
 DEEPEST = 32_767
@@ -27,9 +27,10 @@ class Limit:
     key: str | Iterable[str] = ()
     max_running: int | None = None
     rate: int | None = None
-    per: timedelta = timedelta(seconds=1)
+    per: Duration = timedelta(seconds=1)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "per", as_defined_timedelta(self.per, name="per of a Limit"))
         if self.max_running is None and self.rate is None:
             raise DefinitionRefused("a Limit limits nothing", hint="Pass max_running=, rate=, or both.")
         check_limits("a Limit", self.max_running, self.rate, self.per)
@@ -80,7 +81,15 @@ class QueueOptions:
         return {"queue": queue, **{name: value for name, value in said.items() if value is not None}}
 
 
-def check_limits(what: str, max_running: int | None, rate: int | None, per: timedelta) -> None:
+def as_defined_timedelta(value: Any, *, name: str) -> timedelta:
+    """A number of seconds, or a timedelta, of a definition."""
+    try:
+        return as_timedelta(value, name=name)
+    except RequestRefused as error:
+        raise DefinitionRefused(str(error)) from error
+
+
+def check_limits(what: str, max_running: int | None, rate: int | None, per: Duration) -> None:
     """Refuse numbers that limit nothing or everything."""
     _check_count(what, "max_running", max_running)
     _check_count(what, "rate", rate)

@@ -10,8 +10,8 @@ from typing import Any, Literal, get_args
 
 from catchment.errors import DefinitionRefused
 from catchment.model.check import LARGEST_INTEGER, is_one_of, is_text, shown
-from catchment.model.duration import LONGEST
-from catchment.task.limit import Limit, as_names
+from catchment.model.duration import LONGEST, Duration
+from catchment.task.limit import Limit, as_defined_timedelta, as_names
 
 Executor = Literal["auto", "async", "thread", "process"]
 OnFailure = Literal["continue", "halt", "cancel_rest"]
@@ -47,22 +47,21 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How long a task waits before it is tried again.
+    """How long a task waits before it is tried again. Times are seconds or timedeltas.
 
     The first retry comes after ``delay``, each further one after ``factor`` times as long, at most ``max_delay``;
     ``jitter`` spreads each of them by that share, so that tasks which failed together do not come back together.
     """
 
-    delay: timedelta = timedelta(seconds=1)
+    delay: Duration = timedelta(seconds=1)
     factor: float = 2.0
-    max_delay: timedelta = timedelta(seconds=60)
+    max_delay: Duration = timedelta(seconds=60)
     jitter: float = 0.1
 
     def __post_init__(self) -> None:
         for name in ("delay", "max_delay"):
-            value: object = getattr(self, name)
-            fits = isinstance(value, timedelta) and timedelta() <= value <= LONGEST
-            _refuse_unless(fits, f"{name} of a Retry", value, "a timedelta of zero to 100 years")
+            span = as_defined_timedelta(getattr(self, name), name=f"{name} of a Retry")
+            object.__setattr__(self, name, span)
         fits = _is_number(self.factor) and 1 <= self.factor <= LARGEST_FACTOR
         _refuse_unless(fits, "factor of a Retry", self.factor, f"a number from 1 to {LARGEST_FACTOR}")
         fits = _is_number(self.jitter) and 0 <= self.jitter <= 1

@@ -14,6 +14,7 @@ class Field:
 
     annotation: Any
     default: Any
+    is_keyword_only: bool = False
 
     @property
     def is_required(self) -> bool:
@@ -23,9 +24,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The parameters of a handler or a join."""
+    """The parameters of a handler or a join, and the annotation of what it returns."""
 
     function: str
     context: str | None
-    takes_children: bool
+    children: str | None
     fields: Mapping[str, Field]
+    returns: Any

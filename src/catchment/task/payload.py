@@ -1,20 +1,25 @@
-"""Payloads: keyword arguments of a handler as JSON text, checked against its parameters on both ends."""
+"""Payloads: the arguments of a handler as JSON text, checked against its parameters on both ends.
+
+What a caller gives is what the handler gets: a value that would not be read back as it is given is refused.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import Field as ModelField
 from pydantic_core import PydanticSerializationError, to_json
 
 from catchment.errors import ArgumentsInvalid, DefinitionRefused
 from catchment.model.check import json_type
+from catchment.task.faithful import has_long_number, is_plain, same
 from catchment.task.parameters import Field, Signature
 
 # What JSON lacks is written so that the same annotation reads it back.
-_CONFIG = ConfigDict(
+CONFIG = ConfigDict(
     extra="forbid",
     protected_namespaces=(),
     validate_by_name=True,
@@ -25,54 +30,123 @@ _CONFIG = ConfigDict(
     hide_input_in_errors=True,
     arbitrary_types_allowed=False,
 )
+# Options of a task that are easily given among the arguments.
+OPTIONS = ("lane", "priority", "at", "delay", "conn")
+_SCALARS = frozenset((str, int, bool, type(None)))
 _SHOWN_PROBLEMS = 3
 
 
 class Payload:
     """The payload of one command: validates and writes it, reads and validates it."""
 
-    __slots__ = ("_command", "_serializer", "_validator", "model", "names")
+    __slots__ = ("_command", "_compared", "_fields", "_positional", "_serializer", "_validator", "model", "names")
 
     def __init__(self, command: str, signature: Signature) -> None:
         self._command = command
         self.names = tuple(signature.fields)
-        self.model = _make_model(command, signature)
+        self._positional = tuple(name for name, field in signature.fields.items() if not field.is_keyword_only)
+        # Of parameters whose names a model cannot have, the name of the field that stands for them.
+        fields = {name: _field_name(place, name) for place, name in enumerate(self.names)}
+        self._fields = fields if any(name != field for name, field in fields.items()) else None
+        self.model = _make_model(command, signature, fields)
         self._validator = self.model.__pydantic_validator__
         self._serializer = self.model.__pydantic_serializer__
+        # Of parameters whose values must be compared, the field, and whether it takes anything.
+        self._compared = {
+            name: (fields[name], field.annotation is Any)
+            for name, field in signature.fields.items()
+            if not is_plain(field.annotation)
+        }
+
+    def bind(self, given: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+        """Positional and keyword arguments by their names; raises ``ArgumentsInvalid``."""
+        if not given:
+            return named
+        if len(given) > len(self._positional):
+            takes = f"{len(self._positional)} positional arguments" if self._positional else "no positional arguments"
+            raise self._refused(f"{self._command} takes {takes}, and {len(given)} were given")
+        for name, value in zip(self._positional, given, strict=False):
+            if name in named:
+                raise self._refused(f"{name} of {self._command} is given twice")
+            named[name] = value
+        return named
 
     def dump(self, arguments: Mapping[str, Any]) -> str:
         """JSON text of these keyword arguments, defaults filled in; raises ``ArgumentsInvalid``."""
+        given: dict[str, Any] = arguments if type(arguments) is dict else self._as_dict(arguments)  # pyright: ignore[reportUnknownVariableType] - it has the type of the parameter
         try:
-            values = self._validator.validate_python(arguments if type(arguments) is dict else self._as_dict(arguments))
-            return self._serializer.to_json(values, by_alias=True, round_trip=True).decode()
+            values = self._validator.validate_python(given)
+            text = self._serializer.to_json(values, by_alias=True, round_trip=True, warnings="none").decode()
         except ValidationError as error:
-            raise self._invalid(error) from error
+            raise self._invalid(error, given) from error
         except PydanticSerializationError as error:
             raise ArgumentsInvalid(
-                f"the payload of {self._command} cannot be written as JSON: {error}",
+                f"the arguments of {self._command} cannot be written as JSON: {error}",
                 hint="Annotate the parameter with a type that pydantic can write, or pass plain values.",
             ) from error
+        if self._compared:
+            self._compare(values.__dict__, text)
+        if has_long_number(text):
+            self._read_back(text)
+        return text
 
     def load(self, text: str | bytes) -> dict[str, Any]:
         """The keyword arguments in this JSON text; raises ``ArgumentsInvalid``."""
         try:
-            return self._validator.validate_json(text).__dict__
+            values = self._validator.validate_json(text).__dict__
         except ValidationError as error:
             raise self._invalid(error) from error
+        fields = self._fields
+        return values if fields is None else {name: values[field] for name, field in fields.items()}
+
+    def _compare(self, values: dict[str, Any], text: str) -> None:
+        """Refuse what the handler would not get as it is given."""
+        compared = [
+            (name, field)
+            for name, (field, is_any) in self._compared.items()
+            if not (is_any and type(values[field]) in _SCALARS)
+        ]
+        if not compared:
+            return
+        read = self._read_back(text)
+        for name, field in compared:
+            if not same(values[field], read[field]):
+                raise ArgumentsInvalid(
+                    f"{name} of {self._command} would not reach its handler as it is given: the"
+                    f" {type(values[field]).__name__} is another value after it was written as JSON and read back",
+                    hint="Annotate the parameter with the exact type of the value, or pass a value that JSON can hold.",
+                )
+
+    def _read_back(self, text: str) -> dict[str, Any]:
+        try:
+            return self._validator.validate_json(text).__dict__
+        except ValidationError as error:
+            problem = error.errors(include_url=False, include_context=False)[0]
+            raise ArgumentsInvalid(
+                f"the arguments of {self._command} cannot be read back from JSON: {_describe(problem)}",
+                hint="The handler could not get them: pass a value that JSON can hold.",
+            ) from error
 
     def _as_dict(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         _check_mapping(self._command, arguments)
         return dict(arguments)
 
-    def _invalid(self, error: ValidationError) -> ArgumentsInvalid:
+    def _refused(self, reason: str) -> ArgumentsInvalid:
+        return ArgumentsInvalid(reason, hint=f"{self._command} takes: {', '.join(self.names) or 'no parameters'}.")
+
+    def _invalid(self, error: ValidationError, given: Mapping[str, Any] | None = None) -> ArgumentsInvalid:
         problems = error.errors(include_url=False, include_context=False)
         shown = [_describe(problem) for problem in problems[:_SHOWN_PROBLEMS]]
         if len(problems) > _SHOWN_PROBLEMS:
             shown.append(f"and {len(problems) - _SHOWN_PROBLEMS} more")
-        return ArgumentsInvalid(
-            f"the payload of {self._command} is invalid: {'; '.join(shown)}",
-            hint=f"{self._command} takes: {', '.join(self.names) or 'no parameters'}.",
-        )
+        if given is None:
+            return self._refused(f"the payload of {self._command} is invalid: {'; '.join(shown)}")
+        refused = self._refused(f"the arguments of {self._command} are invalid: {'; '.join(shown)}")
+        options = [name for name in OPTIONS if name in given and name not in self.names]
+        if options:
+            using = ", ".join(f"{name}=…" for name in options)
+            refused.hint = f"{self._command} has no such parameter. An option of the task is given by .using({using})."
+        return refused
 
 
 def dump_any(command: str, arguments: Mapping[str, Any]) -> str:
@@ -81,18 +155,18 @@ def dump_any(command: str, arguments: Mapping[str, Any]) -> str:
     try:
         return to_json(dict(arguments), inf_nan_mode="strings", bytes_mode="base64").decode()
     except PydanticSerializationError as error:
-        raise ArgumentsInvalid(f"the payload of {command} cannot be written as JSON: {error}") from error
+        raise ArgumentsInvalid(f"the arguments of {command} cannot be written as JSON: {error}") from error
 
 
 def _check_mapping(command: str, arguments: object) -> None:
     if not isinstance(arguments, Mapping):
         raise ArgumentsInvalid(
-            f"the payload of {command} is a JSON {json_type(arguments)}, expected an object", hint="Pass a mapping."
+            f"the arguments of {command} are a JSON {json_type(arguments)}, expected an object", hint="Pass a mapping."
         )
 
 
 def _describe(problem: Any) -> str:
-    where = ".".join(str(part) for part in problem["loc"]) or "the payload"
+    where = ".".join(str(part) for part in problem["loc"]) or "the whole"
     if problem["type"] == "missing":
         return f"{where} is missing"
     if problem["type"] == "extra_forbidden":
@@ -100,36 +174,51 @@ def _describe(problem: Any) -> str:
     return f"{where}: {problem['msg']}, got a JSON {json_type(problem['input'])}"
 
 
-def _make_model(command: str, signature: Signature) -> type[BaseModel]:
+def _field_name(place: int, name: str) -> str:
+    """The name of a field for a parameter: its own, unless models keep that for themselves."""
+    is_free = not name.startswith(("_", "model_")) and not hasattr(BaseModel, name)
+    return name if is_free else f"parameter_{place}"
+
+
+def _make_model(command: str, signature: Signature, names: Mapping[str, str]) -> type[BaseModel]:
     fields: dict[str, Any] = {}
     for name, field in signature.fields.items():
         default = ... if field.is_required else _checked_default(signature.function, name, field)
-        fields[name] = (field.annotation, default)
+        is_renamed = names[name] != name
+        fields[names[name]] = (field.annotation, ModelField(default, alias=name) if is_renamed else default)
     try:
         return _create(command, fields)
     except Exception as error:
         raise DefinitionRefused(
             f"no payload can be made from the parameters of {signature.function}: {error}",
-            hint="Use types that pydantic knows, and rename a parameter that it keeps for itself.",
+            hint="Use types that pydantic knows.",
         ) from error
 
 
 def _create(name: str, fields: dict[str, Any]) -> type[BaseModel]:
     with warnings.catch_warnings():
-        # A parameter may be called json or copy: the model is never used as an object.
         warnings.filterwarnings("ignore", message="Field name .* shadows an attribute")
-        return create_model(name, __config__=_CONFIG, **fields)
+        return create_model(name, __config__=CONFIG, **fields)
 
 
 def _checked_default(function: str, name: str, field: Field) -> Any:
     """The default as the annotation has it; it must survive being written with the payload and read back."""
     try:
         model = _create("Default", {"value": (field.annotation, ...)})
-        made = model.__pydantic_validator__.validate_python({"value": field.default})
-        model.__pydantic_validator__.validate_json(model.__pydantic_serializer__.to_json(made, by_alias=True))
+        made = model.__pydantic_validator__.validate_python({"value": field.default}).__dict__["value"]
+        text = model.__pydantic_serializer__.to_json(
+            model.model_construct(value=made), by_alias=True, round_trip=True, warnings="none"
+        )
+        read = model.__pydantic_validator__.validate_json(text).__dict__["value"]
     except Exception as error:
-        raise DefinitionRefused(
-            f"the default of {name} in {function} is {field.default!r}, which does not fit a payload: {error}",
-            hint="Defaults are stored with the task: give one of the annotated type that JSON can hold.",
-        ) from error
-    return made.__dict__["value"]
+        raise _unfit_default(function, name, field, str(error)) from error
+    if not same(made, read):
+        raise _unfit_default(function, name, field, "it is another value after it was written as JSON and read back")
+    return made
+
+
+def _unfit_default(function: str, name: str, field: Field, reason: str) -> DefinitionRefused:
+    return DefinitionRefused(
+        f"the default of {name} in {function} is {field.default!r}, which does not fit a payload: {reason}",
+        hint="Defaults are stored with the task: give one of the annotated type that JSON can hold.",
+    )

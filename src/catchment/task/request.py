@@ -1,95 +1,163 @@
-"""What every way to ask for a task has in common: the command, its payload as JSON text, and checked options."""
+"""A request: a command with the options of its next tasks, called with the arguments of its handler.
+
+A command is a request without options; ``using`` gives one with options. Both are what a caller enqueues, a context
+spawns, and a type checker checks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
-from typing import Any, Protocol
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Generic, ParamSpec, TypeVar
 
-from pydantic_core import to_json
+from catchment.model.check import check_count, check_task_id
+from catchment.model.duration import Duration
+from catchment.model.task import TaskId
+from catchment.store.foreign.types import OWN, AnyAsyncConnection, AnyConnection, OwnTransaction
+from catchment.task.handle import SyncTask, Task
+from catchment.task.item import Item
+from catchment.task.task_options import TaskOptions
+from catchment.task.verbs import Client, Defined
 
-from catchment.errors import RequestRefused
-from catchment.model.check import LARGEST_INTEGER, SMALLEST_INTEGER, check_text, is_text, shown
-from catchment.model.duration import Duration, check_due
-from catchment.task.payload import Payload, dump_any
-
-
-class NamedCommand(Protocol):
-    """A ``Command``, as far as asking for its tasks needs it."""
-
-    name: str
-    name_json: str
-    payload: Payload
+P = ParamSpec("P")
+R = TypeVar("R")
+BATCH_SIZE = 1000
 
 
-AnyCommand = NamedCommand | str
+class SyncRequest(Generic[P, R]):
+    """``command.sync``: the request for code without asyncio. Safe to use from several threads, and after a fork."""
+
+    __slots__ = ("_client", "_command", "_options")
+
+    def __init__(self, command: Defined, options: TaskOptions, client: Client) -> None:
+        self._command = command
+        self._options = options
+        self._client = client
+
+    def __repr__(self) -> str:
+        return f"<SyncRequest of {self._command.name}>"
+
+    def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> SyncTask[R]:
+        """Make a task with the arguments of the handler; as ``Command.enqueue``, blocking."""
+        command, verbs = self._command, self._client.sync_verbs
+        text = command.payload.dump(command.payload.bind(args, kwargs))
+        return SyncTask(verbs.make(command, text, self._options), command.returns, verbs)
+
+    def enqueue_many(self, items: Iterable[Item[R]], *, batch_size: int = BATCH_SIZE) -> list[SyncTask[R]]:
+        """Make one task for each item, all or none, in their order; as ``Command.enqueue_many``, blocking."""
+        command, verbs = self._command, self._client.sync_verbs
+        ids = verbs.make_many(command, items, self._options, check_count(batch_size, name="batch_size"))
+        return [SyncTask(task_id, command.returns, verbs) for task_id in ids]
+
+    def using(
+        self,
+        *,
+        lane: str | None = None,
+        priority: int | None = None,
+        at: datetime | None = None,
+        delay: Duration | None = None,
+        conn: AnyConnection | OwnTransaction = OWN,
+        app: Client | None = None,
+    ) -> SyncRequest[P, R]:
+        """The same request with these options; as ``Command.using``.
+
+        ``conn`` is a connection that blocks: of psycopg or psycopg2, a ``Session`` or ``Connection`` of SQLAlchemy, or
+        Django's ``connection`` or its alias.
+        """
+        options = self._options.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn)
+        return SyncRequest(self._command, options, self._client if app is None else app)
+
+    def task(self, task_id: int) -> SyncTask[R]:
+        """A handle of a task of this command that exists already."""
+        return SyncTask(TaskId(check_task_id(task_id)), self._command.returns, self._client.sync_verbs)
 
 
-def command_name(command: AnyCommand) -> str:
-    """The name of a command, whichever way it is given, checked."""
-    if isinstance(command, str):
-        if command:
-            return check_text(command, name="command")
-    elif hasattr(command, "name_json"):
-        return command.name
-    raise RequestRefused(
-        f"command is {shown(command)}, expected a command or its name",
-        hint="A function becomes a command by @app.command.",
-    )
+class Request(Generic[P, R]):
+    """A command and the options of its next tasks. Made by ``command.using(…)``; it never changes.
 
+    It has ``enqueue``, ``enqueue_many``, ``item``, ``using``, ``task`` and ``sync``, as a ``Command`` has them.
+    """
 
-def command_json(command: AnyCommand) -> str:
-    """That name as JSON text."""
-    name = command_name(command)
-    return to_json(name).decode() if isinstance(command, str) else command.name_json
+    __slots__ = ("_client", "_command", "_options")
 
+    def __init__(self, command: Defined, options: TaskOptions, client: Client) -> None:
+        self._command = command
+        self._options = options
+        self._client = client
 
-def payload_json(command: AnyCommand, payload: Mapping[str, Any]) -> str:
-    """The payload as JSON text. That of a command known by name alone can be any object."""
-    return dump_any(command, payload) if isinstance(command, str) else command.payload.dump(payload)
+    def __repr__(self) -> str:
+        return f"<Request of {self._command.name}>"
 
+    @property
+    def command_name(self) -> str:
+        """The name of the command."""
+        return self._command.name
 
-def whole_payload(payload: Mapping[str, Any] | None, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The payload given as a whole, or by its parameters."""
-    if payload is None:
-        return arguments
-    if arguments:
-        raise RequestRefused(
-            f"payload is given as a whole and {', '.join(arguments)} besides", hint="Pass one or the other."
-        )
-    return payload
+    async def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Task[R]:
+        """Make a task with the arguments of the handler, and return a handle of it.
 
+        The task exists when this returns; with ``using(conn=…)`` it exists when the caller's transaction commits. The
+        command is registered before its first task if it is missing, in the same transaction; one that exists is not
+        changed. If this is cancelled or the connection breaks, the task may or may not exist.
 
-def check_payloads(payloads: Any) -> Iterable[Mapping[str, Any]]:
-    """Several payloads. Each is checked when it is written."""
-    if isinstance(payloads, Mapping):
-        raise RequestRefused("payloads is a mapping, expected a sequence of them", hint="Wrap it: [payload].")
-    if not isinstance(payloads, Iterable) or isinstance(payloads, str | bytes):
-        raise RequestRefused(f"payloads is {shown(payloads)}, expected a sequence of mappings")
-    return payloads  # pyright: ignore[reportUnknownVariableType] - each is checked when it is written
+        Raises ``ArgumentsInvalid`` when the arguments do not fit the handler, or would not reach it as they are given;
+        ``CommandNotRegistered`` when the command is missing and this user may not register it.
 
+        When the server gives no answer for a minute, and its session does not work on the call either, this and every
+        other verb raises ``OutcomeUnknown``: the call may or may not have taken effect. A call that waits for a lock on
+        the server goes on, except behind a transaction pooler. A connection of the caller has no such limit.
+        """
+        command, verbs = self._command, self._client.verbs
+        text = command.payload.dump(command.payload.bind(args, kwargs))
+        return Task(await verbs.make(command, text, self._options), command.returns, verbs)
 
-def check_priority(priority: int | None) -> int | None:
-    """A priority that the engine can store; smaller runs first."""
-    if priority is None or (type(priority) is int and SMALLEST_INTEGER <= priority <= LARGEST_INTEGER):
-        return priority
-    raise RequestRefused(
-        f"priority is {shown(priority)}, expected an integer from {SMALLEST_INTEGER} to {LARGEST_INTEGER};"
-        " smaller runs first"
-    )
+    def item(self, /, *args: P.args, **kwargs: P.kwargs) -> Item[R]:
+        """The arguments of one task for ``enqueue_many`` or ``ctx.spawn_many``, checked now."""
+        command = self._command
+        text = command.payload.dump(command.payload.bind(args, kwargs))
+        return Item(command.name, command.name_json, text, self._options)
 
+    async def enqueue_many(self, items: Iterable[Item[R]], *, batch_size: int = BATCH_SIZE) -> list[Task[R]]:
+        """Make one task for each item, all or none, and return their handles in the order of the items.
 
-def check_lane(lane: str | None) -> str | None:
-    """A key that the engine can store."""
-    if lane is None or (is_text(lane) and 0 < len(lane) <= 500):
-        return lane
-    raise RequestRefused(
-        f"lane is {shown(lane)}, expected a text of 1 to 500 characters without NUL and lone surrogates",
-        hint="Tasks of one lane run one after another; leave it out for a task that needs no order.",
-    )
+        Items are made by ``command.item(…)``. An item may have a lane, from ``command.using(lane=…).item(…)``. Other
+        options are one for all: ``command.using(priority=…).enqueue_many(…)``. Raises what ``enqueue`` raises.
+        """
+        command, verbs = self._command, self._client.verbs
+        ids = await verbs.make_many(command, items, self._options, check_count(batch_size, name="batch_size"))
+        return [Task(task_id, command.returns, verbs) for task_id in ids]
 
+    def using(
+        self,
+        *,
+        lane: str | None = None,
+        priority: int | None = None,
+        at: datetime | None = None,
+        delay: Duration | None = None,
+        conn: AnyAsyncConnection | OwnTransaction = OWN,
+        app: Client | None = None,
+    ) -> Request[P, R]:
+        """The same command with options for its next tasks: ``send.using(lane="order-17").enqueue(to="a@b.org")``.
 
-def due_time(at: datetime | None, delay: Duration | None) -> datetime | None:
-    """When a recorded task is due, by this machine's clock."""
-    span = check_due(at, delay)
-    return at if span is None else datetime.now(UTC) + span
+        - ``lane``: tasks of one lane run one after another, each with its whole scope
+        - ``priority``: smaller runs first. Defaults to the command's.
+        - ``at``, ``delay``: not before this time (aware), or after this many seconds or this timedelta by the server's
+          clock
+        - ``conn``: a connection of the caller: the task is made in its transaction, and exists when that commits. An
+          ``AsyncConnection`` of psycopg or SQLAlchemy, an ``AsyncSession``, or an asyncpg connection. Defaults to a
+          transaction of its own.
+        - ``app``: another app, whose database gets the task. Defaults to the app that defines the command.
+
+        Raises ``RequestRefused`` for a value that is none of these.
+        """
+        options = self._options.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn)
+        return Request(self._command, options, self._client if app is None else app)
+
+    def task(self, task_id: int) -> Task[R]:
+        """A handle of a task of this command that exists already."""
+        return Task(TaskId(check_task_id(task_id)), self._command.returns, self._client.verbs)
+
+    @property
+    def sync(self) -> SyncRequest[P, R]:
+        """The same request for code without asyncio: ``send.sync.enqueue(to="a@b.org")``."""
+        return SyncRequest(self._command, self._options, self._client)

@@ -98,7 +98,7 @@ class DrainPort(PortHere):
         self._open.add(context.task_id)
         yield self._plain
 
-    async def children(self, task_id: TaskId) -> list[Child]:
+    async def children(self, task_id: TaskId) -> list[Child[Any]]:
         rows = await attempt_store.children(self._conn, task_id)
         return [Child(TaskId(r[0]), r[1], r[2], TaskState(r[3]), r[4], r[5]) for r in rows]
 

@@ -16,7 +16,6 @@ from catchment.runtime.pools import Json, Pools
 from catchment.runtime.port import HandlerPort
 from catchment.task.attempt import Attempt
 from catchment.task.commands import Commands
-from catchment.task.encode import encode
 from catchment.task.port import LocalPort
 
 T = TypeVar("T")
@@ -41,7 +40,7 @@ class PoolsHere(Pools):
         command = self._by_path[path]
         arguments = command.payload.load(payload)
         value = await self.run_in_thread(command.fn, arguments, waits=lambda: False, starts=starts)
-        return Json(None if value is None else encode(value, f"the result of {command.name}"))
+        return Json(command.returns.dump(value))
 
 
 class PortHere(LocalPort):

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ParamSpec, overload
 
 from catchment.client.app import App
 from catchment.errors import CommandNotRegistered, RequestRefused
@@ -21,35 +21,58 @@ from catchment.model.state import TaskState
 from catchment.model.task import TaskId
 from catchment.runtime.held import Held
 from catchment.store.attempt import Ending
+from catchment.task.asked import asked
 from catchment.task.attempt import Attempt
 from catchment.task.child import Child
 from catchment.task.command import Command
 from catchment.task.commands import Commands
-from catchment.task.request import command_name
+from catchment.task.request import Request
 from catchment.testing.here import PoolsHere, PortHere, check_app, executor_here, run_to_end
 from catchment.testing.run import Run
 
-AnyCommand = Command[..., Any] | str
+P = ParamSpec("P")
 Entry = dict[str, Any]
 MOST_SNOOZES = 1_000
 
 
-def run_inline(app: App, command: AnyCommand, /, **payload: Any) -> Run:
+@overload
+def run_inline(app: App, command: Request[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Run: ...
+
+
+@overload
+def run_inline(app: App, command: str, arguments: Mapping[str, Any] | None = None, /) -> Run: ...
+
+
+def run_inline(app: App, command: Any, /, *args: Any, **kwargs: Any) -> Run:
     """Run a command with everything it asks for, and tell how all of it ended.
 
-    An error of a handler is kept in its ``Run`` and not raised. Raises ``ArgumentsInvalid`` when the payload does not
-    fit, ``CommandNotRegistered`` when a task of another app or a SQL handler is asked for: those need ``drain``.
+    Called with the arguments of the handler, as ``command.enqueue`` is; a command that is given by its name takes them
+    as a mapping. An error of a handler is kept in its ``Run`` and not raised. Raises ``ArgumentsInvalid`` when the
+    arguments do not fit, ``CommandNotRegistered`` when a task of another app or a SQL handler is asked for: those need
+    ``drain``.
     """
-    return run_to_end(run_inline_async(app, command, **payload), name="run_inline")
+    return run_to_end(_run_inline(app, command, args, kwargs), name="run_inline")
 
 
-async def run_inline_async(app: App, command: AnyCommand, /, **payload: Any) -> Run:
+@overload
+async def run_inline_async(app: App, command: Request[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Run: ...
+
+
+@overload
+async def run_inline_async(app: App, command: str, arguments: Mapping[str, Any] | None = None, /) -> Run: ...
+
+
+async def run_inline_async(app: App, command: Any, /, *args: Any, **kwargs: Any) -> Run:
     """As ``run_inline``, where an event loop runs."""
+    return await _run_inline(app, command, args, kwargs)
+
+
+async def _run_inline(app: App, command: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
     check_app(app)
     pools = PoolsHere(app.commands)
     try:
         inline = Inline(app.commands, pools)
-        task = inline.make_root(command_name(command), payload)
+        task = inline.make_root(command, args, kwargs)
         await inline.run_root(task)
         return task.run
     finally:
@@ -105,7 +128,7 @@ class InlinePort(PortHere):
     def transaction_sync(self, context: Attempt) -> Any:
         raise _needs_database(context)
 
-    async def children(self, task_id: TaskId) -> list[Child]:
+    async def children(self, task_id: TaskId) -> list[Child[Any]]:
         return [
             Child(c.id, c.run.command, c.run.payload, c.run.state, c.run.result, c.run.info)
             for c in self.tasks[task_id].children
@@ -130,10 +153,12 @@ class Inline:
         self._executor = executor_here(commands, self._port, pools)
         self._ids = itertools.count(1)
 
-    def make_root(self, name: str, payload: Mapping[str, Any]) -> Task:
+    def make_root(self, command: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Task:
         """The task that everything begins with."""
-        checked = self._find(name).payload.dump(payload)
-        return self._make({"command": name, "payload": json.loads(checked)}, None)
+        item = asked(command, args, kwargs)
+        if isinstance(command, str):
+            item = self._find(command).item(**(args[0] if args and args[0] is not None else {}))
+        return self._make({"command": item.name, "payload": json.loads(item.payload)}, None)
 
     def _make(self, entry: Entry, parent: Task | None) -> Task:
         """A task that has not started, as a handler recorded it."""

@@ -25,8 +25,8 @@ def test_handlers_find_the_database_of_their_worker_and_show_their_metrics(
     start_lake_worker("--app", APP, "--dsn", lake_db, "--metrics-port", "0", dsn="host=/nowhere dbname=none")
     client = App(lake_db)
     address = listening(tmp_path / "worker-1.log")
-    task_id = client.sync.enqueue("ask")
-    assert client.sync.result(task_id, timeout=30) == lake_db
+    task_id = client.sync.enqueue("ask").id
+    assert client.sync.task(task_id).result(timeout=30) == lake_db
     client.sync.close()
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
         lines = answer.read().decode().splitlines()

@@ -8,7 +8,7 @@ made. Doing a range again gives the same rows in files of other names, so attemp
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -222,12 +222,3 @@ def _sort_columns(work: Work) -> list[str]:
     layout = work.plan.layout
     branch = [BRANCH] if len(layout.keys) > 1 else []
     return branch + [item.name for keys in layout.keys for item in keys]
-
-
-def read_result(given: Mapping[str, Any]) -> BucketResult:
-    """A result as the engine kept it. Raises ``LakeError`` when it is none."""
-    try:
-        values: dict[str, Any] = {**given, "files": tuple(given["files"]), "rewritten": tuple(given["rewritten"])}
-        return BucketResult(**values)
-    except (TypeError, KeyError) as error:
-        raise LakeError(f"a subtask returned {given!r}, which is no result of a bucket") from error

@@ -9,7 +9,7 @@ from catchment.client.app import App
 from catchment.lake.files import expiry, maintain, sweep
 from catchment.lake.tasks import attempts, metrics
 from catchment.lake.tasks.process import LakeProcess, this_process
-from catchment.lake.types import BucketRange
+from catchment.lake.types import BucketRange, BucketResult
 from catchment.task.child import Child
 from catchment.task.commands import Commands
 from catchment.task.context import Context
@@ -45,7 +45,7 @@ def lake_refresh(ctx: Context, refresh_id: int) -> dict[str, Any]:
 
 
 @lake_refresh.join
-def publish(ctx: Context, refresh_id: int, children: list[Child]) -> dict[str, Any]:
+def publish(ctx: Context, refresh_id: int, children: list[Child[BucketResult]]) -> dict[str, Any]:
     return attempts.run_join(_lake(), ctx, refresh_id, children)
 
 
@@ -57,7 +57,7 @@ def publish(ctx: Context, refresh_id: int, children: list[Child]) -> dict[str, A
 )
 def lake_bucket(
     ctx: Context, refresh_id: int, partition: int | None, total: int, spec: dict[str, Any] | None, slot: str
-) -> dict[str, Any]:
+) -> BucketResult:
     return attempts.run_bucket(_lake(), ctx, refresh_id, BucketRange(partition, total, spec), slot, lake_bucket)
 
 
@@ -74,7 +74,7 @@ def lake_sweep(ctx: Context, refresh_id: int | None = None) -> int:
     left = sweep.sweep(lake.duck, lake.control, lake.settings, refresh_id)
     if left:
         delay = lake.settings.lake_artifact_grace_seconds + 1
-        ctx.follow_up(lake_sweep, refresh_id=refresh_id, delay=delay)
+        ctx.follow_up(lake_sweep.using(delay=delay), refresh_id=refresh_id)
     return left
 
 

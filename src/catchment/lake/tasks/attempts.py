@@ -11,7 +11,6 @@ import math
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -112,30 +111,32 @@ def _spread(
     order = work.order
     slots = order.definition.properties.max_parallelism or lake.settings.parallel_max_workers
     ranges = coordinate.spread(work, lake.control, spread, decision, lake.settings, task_id=ctx.task_id)
-    payloads = [
-        {
-            "refresh_id": order.refresh_id,
-            "partition": keys.partition,
-            "total": keys.total,
-            "spec": keys.spec,
-            "slot": f"{order.refresh_id}/{place % slots}",
-        }
+    items = [
+        subtask.item(
+            refresh_id=order.refresh_id,
+            partition=keys.partition,
+            total=keys.total,
+            spec=keys.spec,
+            slot=f"{order.refresh_id}/{place % slots}",
+        )
         for place, keys in enumerate(ranges)
     ]
     with ctx.scope(on_child_failure="cancel_siblings"):
-        ctx.spawn_many(subtask, payloads)
-    metrics.subtasks_created.inc(len(payloads))
-    return {"refresh_id": order.refresh_id, "subtasks": len(payloads)}
+        ctx.spawn_many(items)
+    metrics.subtasks_created.inc(len(items))
+    return {"refresh_id": order.refresh_id, "subtasks": len(items)}
 
 
-def run_join(lake: LakeProcess, ctx: Context, refresh_id: int, children: Sequence[Child]) -> dict[str, Any]:
+def run_join(
+    lake: LakeProcess, ctx: Context, refresh_id: int, children: Sequence[Child[BucketResult]]
+) -> dict[str, Any]:
     """All subtasks are done: publish what they have written."""
     order = _begin(lake, ctx, refresh_id, keep_plan=True)
     if order.state != "EXECUTING":
         return _ended_before(lake, ctx, order)
     stop = TaskStop(ctx, order.deadline_at)
     with _failures(lake, ctx, order, stop):
-        results = [bucket.read_result(child.result) for child in children]
+        results = [child.result for child in children]
         _, waited = lake.control.refresh_seconds(refresh_id)
         try:
             published = merge.publish_buckets(lake.duck, lake.control, order, results, stop)
@@ -268,7 +269,7 @@ def _fail(lake: LakeProcess, ctx: Context, order: Order, code: str, text: str, e
 
 def run_bucket(
     lake: LakeProcess, ctx: Context, refresh_id: int, keys: BucketRange, slot: str, subtask: AnyCommand
-) -> dict[str, Any]:
+) -> BucketResult:
     """A subtask: one range of keys, or its two halves if it is too much."""
     order = lake.control.read_order(refresh_id)
     if order.state != "EXECUTING":
@@ -302,7 +303,7 @@ def run_bucket(
         raise _failed_bucket(ctx, most, error) from error
     metrics.subtasks_completed.inc()
     metrics.subtask_seconds.observe(result.seconds)
-    return asdict(result)
+    return result
 
 
 def _killed_its_worker(lake: LakeProcess, ctx: Context, keys: BucketRange, plan: BucketPlan) -> bool:
@@ -312,14 +313,14 @@ def _killed_its_worker(lake: LakeProcess, ctx: Context, keys: BucketRange, plan:
 
 def _split(
     ctx: Context, refresh_id: int, halves: tuple[BucketRange, BucketRange], slot: str, subtask: AnyCommand
-) -> dict[str, Any]:
+) -> BucketResult:
     for half in halves:
         ctx.spawn_sibling(
             subtask, refresh_id=refresh_id, partition=half.partition, total=half.total, spec=half.spec, slot=slot
         )
     metrics.subtasks_created.inc(2)
     metrics.subtasks_completed.inc()
-    return asdict(BucketResult(attempt=ctx.attempt, is_split=True))
+    return BucketResult(attempt=ctx.attempt, is_split=True)
 
 
 def _failed_bucket(ctx: Context, most: int, error: Exception) -> Exception:

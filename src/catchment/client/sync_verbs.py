@@ -1,0 +1,130 @@
+"""The verbs of an app without asyncio: for scripts, Django views and threads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from typing import Any
+
+from psycopg import Connection
+
+from catchment.client.connections import Connections
+from catchment.client.enqueue import batches_of_items
+from catchment.client.register import Registrar
+from catchment.client.result import (
+    LAST_LOOK,
+    SHORTEST_INTERVAL,
+    as_timeout,
+    jittered,
+    last_look,
+    next_interval,
+    value_of,
+)
+from catchment.client.verbs import as_reason
+from catchment.errors import CommandNotRegistered
+from catchment.model.check import check_task_id
+from catchment.model.duration import Duration
+from catchment.model.task import TaskId, TaskInfo
+from catchment.store import enqueue as enqueue_store
+from catchment.store import task as task_store
+from catchment.store.answer import NoAnswer
+from catchment.store.enqueue import Batch
+from catchment.store.foreign.types import OWN
+from catchment.store.result import Standing, look, read_task, settled, task_not_found
+from catchment.task import tracing
+from catchment.task.item import Item
+from catchment.task.task_options import TaskOptions
+from catchment.task.verbs import AnyCommand
+
+
+class AppSyncVerbs:
+    """As ``AppVerbs``, blocking. Safe to use from several threads, and after a fork."""
+
+    def __init__(self, connections: Connections, registrar: Registrar) -> None:
+        self._connections = connections
+        self._registrar = registrar
+
+    def make(self, command: AnyCommand, payload: str, options: TaskOptions) -> TaskId:
+        """Make one task."""
+        name = command if isinstance(command, str) else command.name
+        with self._connections.use(options.conn) as used:
+            self._registrar.ensure(used, command)
+            try:
+                with tracing.enqueuing(name) as trace:
+                    return enqueue_store.enqueue(used, name, payload, options.lane, options.when, trace)
+            except CommandNotRegistered as error:
+                raise self._registrar.explain(error, command) from error
+
+    def make_many(
+        self, command: AnyCommand, items: Iterable[Item[Any]], options: TaskOptions, batch_size: int
+    ) -> list[TaskId]:
+        """Make one task for each item, all or none."""
+        name = command if isinstance(command, str) else command.name
+        return self.send(command, batches_of_items(name, items, options, batch_size), options)
+
+    def send(self, command: AnyCommand, batches: Iterator[Batch], options: TaskOptions) -> list[TaskId]:
+        """Make the tasks of these batches, all or none."""
+        name = command if isinstance(command, str) else command.name
+        with self._connections.use(options.conn) as used:
+            self._registrar.ensure(used, command)
+            try:
+                # Nothing is sent in the caller's transaction before everything has been checked.
+                checked = batches if options.conn is OWN else list(batches)
+                with tracing.enqueuing(name) as trace:
+                    return enqueue_store.enqueue_many(used, name, checked, options.when, trace)
+            except CommandNotRegistered as error:
+                raise self._registrar.explain(error, command) from error
+
+    def wait(self, task_id: int, timeout: Duration | None) -> Any:
+        """The result of a task, as JSON, when it has settled."""
+        task, limit = check_task_id(task_id), as_timeout(timeout)
+        began = time.monotonic()
+        interval = SHORTEST_INTERVAL
+        until = None if limit is None else began + limit.total_seconds() + LAST_LOOK
+        seen: Standing | None = None
+        while limit is None or timedelta(seconds=time.monotonic() - began) < limit:
+            standings = self._look(look if seen is None else settled, task, until)
+            if standings and standings[0].is_settled:
+                return value_of(standings[0])
+            if seen is None and standings is not None:
+                if not standings:
+                    raise task_not_found(task)
+                seen = standings[0]
+            left = interval if limit is None else limit.total_seconds() - (time.monotonic() - began)
+            time.sleep(max(0.0, min(jittered(interval), left)))
+            interval = next_interval(interval)
+        return last_look(task, self._look(look, task, until), seen, limit)
+
+    def _look(
+        self, read: Callable[[Connection[Any], list[int]], list[Standing]], task_id: int, until: float | None
+    ) -> list[Standing] | None:
+        """None without an answer; the next look uses a new connection."""
+        try:
+            with self._connections.threads().connection(is_look=True, until=until) as conn:
+                return read(conn, [task_id])
+        except NoAnswer:
+            return None
+
+    def cancel(self, task_id: int, reason: str | None) -> str:
+        """Ask a task and everything under it to stop."""
+        task, why = check_task_id(task_id), as_reason(reason)
+        with self._connections.own() as conn:
+            return task_store.cancel(conn, task, why)
+
+    def retry(self, task_id: int) -> str:
+        """Run a failed or cancelled task again."""
+        task = check_task_id(task_id)
+        with self._connections.own() as conn:
+            return task_store.retry(conn, task)
+
+    def info(self, task_id: int) -> TaskInfo:
+        """One task as it stands now."""
+        task = check_task_id(task_id)
+        with self._connections.own() as conn:
+            return read_task(conn, task)
+
+    def register(self) -> int:
+        """Register all commands of the app and their queues."""
+        with self._connections.use() as used:
+            return self._registrar.register(used)

@@ -1,0 +1,97 @@
+"""The verbs of an app in asyncio: they check what a caller gives, and call the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from catchment.client.connections import Connections
+from catchment.client.enqueue import batches_of_items
+from catchment.client.register import Registrar
+from catchment.client.result import as_timeout
+from catchment.errors import CommandNotRegistered
+from catchment.model.check import check_task_id, check_text
+from catchment.model.duration import Duration
+from catchment.model.task import TaskId, TaskInfo
+from catchment.store import enqueue as enqueue_store
+from catchment.store import task as task_store
+from catchment.store.enqueue import Batch
+from catchment.store.foreign.types import OWN
+from catchment.store.result import read_task_async
+from catchment.task import tracing
+from catchment.task.item import Item
+from catchment.task.task_options import TaskOptions
+from catchment.task.verbs import AnyCommand
+
+
+class AppVerbs:
+    """What the commands, the tasks and the app itself call."""
+
+    def __init__(self, connections: Connections, registrar: Registrar) -> None:
+        self._connections = connections
+        self._registrar = registrar
+
+    async def make(self, command: AnyCommand, payload: str, options: TaskOptions) -> TaskId:
+        """Make one task."""
+        name = command if isinstance(command, str) else command.name
+        async with self._connections.use_async(options.conn) as used:
+            await self._registrar.ensure_async(used, command)
+            try:
+                with tracing.enqueuing(name) as trace:
+                    return await enqueue_store.enqueue_async(used, name, payload, options.lane, options.when, trace)
+            except CommandNotRegistered as error:
+                raise self._registrar.explain(error, command) from error
+
+    async def make_many(
+        self, command: AnyCommand, items: Iterable[Item[Any]], options: TaskOptions, batch_size: int
+    ) -> list[TaskId]:
+        """Make one task for each item, all or none."""
+        name = command if isinstance(command, str) else command.name
+        return await self.send(command, batches_of_items(name, items, options, batch_size), options)
+
+    async def send(self, command: AnyCommand, batches: Iterator[Batch], options: TaskOptions) -> list[TaskId]:
+        """Make the tasks of these batches, all or none."""
+        name = command if isinstance(command, str) else command.name
+        async with self._connections.use_async(options.conn) as used:
+            await self._registrar.ensure_async(used, command)
+            try:
+                # Nothing is sent in the caller's transaction before everything has been checked.
+                checked = batches if options.conn is OWN else list(batches)
+                with tracing.enqueuing(name) as trace:
+                    return await enqueue_store.enqueue_many_async(used, name, checked, options.when, trace)
+            except CommandNotRegistered as error:
+                raise self._registrar.explain(error, command) from error
+
+    async def wait(self, task_id: int, timeout: Duration | None) -> Any:  # noqa: ASYNC109 - names the state on expiry
+        """The result of a task, as JSON, when it has settled."""
+        task, limit = check_task_id(task_id), as_timeout(timeout)
+        side = await self._connections.side()
+        return await side.results.wait(task, limit)
+
+    async def cancel(self, task_id: int, reason: str | None) -> str:
+        """Ask a task and everything under it to stop."""
+        task, why = check_task_id(task_id), as_reason(reason)
+        async with self._connections.own_async() as conn:
+            return await task_store.cancel_async(conn, task, why)
+
+    async def retry(self, task_id: int) -> str:
+        """Run a failed or cancelled task again."""
+        task = check_task_id(task_id)
+        async with self._connections.own_async() as conn:
+            return await task_store.retry_async(conn, task)
+
+    async def info(self, task_id: int) -> TaskInfo:
+        """One task as it stands now."""
+        task = check_task_id(task_id)
+        async with self._connections.own_async() as conn:
+            return await read_task_async(conn, task)
+
+    async def register(self) -> int:
+        """Register all commands of the app and their queues."""
+        async with self._connections.use_async() as used:
+            return await self._registrar.register_async(used)
+
+
+def as_reason(reason: str | None) -> str:
+    """Why a task is cancelled, checked."""
+    return (reason is not None and check_text(reason, name="reason")) or task_store.DEFAULT_REASON

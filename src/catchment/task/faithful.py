@@ -1,0 +1,103 @@
+"""Is a value the same after it has been written as JSON and read back?
+
+Types for which that always holds are known when a command is defined; values of all others are compared.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import re
+import types
+import typing
+import uuid
+from collections.abc import Mapping
+from typing import Any, Literal, cast
+
+from pydantic import BaseModel
+
+_PLAIN = (str, int, bool, float, bytes, uuid.UUID, dt.date, type(None))
+_NUMBERS = (bool, int, float)
+_TEXTS = (str, bytes)
+_CONTAINERS = (dict, list, tuple, set, frozenset)
+# More digits than Python reads as one number.
+_DIGITS = re.compile(r"\d{4301}")
+
+
+def is_plain(annotation: Any) -> bool:
+    """Is every value of this annotation read back as it was? Says no when it does not know."""
+    if annotation is None or annotation in _PLAIN:
+        return True
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is list:
+        return is_plain(arguments[0])
+    if origin is dict:
+        return arguments[0] is str and is_plain(arguments[1])
+    if origin in (typing.Union, types.UnionType):
+        rest = [one for one in arguments if one is not type(None)]
+        return len(rest) == 1 and is_plain(rest[0])
+    return origin is Literal and all(type(value) is str for value in arguments)
+
+
+def has_long_number(text: str) -> bool:
+    """Is there a number with more digits than Python reads?"""
+    return len(text) > 4300 and _DIGITS.search(text) is not None
+
+
+def same(given: Any, read: Any) -> bool:
+    """Is the value that was read equal to the given one, in all its parts? Objects must be of one class."""
+    try:
+        return _same(given, read)
+    except Exception:  # an __eq__ may raise anything
+        return False
+
+
+def _same(given: Any, read: Any) -> bool:
+    if given is read:
+        return True
+    kind: type[Any] = type(read)  # pyright: ignore[reportUnknownVariableType] - of whatever was read
+    if kind in _NUMBERS:
+        return isinstance(given, _NUMBERS) and (given == read or (given != given and read != read))
+    if kind in _TEXTS:
+        return isinstance(given, kind) and given == read
+    if kind in _CONTAINERS and isinstance(given, kind):
+        return _same_parts(given, read)
+    if type(given) is not kind:
+        return False
+    if isinstance(read, dt.datetime):
+        # Times of two zones are never equal in the hour that a zone has twice.
+        return given.replace(tzinfo=None) == read.replace(tzinfo=None) and given.utcoffset() == read.utcoffset()
+    if isinstance(read, BaseModel):
+        return _same_models(given, read)
+    if dataclasses.is_dataclass(read):
+        return all(_same(getattr(given, f.name), getattr(read, f.name)) for f in dataclasses.fields(read))
+    if cast(Any, kind).__eq__ is object.__eq__:
+        return hasattr(read, "__dict__") and _same(vars(given), vars(read))
+    return bool(given == read) or bool(given != given and read != read)
+
+
+def _same_parts(given: Any, read: Any) -> bool:
+    if len(given) != len(read):
+        return False
+    if isinstance(read, dict):
+        ours: Mapping[Any, Any] = given
+        if _kinds(ours) != _kinds(read):
+            return False
+        return all(key in read and _same(value, read[key]) for key, value in ours.items())
+    if isinstance(read, set | frozenset):
+        return bool(given == read) and _kinds(given) == _kinds(read)
+    return all(map(_same, given, read))
+
+
+def _kinds(parts: Any) -> set[type]:
+    return {type(part) for part in parts}
+
+
+def _same_models(given: BaseModel, read: BaseModel) -> bool:
+    """By their fields: what a property has cached in the object is not one."""
+    ours, theirs = vars(given), vars(read)
+    return (
+        all(_same(ours.get(name), theirs.get(name)) for name in type(read).model_fields)
+        and _same(given.__pydantic_extra__, read.__pydantic_extra__)
+        and _same(given.__pydantic_private__, read.__pydantic_private__)
+    )

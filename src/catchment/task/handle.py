@@ -1,0 +1,110 @@
+"""A task as its caller holds it: its id, and the verbs that wait for it, stop it, repeat it and look at it."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from catchment.errors import ValueUnreadable
+from catchment.model.duration import Duration
+from catchment.model.task import TaskId, TaskInfo
+from catchment.task.returns import Returns, Unreadable
+from catchment.task.verbs import SyncVerbs, Verbs
+
+R_co = TypeVar("R_co", covariant=True)
+
+
+class _Handle(Generic[R_co]):
+    """``returns`` reads the result; without it the result is a JSON value."""
+
+    __slots__ = ("_returns", "id")
+
+    def __init__(self, task_id: TaskId, returns: Returns | None) -> None:
+        self.id = task_id
+        self._returns = returns
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Handle) and other.id == self.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def _read(self, value: Any) -> Any:
+        if self._returns is None:
+            return value
+        try:
+            return self._returns.load(value)
+        except Unreadable as error:
+            raise ValueUnreadable(
+                f"the result of task {self.id} ({self._returns.command}) cannot be read: {error}",
+                task_id=self.id,
+                command=self._returns.command,
+                hint=f"Another version of the handler has returned it. app.task({self.id}).result() has it as JSON.",
+            ) from error
+
+
+class Task(_Handle[R_co]):
+    """A task that was asked for; ``id`` is its id. Made by ``command.enqueue(…)`` and ``command.task(id)``.
+
+    Two handles of one task are equal.
+    """
+
+    __slots__ = ("_verbs",)
+
+    def __init__(self, task_id: TaskId, returns: Returns | None, verbs: Verbs) -> None:
+        super().__init__(task_id, returns)
+        self._verbs = verbs
+
+    async def result(self, *, timeout: Duration | None = None) -> R_co:  # noqa: ASYNC109 - names the state on expiry
+        """Wait until the task has settled and return what its handler, or its join, has returned.
+
+        It comes back by the return annotation of the handler: a model as a model, a datetime as a datetime. Without an
+        annotation, and from ``app.task(id)``, it is a JSON value. A merged task has its survivor's.
+
+        Raises ``TaskFailed``, ``TaskCancelled``, ``ResultTimeout`` (the task goes on), ``TaskNotFound`` or
+        ``ValueUnreadable``. Cancelling the wait does not touch the task. A connection that gives no answer for 15
+        seconds is replaced, and the wait goes on; ``ResultTimeout`` comes within a second after ``timeout``, with or
+        without an answer. A server that refuses connections raises ``ServerUnavailable``.
+        """
+        return self._read(await self._verbs.wait(self.id, timeout))
+
+    async def cancel(self, reason: str | None = None) -> str:
+        """Ask the task and everything under it to stop; returns ``cancelled``, ``cancelling``, or the state in which
+        it had settled before."""
+        return await self._verbs.cancel(self.id, reason)
+
+    async def retry(self) -> str:
+        """Run a failed or cancelled task again; returns its new state. Raises ``NotRetryable`` or ``TaskNotFound``."""
+        return await self._verbs.retry(self.id)
+
+    async def info(self) -> TaskInfo:
+        """The task as it stands now; raises ``TaskNotFound`` or ``ValueUnreadable``."""
+        return await self._verbs.info(self.id)
+
+
+class SyncTask(_Handle[R_co]):
+    """A ``Task`` for code without asyncio: the same verbs, blocking. Made by ``command.sync.enqueue(…)``."""
+
+    __slots__ = ("_verbs",)
+
+    def __init__(self, task_id: TaskId, returns: Returns | None, verbs: SyncVerbs) -> None:
+        super().__init__(task_id, returns)
+        self._verbs = verbs
+
+    def result(self, *, timeout: Duration | None = None) -> R_co:
+        """Wait until the task has settled and return its result; raises what ``Task.result`` does."""
+        return self._read(self._verbs.wait(self.id, timeout))
+
+    def cancel(self, reason: str | None = None) -> str:
+        """Ask the task and everything under it to stop."""
+        return self._verbs.cancel(self.id, reason)
+
+    def retry(self) -> str:
+        """Run a failed or cancelled task again."""
+        return self._verbs.retry(self.id)
+
+    def info(self) -> TaskInfo:
+        """The task as it stands now; raises ``TaskNotFound``."""
+        return self._verbs.info(self.id)
