@@ -123,9 +123,9 @@ def test_task_show_names_the_cause_and_the_task_to_retry(committed: Engine, cli:
     assert first.startswith(f"act {root}  failed  ")
     assert "children: 1 of 1 children failed: act: the printer is [red]on fire[/]" in rest[0]
     assert shown.index(f"catchment task show {leaf}") < shown.index("payload")
-    assert f"catchment task retry {root}  run it again" in shown
+    assert f"catchment task retry {root}  # run it again" in shown
     shown = cli("task", "show", str(leaf)).stdout
-    assert f"catchment task retry {root}  run what has failed in its tree again" in shown
+    assert f"catchment task retry {root}  # run what has failed in its tree again" in shown
     assert f"child of task {child}, 2 levels below its root {root}" in shown
     assert "x" * 1000 in "".join(shown.split())
     assert "x" * 3000 not in "".join(shown.split())

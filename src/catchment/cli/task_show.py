@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any
 
 from rich.markup import escape
@@ -82,7 +83,7 @@ def _lines(row: Row) -> Iterator[Line]:
     yield "warnings", [f"{_ago(_time(w['at']))}, {_safe(w['source'])}: {_safe(w['message'])}" for w in row["warnings"]]
     for name in ("detail", "hint"):
         yield name, [_safe(error[name])] if error.get(name) else []
-    yield "traceback", _last_lines(error.get("context"))
+    yield "context", _context(error.get("context"), is_sql=row["handler_kind"] == "sql")
 
 
 def _error(error: Row) -> list[str]:
@@ -96,22 +97,22 @@ def _error(error: Row) -> list[str]:
 
 
 def _next(row: Row, error: Row) -> list[str]:
-    """What to type, by the state of the task."""
+    """What to type, by the state of the task, with a comment of the shell."""
     lines: list[str] = []
     child: Any = error.get("child")
     if isinstance(child, Mapping) and "id" in child:
-        lines.append(f"catchment task show {child['id']}  [dim]the child that failed first[/]")
+        lines.append(f"catchment task show {child['id']}  [dim]# the child that failed first[/]")
     if row["retry_id"] is not None:
         what = (
             "run it again" if row["retry_id"] == row["id"] else "run what has failed in its tree again, this task too"
         )
-        lines.append(f"catchment task retry {row['retry_id']}  [dim]{what}[/]")
+        lines.append(f"catchment task retry {row['retry_id']}  [dim]# {what}[/]")
     if row["state"] == "waiting":
-        lines.append(f"catchment task tree {row['id']}  [dim]see its children[/]")
+        lines.append(f"catchment task tree {row['id']}  [dim]# see its children[/]")
     if row["merged_into"] is not None:
-        lines.append(f"catchment task show {row['merged_into']}  [dim]the task that it was merged into[/]")
+        lines.append(f"catchment task show {row['merged_into']}  [dim]# the task that it was merged into[/]")
     if row["state"] == "pending" and row["waits_for"] in (None, "lane", "limit"):
-        lines.append("catchment doctor  [dim]if it does not start: see what is in its way[/]")
+        lines.append("catchment doctor  [dim]# if it does not start: see what is in its way[/]")
     return lines
 
 
@@ -155,7 +156,7 @@ def _attempts(row: Row) -> list[str]:
     """The count, and the attempts that did not complete, newest last."""
     limit = f", {row['max_attempts']} may fail" if row["max_attempts"] > 1 else ""
     failed: Sequence[Row] = row["attempts"]
-    if row["attempt"] == 0 or (row["attempt"] == 1 and not limit and row["state"] in ("completed", "failed")):
+    if row["attempt"] <= 1 and not limit:
         return []
     lines = [f"{row['attempt']} so far{limit}"]
     if len(failed) > _ATTEMPTS:
@@ -167,9 +168,13 @@ def _attempts(row: Row) -> list[str]:
     return lines
 
 
-def _last_lines(text: Any) -> list[str]:
+def _context(text: Any, *, is_sql: bool) -> list[str]:
+    """The end of a traceback, or the innermost of the procedures without those of the engine."""
     lines = _safe(text).rstrip().splitlines() if isinstance(text, str) else []
-    return lines if len(lines) <= _TRACE_LINES else ["…", *lines[-_TRACE_LINES:]]
+    if not is_sql:
+        return lines if len(lines) <= _TRACE_LINES else ["…", *lines[-_TRACE_LINES:]]
+    own = list(takewhile(lambda line: not line.startswith("PL/pgSQL function worker.run_handler("), lines))
+    return own if len(own) <= _TRACE_LINES else [*own[:_TRACE_LINES], "…"]
 
 
 def _moment(moment: Moment | None, more: str = "") -> list[str]:

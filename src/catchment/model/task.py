@@ -28,6 +28,7 @@ class TaskInfo:
     progress: Mapping[str, Any] | None
     attempt: int
     max_attempts: int
+    snoozes: int
     priority: int
     lane: str | None
     parent_id: TaskId | None
