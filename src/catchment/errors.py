@@ -58,7 +58,7 @@ CatchmentError
 │   ├── PublishVetoed           CM015  the attempt is no longer the one that may publish
 │   └── RefreshTimeout          a refresh is not over yet; also a TimeoutError
 └── ServerUnavailable           no PostgreSQL could be reached or started
-    └── OutcomeUnknown          a call had no answer: it may or may not have taken effect
+    └── OutcomeUnknown          a call may or may not have taken effect
 
 Besides, Snoozed ends an attempt. It is no error, and no Exception: handlers that catch those must not catch it.
 """
@@ -493,7 +493,8 @@ class ServerUnavailable(CatchmentError):
 
 
 class OutcomeUnknown(ServerUnavailable):
-    """The server gave no answer to a call for a minute: the call may or may not have taken effect.
+    """The connection was lost during a call, or the server gave no answer for a minute: the call may or may not have
+    taken effect.
 
     See what it has done before you repeat it.
     """

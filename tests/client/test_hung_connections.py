@@ -267,3 +267,26 @@ def _has_looked(shop: Shop) -> bool:
         "select exists (select from pg_stat_activity where application_name = 'catchment client'"
         " and datname = current_database() and strpos(query, 'result_settled') > 0)"
     )
+
+
+_END_CLIENTS = (
+    "select count(pg_terminate_backend(pid)) from pg_stat_activity"
+    " where datname = current_database() and application_name = 'catchment client' and wait_event_type = 'Lock'"
+)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_call_whose_connection_is_lost_says_that_its_outcome_is_unknown(
+    shop: Shop, connect: Connect, is_async: bool
+) -> None:
+    task = shop.send.sync.enqueue(to="a").id
+    holding = connect(autocommit=False)
+    holding.execute("lock table worker.task")
+    call = _start(
+        (lambda: shop.run(lambda: shop.send.enqueue(to="b"))) if is_async else (lambda: shop.send.sync.enqueue(to="b"))
+    )
+    wait_until(lambda: shop.engine.value(_END_CLIENTS))
+    with pytest.raises(OutcomeUnknown, match="was lost: the call may or may not have taken effect"):
+        call.result(60)
+    holding.rollback()
+    assert shop.app.sync.task(task).info().id == task

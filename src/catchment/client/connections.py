@@ -8,10 +8,11 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+import psycopg
 from psycopg import AsyncConnection, Connection
 
 from catchment.client.result import Results
-from catchment.errors import SchemaMismatch
+from catchment.errors import OutcomeUnknown, SchemaMismatch
 from catchment.model.check import check_count
 from catchment.schema.connection import database_of
 from catchment.store.connect import check_dsn, find_dsn
@@ -124,8 +125,16 @@ class Connections:
 
 @contextmanager
 def _of_the_app(conn: Connection[Any] | AsyncConnection[Any]) -> Generator[None]:
+    """Errors of a call on a connection of ours. When that is lost, the server may have committed before."""
     try:
         yield
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        if not conn.closed:
+            raise
+        raise OutcomeUnknown(
+            f"the connection to PostgreSQL was lost: the call may or may not have taken effect ({str(error).strip()})",
+            hint="See what the call has done before you repeat it: 'catchment task list'.",
+        ) from error
     except SchemaMismatch as error:
         raise SchemaMismatch(f"{error} ({database_of(conn)})", hint=error.hint) from error
 
