@@ -10,7 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
-import sqlalchemy as sa
+import sqlalchemy.event
 from psycopg import Connection
 from sqlalchemy.orm import Session
 
@@ -136,7 +136,7 @@ def test_a_command_whose_registration_was_committed_is_asked_for_no_more(place: 
     """Nothing but sessions of callers: the app has no connection to find out by."""
     case, statements = Case(*place), []
     engine = ways.engine_of(place[0], "psycopg")
-    sa.event.listen(engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
+    sqlalchemy.event.listen(engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
     for is_kept in (False, True, True, True):
         with ways.quietly(), Session(engine) as session, session.begin():
             statements.clear()

@@ -14,6 +14,7 @@ import psycopg2
 import pytest
 import sqlalchemy as sa
 from psycopg.conninfo import make_conninfo
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -127,7 +128,7 @@ def _errors(db: str, without_schema: str) -> list[tuple[str, type[Exception], st
 def test_an_error_that_is_not_the_engines_is_the_librarys(shop: Shop, db: str) -> None:
     with Session(ways.engine_of(db, "psycopg")) as session:
         session.execute(sa.text("set transaction read only"))
-        with pytest.raises(sa.exc.DBAPIError, match="read-only"):
+        with pytest.raises(DBAPIError, match="read-only"):
             shop.send.sync.using(conn=session).enqueue(to="a")
 
 

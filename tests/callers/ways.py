@@ -25,6 +25,7 @@ import sqlalchemy as sa
 from django.conf import settings
 from django.db import connection, connections, transaction
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import dict_row
 from sqlalchemy.ext.asyncio import (
     AsyncConnection,
     AsyncSession,
@@ -90,7 +91,7 @@ def asyncpg_options(dsn: str) -> dict[str, Any]:
 
 @contextmanager
 def of_psycopg(dsn: str, is_kept: bool, *, through: str = "connection") -> Generator[Way]:
-    with quietly(), psycopg.connect(dsn, row_factory=psycopg.rows.dict_row) as conn:
+    with quietly(), psycopg.connect(dsn, row_factory=dict_row) as conn:
         yield Way(conn if through == "connection" else conn.cursor(), conn.execute, conn.transaction)
         end(is_kept)
 
@@ -160,7 +161,8 @@ def django_on(dsn: str) -> Iterator[None]:
 @contextmanager
 def of_django(dsn: str, is_kept: bool, *, through: str) -> Generator[Way]:
     alias = "default" if through == "connection" else "other"
-    with django_on(dsn), quietly(), transaction.atomic(using=alias), connections[alias].cursor() as cursor:
+    atomic: Any = transaction.atomic(using=alias)
+    with django_on(dsn), quietly(), atomic, connections[alias].cursor() as cursor:
         given = {"connection": connection, "wrapper": connections[alias], "alias": alias, "cursor": cursor}
         yield Way(given[through], cursor.execute, lambda: transaction.atomic(using=alias))
         end(is_kept)

@@ -23,6 +23,7 @@ LIVE_PAGES = [
     HOW_TO / "create-a-dynamic-table.md",
     HOW_TO / "deploy-workers.md",
     HOW_TO / "install.md",
+    HOW_TO / "enqueue-in-your-transaction.md",
     HOW_TO / "keep-things-in-order.md",
     HOW_TO / "limit-work.md",
     HOW_TO / "operate-dynamic-tables.md",

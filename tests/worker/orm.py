@@ -44,7 +44,7 @@ async def write(ctx: Context, note: str) -> str:
                 session.add(Effect(note=f"{note} 1", task_id=0))
         except IntegrityError:
             pass
-        await app.enqueue(follow, note=note, conn=session)
+        await follow.using(conn=session).enqueue(note=note)
         seen = (await session.scalars(sa.select(Effect.note).where(Effect.task_id == ctx.task_id))).all()
         last = Effect(note=f"{note} 2", task_id=ctx.task_id)
         session.add(last)
@@ -61,7 +61,7 @@ def write_plainly(ctx: Context, note: str) -> str:
                 session.add(Effect(note=f"{note} 1", task_id=0))
         except IntegrityError:
             pass
-        app.sync.enqueue(follow, note=note, conn=session)
+        follow.sync.using(conn=session).enqueue(note=note)
         seen = session.scalars(sa.select(Effect.note).where(Effect.task_id == ctx.task_id)).all()
         last = Effect(note=f"{note} 2", task_id=ctx.task_id)
         session.add(last)
