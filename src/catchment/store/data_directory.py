@@ -85,7 +85,9 @@ class Programs:
                 )
             except subprocess.SubprocessError as error:
                 output.seek(0)
-                raise RuntimeError(f"{program} failed: {output.read().decode(errors='replace')}") from error
+                raise RuntimeError(
+                    f"{program} failed: {_what_matters(output.read().decode(errors='replace'))}"
+                ) from error
 
     def start(
         self, where: Path, program: str, *arguments: str, before: Callable[[], None] | None
@@ -124,7 +126,11 @@ def last_words(where: Path, since: int) -> str:
     """What the server has logged since, as far as it matters."""
     with (where / LOG).open(encoding="utf-8", errors="replace") as file:
         file.seek(since)
-        lines = file.read().splitlines()
+        return _what_matters(file.read())
+
+
+def _what_matters(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return " ".join(([line for line in lines if "FATAL" in line or "HINT" in line] or lines)[-_SHOWN_LINES:])
 
 

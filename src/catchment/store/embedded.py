@@ -162,6 +162,8 @@ def _join(where: Path, seconds: float, *, is_default: bool) -> _Use:
     """Make the data directory and start the server if necessary, and take a share of the server."""
     if not str(where).isprintable():
         raise RuntimeError("the path has a character that cannot be printed")
+    if where.exists() and not where.is_dir():
+        raise RuntimeError("it is not a folder")
     where.mkdir(parents=True, exist_ok=True)
     data_directory.refuse_others(where, unless=START)
     with folder_locks.locked(where) as lock:
