@@ -203,7 +203,8 @@ class TransactionEndRefused(RequestRefused):
 
 class NameTaken(RequestRefused):
     """``CM013``: the name is taken. A command of this name has another kind of handler, or a queue another mode. Rename
-    yours, or delete the row from the registry; to enqueue a SQL command from Python, pass its name."""
+    yours, or delete the row from the registry; to enqueue a SQL command from Python, pass its name. Or another project
+    uses the command on the embedded server: set ``CATCHMENT_DATA`` to give yours a server."""
 
 
 class InfoRefused(RequestRefused):

@@ -152,6 +152,7 @@ def test_register_writes_every_option(db: str, connect: Any) -> None:
         "rate": None,
         "rate_per": "00:00:01",
         "description": "all of them",
+        "project": None,
     }
 
 

@@ -230,6 +230,7 @@ CREATE TABLE worker.command_registry (
     rate integer,
     rate_per interval DEFAULT '00:00:01'::interval NOT NULL,
     description text,
+    project text,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT command_kind_is_known CHECK ((handler_kind = ANY (ARRAY['sql'::text, 'python'::text]))),
     CONSTRAINT command_limit_has_key CHECK (((limit_key IS NOT NULL) = ((max_running IS NOT NULL) OR (rate IS NOT NULL)))),
@@ -897,6 +898,7 @@ GRANT ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) TO catchmen
 REVOKE ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.announce_queue() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.are_projects_apart(p_one text, p_other text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_attempt integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_attempt integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.backends_to_signal(p_step text, p_dead bigint[]) FROM PUBLIC;
@@ -1121,6 +1123,7 @@ REVOKE ALL ON FUNCTION worker.refilled(p_tokens double precision, p_since timest
 REVOKE ALL ON FUNCTION worker.refuse_early_settle() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_if_cancelled(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_open_scope_delete() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.refuse_other_projects(p_commands jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_outcome_of_open_scope() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_schedule(p_message text, p_hint text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) FROM PUBLIC;

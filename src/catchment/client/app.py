@@ -57,7 +57,7 @@ class App:
         self._queue = queue
         self._connections = Connections(dsn, pool_size)
         self._imports = Imports(imports)
-        registrar = Registrar(self.commands, self._imports)
+        registrar = Registrar(self.commands, self._imports, self._connections)
         self.verbs = AppVerbs(self._connections, registrar)
         self.sync_verbs = AppSyncVerbs(self._connections, registrar)
         self.sync = SyncClient(self.commands, self._connections, self.sync_verbs)

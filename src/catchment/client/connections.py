@@ -15,6 +15,7 @@ from catchment.client.result import Results
 from catchment.errors import OutcomeUnknown, SchemaMismatch
 from catchment.model.check import check_count
 from catchment.schema.connection import database_of
+from catchment.store import embedded
 from catchment.store.connect import check_dsn, find_dsn
 from catchment.store.foreign.caller import AsyncCaller, Caller
 from catchment.store.foreign.find import async_caller_of, caller_of
@@ -53,6 +54,11 @@ class Connections:
             if self._found is None:
                 self._found = find_dsn(self.given)
             return self._found
+
+    @property
+    def is_embedded(self) -> bool:
+        """Is it the embedded server, which programs of other projects may use too?"""
+        return self._found is not None and embedded.is_default(self._found)
 
     async def side(self) -> LoopSide:
         """What belongs to the running event loop."""

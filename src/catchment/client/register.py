@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from catchment.client.connections import Connections
 from catchment.client.imports import Imports
 from catchment.errors import CommandNotRegistered
 from catchment.store import registry
@@ -20,8 +21,9 @@ class Registrar:
     been rolled back.
     """
 
-    def __init__(self, commands: Commands, imports: Imports) -> None:
+    def __init__(self, commands: Commands, imports: Imports, connections: Connections) -> None:
         self._commands = commands
+        self._connections = connections
         self._imports = imports
         self._known: set[str] = set()
         # The transaction that registered a command, by its name.
@@ -79,8 +81,14 @@ class Registrar:
         return registry.register_commands(caller, *self._all(), overwrite=True).rows
 
     def _definitions(self, command: Defined) -> tuple[list[Definition], list[Definition]]:
-        return [self._commands.queue_definition(command.options.queue)], [definition(command)]
+        return [self._commands.queue_definition(command.options.queue)], [self._definition(command)]
+
+    def _definition(self, command: Defined) -> Definition:
+        return definition(command, with_project=self._connections.is_embedded)
 
     def _all(self) -> tuple[list[Definition], list[Definition]]:
         self._imports.load()
-        return self._commands.queue_definitions(), self._commands.definitions()
+        return (
+            self._commands.queue_definitions(),
+            self._commands.definitions(with_project=self._connections.is_embedded),
+        )

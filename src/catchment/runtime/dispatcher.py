@@ -15,6 +15,7 @@ from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.errors import Diagnostic
 
 from catchment.errors import CatchmentError, QueueNotRegistered, SchemaMismatch, ServerUnavailable
 from catchment.runtime.after_hooks import AfterHooks
@@ -32,7 +33,7 @@ from catchment.runtime.options import WorkerOptions
 from catchment.runtime.pools import run_in_own_thread
 from catchment.runtime.pulse import Pulse
 from catchment.runtime.python_worker import PythonWorker
-from catchment.store import migrate, registry
+from catchment.store import embedded, migrate, registry
 from catchment.store import worker as worker_store
 from catchment.store.connect import OURS, connect_async, connect_ours
 from catchment.store.foreign.of_psycopg import PsycopgCaller
@@ -102,8 +103,13 @@ class Dispatcher:
         with connect_ours(self._dsn) as conn:
             migrate.check_version(conn)
             if len(self._commands):
-                definitions = self._commands.queue_definitions(), self._commands.definitions()
+                conn.add_notice_handler(self._note_registration)
+                is_shared = embedded.is_default(self._dsn)
+                definitions = self._commands.queue_definitions(), self._commands.definitions(with_project=is_shared)
                 registry.register_commands(PsycopgCaller(conn), *definitions, overwrite=True)
+
+    def _note_registration(self, notice: Diagnostic) -> None:
+        self._events.emit("command.taken_over", notice.message_primary or "", level=logging.WARNING)
 
     @asynccontextmanager
     async def _metrics_served(self) -> AsyncGenerator[None]:

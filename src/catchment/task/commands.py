@@ -14,6 +14,7 @@ from catchment.task.command import Command, path_of
 from catchment.task.limit import QueueOptions
 from catchment.task.middleware import Middleware
 from catchment.task.options import check_name
+from catchment.task.project import project_of
 from catchment.task.verbs import Defined
 
 AnyCommand = Command[..., Any]
@@ -122,9 +123,9 @@ class Commands:
         """One queue as ``worker.register_commands`` takes it."""
         return self._queues.get(name, QueueOptions()).definition(name)
 
-    def definitions(self) -> list[dict[str, Any]]:
+    def definitions(self, *, with_project: bool = False) -> list[dict[str, Any]]:
         """All commands as ``worker.register_commands`` takes them."""
-        return [definition(command) for command in self]
+        return [definition(command, with_project=with_project) for command in self]
 
 
 def united(apps: Mapping[str, Commands]) -> Commands:
@@ -141,8 +142,8 @@ def united(apps: Mapping[str, Commands]) -> Commands:
     return all_of_them
 
 
-def definition(command: Defined) -> dict[str, Any]:
-    """One command as ``worker.register_commands`` takes it."""
+def definition(command: Defined, *, with_project: bool = False) -> dict[str, Any]:
+    """One command as ``worker.register_commands`` takes it; with its project, for a server that several may share."""
     options = command.options
     join = command.join_fn
     limit = options.limit
@@ -166,6 +167,7 @@ def definition(command: Defined) -> dict[str, Any]:
         "rate": None if limit is None else limit.rate,
         "rate_per": None if limit is None else _interval(limit.per),
         "description": options.description,
+        **({"project": project_of(command.path.partition(":")[0])} if with_project else {}),
     }
 
 

@@ -58,6 +58,7 @@ create table if not exists worker.command_registry (
   rate               integer,
   rate_per           interval not null default '1 second',
   description        text,
+  project            text,
   created_at         timestamptz not null default clock_timestamp(),
   constraint command_name_is_short         check (command <> '' and length(command) <= 200),
   constraint command_kind_is_known         check (handler_kind in ('sql', 'python')),
@@ -78,4 +79,5 @@ comment on table worker.command_registry is
   'One row per command: its handler, its queue, and how it retries. dedup lists the payload keys that make two pending '
   'tasks the same work (an empty list: the command alone); merge says how the other keys are combined. limit_key lists '
   'the payload keys whose values share a limit (an empty list: the whole command): max_running tasks, rate starts per '
-  'rate_per. handler_signature and join_signature are written by the engine: the procedures that the names mean.';
+  'rate_per. handler_signature and join_signature are written by the engine: the procedures that the names mean. '
+  'project is the folder of the program that has registered a Python command, on the embedded server only.';

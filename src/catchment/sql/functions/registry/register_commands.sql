@@ -34,6 +34,8 @@ begin
              'command from Python, pass its name.';
   end if;
 
+  perform worker.refuse_other_projects(p_commands);
+
   v_queues := worker.write_queues(p_queues, coalesce(p_overwrite, false));
 
   select n.command, n.queue into v_wrong
