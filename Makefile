@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test test-long check quick-check bench clean
+.PHONY: demo dist test test-long check quick-check bench clean
 
 demo: $(STAMP)
 	@$(BIN)/catchment demo
@@ -24,6 +24,10 @@ quick-check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+
+# A wheel and a source distribution, in dist/.
+dist: $(STAMP)
+	$(BIN)/python -m build --no-isolation --outdir dist
 
 bench: $(STAMP)
 	$(BIN)/python -m bench.engine --quick

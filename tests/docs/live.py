@@ -10,21 +10,17 @@ SQL runs on a connection that commits.
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import contextlib
-import inspect
-import io
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 import psycopg
@@ -32,6 +28,7 @@ import pytest
 
 from catchment import App, Command
 from catchment.errors import CatchmentError
+from tests.docs.session import Session
 from tests.docs.steps import Block, Step, check_sql, cut
 from tests.fixtures.spare import spare
 from tests.fixtures.worker import wait_until
@@ -46,12 +43,15 @@ STUBS = "pip() { :; }\n"
 class Shell:
     """One bash for the whole page, with job control, so that ``&`` and ``kill %1`` mean what they say."""
 
-    def __init__(self, folder: Path, environment: dict[str, str], stack: ExitStack) -> None:
-        path = os.pathsep.join([str(spare().programs()), INSTALLED, os.environ["PATH"]])
+    def __init__(
+        self, folder: Path, environment: Mapping[str, str], stack: ExitStack, *, programs: Sequence[str] | None = None
+    ) -> None:
+        first = [str(spare().programs()), INSTALLED] if programs is None else programs
+        path = os.pathsep.join([*first, os.environ["PATH"]])
         self._bash = subprocess.Popen(
             ["bash", "--norc", "-m"],
             cwd=folder,
-            env={**os.environ, **environment, "PATH": path, "COLUMNS": "120"},
+            env={**environment, "PATH": path, "COLUMNS": "120"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stack.enter_context((folder / "stderr").open("w")),
@@ -92,17 +92,17 @@ class LivePage:
 
     def __init__(self, dsn: str, folder: Path, stack: ExitStack) -> None:
         self._folder = folder
-        self._names: dict[str, Any] = {"__name__": "page"}
         self._printed = ""
         self._loop = stack.enter_context(asyncio.Runner())
+        self._python = Session(self._loop)
         stack.callback(self._close_apps)
         self._conn = stack.enter_context(psycopg.connect(dsn, autocommit=True))
-        self.shell = Shell(folder, {"CATCHMENT_DSN": dsn}, stack)
+        self.shell = Shell(folder, {**os.environ, "CATCHMENT_DSN": dsn}, stack)
 
     def run(self, block: Block) -> None:
-        name = re.match(r"(?:#|--) ([\w/]+\.(?:py|sql|toml))\n", block.text)
+        name = file_of(block)
         if name is not None:
-            self._write(name[1], block.text)
+            self._write(name, block.text)
         elif block.language == "sql":
             for step in cut(block):
                 check_sql(self._conn, step, is_rolled_back=False)
@@ -110,8 +110,7 @@ class LivePage:
             self._printed = self.shell.run(block.text)
             self._wait_for_processes(block.text)
         elif block.language == "text":
-            said, expected = _without_durations(self._printed), _without_durations(block.text)
-            assert said == expected, f"it printed:\n{self._printed}"
+            check_printed(block, self._printed)
         elif block.language == "python":
             for step in cut(block):
                 self._check_python(step)
@@ -140,29 +139,33 @@ class LivePage:
         self.shell.run(f"export PYTHONPATH={shlex.quote(str(self._folder))}:$PYTHONPATH")
 
     def _check_python(self, step: Step) -> None:
-        code = compile(step.code, "page", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            if step.raises is None:
-                self._execute(code)
-            else:
-                kind, _, words = step.raises.partition(" ")
-                with pytest.raises((CatchmentError, psycopg.Error)) as caught:
-                    self._execute(code)
-                assert (type(caught.value).__name__, words in str(caught.value)) == (kind, True), caught.value
+        if step.raises is not None:
+            kind, _, words = step.raises.partition(" ")
+            with pytest.raises((CatchmentError, psycopg.Error)) as caught:
+                self._python.run(step.code)
+            assert (type(caught.value).__name__, words in str(caught.value)) == (kind, True), caught.value
+            return
+        said = self._python.run(step.code)
         if step.returns:
-            assert said.getvalue().splitlines() == step.returns, f"it printed:\n{said.getvalue()}"
-
-    def _execute(self, code: CodeType) -> None:
-        ended = eval(code, self._names)  # noqa: S307 - our own pages
-        if inspect.iscoroutine(ended):
-            self._loop.run(ended)
+            assert said.splitlines() == step.returns, f"it printed:\n{said}"
 
     def _close_apps(self) -> None:
-        apps = [value._client if isinstance(value, Command) else value for value in self._names.values()]  # pyright: ignore[reportPrivateUsage]
+        values = self._python.names.values()
+        apps = [value._client if isinstance(value, Command) else value for value in values]  # pyright: ignore[reportPrivateUsage]
         for app in apps:
             if isinstance(app, App):
                 self._loop.run(app.close())
+
+
+def file_of(block: Block) -> str | None:
+    """The file that a block is, by its first line; None if it is to be run."""
+    name = re.match(r"(?:#|--) ([\w/]+\.(?:py|sql|toml))\n", block.text)
+    return None if name is None else name[1]
+
+
+def check_printed(block: Block, printed: str) -> None:
+    """A block of text is what was printed before it, except for durations."""
+    assert _without_durations(printed) == _without_durations(block.text), f"it printed:\n{printed}"
 
 
 def _without_durations(text: str) -> list[str]:
