@@ -46,8 +46,10 @@ def test_an_end_that_was_fenced_neither_counts_nor_is_logged_as_completed(crew: 
     task = crew.enqueue(hold, key="lost")
     wait_until(lambda: len(crew.records.spans("lost")) == 1)
     fence = crew.engine.task(task)["fence"]
-    crew.engine.value("select worker.cancel(%s)", task)
-    crew.engine.value("select worker.settle(array[%s::bigint], array[%s::bigint], array['cancelled'])", task, fence)
+    # The worker hears of both at once, or it might end the task itself in between.
+    with crew.engine.conn.transaction():
+        crew.engine.value("select worker.cancel(%s)", task)
+        crew.engine.value("select worker.settle(array[%s::bigint], array[%s::bigint], array['cancelled'])", task, fence)
     crew.records.open_gate("gate")
     wait_until(lambda: crew.scrape("worker_fenced_writes_total") == 1)
     assert crew.scrape("worker_tasks_completed_total") == 0
