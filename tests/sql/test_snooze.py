@@ -96,6 +96,37 @@ def test_a_snoozing_head_holds_its_lane(hand: Hand) -> None:
     hand.engine.check()
 
 
+def test_a_serial_queue_waits_for_a_snoozing_task(engine: Engine) -> None:
+    stop_clock(engine)
+    hand = python_work(engine, "serial")
+    first = engine.enqueue()
+    _snooze(hand, hand.claim_one(), retry_after=60)
+    urgent = engine.enqueue(priority=1)
+    assert hand.claim() == []
+    engine.check()
+    advance_clock(engine, "1 minute")
+    claim = hand.claim_one()
+    assert claim.id == first
+    hand.complete(claim)
+    assert hand.claim_one().id == urgent
+
+
+def test_a_task_keeps_its_place_in_a_limit_while_it_snoozes(engine: Engine) -> None:
+    stop_clock(engine)
+    hand = python_work(engine, limit_key=[], max_running=1)
+    first = engine.enqueue()
+    second = engine.enqueue()
+    _snooze(hand, hand.claim_one(), retry_after=60)
+    assert hand.claim(2) == []
+    engine.check()
+    advance_clock(engine, "1 minute")
+    claim = hand.claim_one()
+    assert claim.id == first
+    hand.complete(claim)
+    assert hand.claim_one().id == second
+    engine.check()
+
+
 def test_a_snoozing_child_keeps_its_turn_in_a_serial_scope_and_its_parent_open(hand: Hand) -> None:
     root = hand.engine.enqueue()
     spawns = [{"command": "act", "payload": {}}] * 2
