@@ -27,25 +27,24 @@ begin
    where e.fate = 'retry'
       or e.fate = 'released' and worker.retry_after(e.error) is not null;
 
-  with asleep as (
+  if exists (select from unnest(p_ended) as e where e.fate = 'snoozed') then
     insert into worker.blocked (id, reason, due_at, queue_id, kind, tier, band, rank, place, lane, phase, attempt,
                                 failures, interruptions)
     select (e.run).id, 'snooze', worker.snoozed_until(e.error, v_now), (e.run).queue_id, (e.run).kind, (e.run).tier,
            (e.run).band, 1, (e.run).place, nullif((e.run).lane, ''), (e.run).phase, (e.run).attempt, (e.run).failures,
            (e.run).interruptions
       from unnest(p_ended) as e
+     where e.fate = 'snoozed';
+    insert into worker.snoozed as s (task_id, times, until, at, reason)
+    select (e.run).id, 1, worker.snoozed_until(e.error, v_now), v_now, nullif(left(e.error ->> 'message', 2000), '')
+      from unnest(p_ended) as e
      where e.fate = 'snoozed'
-    returning id, due_at
-  )
-  insert into worker.snoozed as s (task_id, times, until, at, reason)
-  select a.id, 1, a.due_at, v_now, nullif(left((select e.error ->> 'message' from unnest(p_ended) as e
-                                                 where (e.run).id = a.id), 2000), '')
-    from asleep as a
-      on conflict (task_id) do update
-     set times  = s.times + 1,
-         until  = excluded.until,
-         at     = excluded.at,
-         reason = excluded.reason;
+        on conflict (task_id) do update
+       set times  = s.times + 1,
+           until  = excluded.until,
+           at     = excluded.at,
+           reason = excluded.reason;
+  end if;
 
   insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, failures, interruptions, since)
   select (e.run).queue_id, (e.run).kind, (e.run).tier, (e.run).band,
