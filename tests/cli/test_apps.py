@@ -38,10 +38,10 @@ SEND = "@app.command\nasync def send(): ...\n"
 @pytest.mark.parametrize(
     ("name", "says", "typed"),
     [
-        ("book.py", "'book.py' is a file, expected MODULE:APP", "Type: --app book:library"),
-        ("./book.py:app", "is a file, expected MODULE:APP", "Type: --app book:app"),
-        ("shop/tasks.py", "is a file, expected MODULE:APP", "Type: --app shop.tasks:app"),
-        ("/srv/book.py", "is a file", "Go to the folder of book.py, then type: --app book:app"),
+        ("book.py", "'book.py' is not MODULE:APP, but a file", "Type: --app book:library"),
+        ("./book.py:app", "but a file", "Type: --app book:app"),
+        ("shop/tasks.py", "but a file", "Type: --app shop.tasks:app"),
+        ("/srv/book.py", "but a file", "Go to the folder of book.py, then type: --app book:app"),
         ("book", "'book' is not MODULE:APP", "Type: --app book:library"),
         ("book:", "'book:' is not MODULE:APP", "Type: --app book:library"),
         ("book:app", "app in book is not there, expected a catchment.App", "Type: --app book:library"),

@@ -23,6 +23,10 @@ app = lazy_app(
             "catchment.cli.schema:migrate",
             "Install or upgrade the schema. Safe to run again, and while workers run.",
         ),
+        "dev": (
+            "catchment.cli.dev.command:dev",
+            "Develop: a worker that reloads when the app changes, and shows the end of each task. Ctrl-C stops it.",
+        ),
         "worker": (
             "catchment.cli.worker:worker",
             "Run the handlers of all queues, or of some. SIGTERM and Ctrl-C let running tasks finish.",

@@ -64,7 +64,8 @@ class Journal:
     def _log(self, ending: Ending, state: str, level: int) -> None:
         attempt = ending.attempt
         milliseconds = round(attempt.seconds * 1000, 1) if isinstance(attempt, Held) else None
-        error = None if ending.failure is None else ending.failure["message"]
+        failure = ending.failure or {}
+        error = failure.get("message")
         self._events.emit(
             "task.processed",
             f"{attempt.command} {attempt.id} {state} in {milliseconds} ms" + (f": {error}" if error else ""),
@@ -75,6 +76,8 @@ class Journal:
             attempt=attempt.attempt,
             duration_ms=milliseconds,
             error=error,
+            kind=failure.get("kind"),
+            where=failure.get("where"),
         )
 
     def fenced(self, endings: Sequence[Ending]) -> None:

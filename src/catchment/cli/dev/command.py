@@ -1,0 +1,30 @@
+"""``catchment dev``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from catchment.cli.dev.supervisor import Supervisor
+from catchment.commands.options import Dsn
+
+
+def dev(
+    apps: Annotated[
+        list[str], typer.Argument(metavar="MODULE:APP...", help="The apps to serve, such as shop.tasks:app.")
+    ],
+    migrate: Annotated[
+        bool,
+        typer.Option(
+            "--migrate", help="Install or upgrade the schema of your database first; the embedded one always is."
+        ),
+    ] = False,
+    dsn: Dsn = None,
+) -> None:
+    """Develop: a worker that reloads when the app changes, and shows the end of each task. Ctrl-C stops it."""
+    supervisor = Supervisor(
+        {"apps": apps, "dsn": dsn, "migrates": migrate, "is_first": True, "waiting": []},
+        lambda text: typer.echo(f"catchment dev: {text}", err=True),
+    )
+    raise typer.Exit(supervisor.run())

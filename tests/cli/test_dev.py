@@ -1,0 +1,243 @@
+"""``catchment dev``: one command that serves an app, follows its files, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from catchment.cli.dev.files import Watch, own_files
+from tests.fixtures.engine import Engine
+from tests.fixtures.server import Connect
+from tests.fixtures.spare import Forked, spare
+from tests.fixtures.worker import wait_until
+from tests.worker.crew import is_alive
+
+BOOK = """
+import catchment
+
+app = catchment.App(queue="books")
+
+
+@app.command
+async def page(n: int) -> str:
+    if n == 0:
+        raise ValueError("there is\\nno page 0")
+    return "old"
+
+
+@app.command
+async def book(ctx: catchment.Context) -> None:
+    ctx.spawn(page, n=1)
+"""
+
+
+class Dev:
+    """A running ``catchment dev`` in a folder."""
+
+    def __init__(self, folder: Path, dsn: str | None, arguments: tuple[str, ...], stack: ExitStack) -> None:
+        self.folder = folder
+        self._log = folder / "dev.log"
+        file = stack.enter_context(self._log.open("wb"))
+        environment = {name: value for name, value in os.environ.items() if name != "CATCHMENT_DSN"}
+        environment |= {"COLUMNS": "1000"} | ({} if dsn is None else {"CATCHMENT_DSN": dsn})
+        self.process: Forked = spare().start(
+            *("dev", *arguments), environment=environment, out=file.fileno(), err=file.fileno()
+        )
+        stack.callback(self.process.wait)
+        stack.callback(self.process.kill)
+
+    @property
+    def said(self) -> str:
+        return self._log.read_text()
+
+    def wait_for(self, text: str, count: int = 1) -> None:
+        """Wait until it has said this, as often as that."""
+        try:
+            wait_until(lambda: len(re.findall(text, self.said)) >= count or self.process.poll() is not None)
+        finally:
+            assert len(re.findall(text, self.said)) >= count, self.said
+
+    def child(self) -> int:
+        """The process that runs the worker."""
+        (pid,) = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return int(pid)
+
+    def write(self, name: str, text: str) -> None:
+        """As editors do: another file, renamed."""
+        new = self.folder / f"{name}.new"
+        new.write_text(text)
+        new.rename(self.folder / name)
+
+    def interrupt(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExitStack]:
+    """What ends with the test. The current folder is the test's."""
+    monkeypatch.chdir(tmp_path)
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def engine(connect: Connect) -> Engine:
+    return Engine(connect())
+
+
+def test_an_app_is_served_reloaded_after_a_mistake_too_and_ended_by_ctrl_c(
+    tmp_path: Path, db: str, engine: Engine, started: ExitStack
+) -> None:
+    (tmp_path / "shop.py").write_text(BOOK)
+    dev = Dev(tmp_path, db, ("shop:app",), started)
+    dev.wait_for(r"serves shop:app \(page, book\)")
+    failed, parent = engine.enqueue("page", n=0), engine.enqueue("book")
+    dev.wait_for(rf"failed +page {failed}  \d+\.\d+ s  ValueError: there is no page 0 \(shop\.py:10\)\n")
+    dev.wait_for(rf"waiting +book {parent}  \d")
+    dev.wait_for(rf"completed +book {parent}  \d")
+    first = dev.child()
+
+    dev.write("shop.py", BOOK + "def f(:\n")
+    dev.wait_for(r"shop\.py changed: reloading")
+    dev.wait_for(r"module shop cannot be imported: SyntaxError: .*\n    def f\(:\n")
+    dev.wait_for("waits for a change of the files")
+    assert not is_alive(first)
+
+    dev.write("shop.py", BOOK.replace("old", "new") + "import words\n")
+    dev.wait_for(r"No module named 'words'")
+    dev.write("words.py", "")  # a file that was not there
+    dev.wait_for(r"words\.py changed: reloading")
+    dev.wait_for("serves shop:app", count=2)
+    task = engine.enqueue("page", n=2)
+    dev.wait_for(rf"completed +page {task} ")
+    assert engine.value("select result from worker.tasks where id = %s", task) == "new"
+    last = dev.child()
+    dev.interrupt()
+    assert dev.process.wait(60) == 0, dev.said
+    assert not is_alive(last)
+    assert engine.value("select count(*) from worker.worker") == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "says", "typed"),
+    [
+        pytest.param("shp:app", "there is no module shp", "Type: catchment dev shop:app", marks=pytest.mark.long),
+        ("shop:ap", "ap in shop is not there, expected a catchment.App", "Type: catchment dev shop:app"),
+    ],
+)
+def test_a_wrong_name_ends_it_at_once_with_what_to_type(
+    tmp_path: Path, started: ExitStack, name: str, says: str, typed: str
+) -> None:
+    (tmp_path / "shop.py").write_text(BOOK)
+    dev = Dev(tmp_path, "host=/nowhere", (name,), started)
+    assert dev.process.wait(60) == 2
+    assert says in dev.said
+    assert typed in dev.said
+
+
+def test_a_database_of_the_user_is_migrated_only_when_asked_to(
+    tmp_path: Path, server: str, db: str, engine: Engine, started: ExitStack
+) -> None:
+    (tmp_path / "shop.py").write_text(BOOK)
+    engine.conn.execute("drop schema worker cascade")
+    dev = Dev(tmp_path, db, ("shop:app",), started)
+    assert dev.process.wait(60) == 1
+    assert "catchment dev --migrate" in dev.said
+    assert engine.value("select count(*) from pg_namespace where nspname = 'worker'") == 0
+    dev = Dev(tmp_path, db, ("--migrate", "shop:app"), started)
+    dev.wait_for("the schema is installed and up to date")
+    dev.wait_for("serves shop:app")
+
+
+STUBBORN = """
+import time
+import catchment
+
+app = catchment.App(queue="books")
+
+
+@app.command
+async def sleep() -> None:
+    print("sleeps", flush=True)
+    time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("end", ["killed", "second Ctrl-C"])
+def test_the_worker_ends_with_its_supervisor_whatever_handlers_do(
+    tmp_path: Path, db: str, engine: Engine, started: ExitStack, end: str
+) -> None:
+    (tmp_path / "shop.py").write_text(STUBBORN)
+    dev = Dev(tmp_path, db, ("shop:app",), started)
+    dev.wait_for("serves shop:app")
+    engine.enqueue("sleep")
+    dev.wait_for("sleeps")
+    child = dev.child()
+    if end == "killed":
+        dev.process.kill()
+    else:
+        dev.interrupt()
+        dev.wait_for("Ctrl-C again kills")
+        dev.interrupt()
+        assert dev.process.wait(60) in (0, 130)
+    wait_until(lambda: not is_alive(child))
+
+
+@pytest.mark.long
+def test_a_worker_that_dies_is_started_again(tmp_path: Path, db: str, engine: Engine, started: ExitStack) -> None:
+    (tmp_path / "shop.py").write_text(BOOK)
+    dev = Dev(tmp_path, db, ("shop:app",), started)
+    dev.wait_for("serves shop:app")
+    os.kill(dev.child(), signal.SIGKILL)
+    dev.wait_for("the worker ended by SIGKILL: it starts again")
+    dev.wait_for("serves shop:app", count=2)
+    task = engine.enqueue("page", n=1)
+    dev.wait_for(f"completed +page {task} ")
+
+
+@pytest.mark.long
+def test_the_embedded_server_needs_nothing(tmp_path: Path, started: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shop.py").write_text(BOOK)
+    data = tmp_path / "data"
+    monkeypatch.setenv("CATCHMENT_DATA", str(data))
+    monkeypatch.setenv("CATCHMENT_KEEP_SECONDS", "1")
+    dev = Dev(tmp_path, None, ("shop:app",), started)
+    dev.wait_for(f"uses the embedded PostgreSQL in {data}. To look into it: catchment psql")
+    dev.wait_for("serves shop:app")
+    with psycopg.connect(f"host={data} user=postgres dbname=postgres", autocommit=True) as conn:
+        task = Engine(conn).enqueue("page", n=1)
+    dev.wait_for(f"completed +page {task} ")
+    dev.write("shop.py", BOOK + "\n")
+    dev.wait_for("serves shop:app", count=2)
+    dev.interrupt()
+    assert dev.process.wait(60) == 0
+    wait_until(lambda: not (data / "postmaster.pid").exists())
+
+
+def test_files_are_compared_with_what_they_were_when_reading_began(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.py", tmp_path / "two.py"
+    one.write_text("1")
+    os.utime(one, ns=(1000, 1000))
+    watch = Watch()
+    watch.begin(2000)
+    two.write_text("2")
+    watch.add([str(one), str(two)])
+    assert watch.changed() == [str(two)]  # written after the process had begun
+    watch.begin(3000)
+    watch.add([str(two)])
+    assert watch.changed() == []  # reported once
+    one.unlink()
+    assert watch.changed() == [str(one)]
+
+
+def test_an_app_is_made_of_its_own_modules_alone() -> None:
+    files = own_files()
+    assert __file__ in files
+    assert not [file for file in files if "site-packages" in file or "/catchment/" in file or "/lib/python" in file]
