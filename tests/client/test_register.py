@@ -24,7 +24,7 @@ from catchment import (
     SchemaMismatch,
 )
 from catchment.store import registry
-from catchment.store.foreign.of_psycopg import PsycopgCaller
+from catchment.store.foreign.of_psycopg import PsycopgSender
 from tests.client.support import Shop
 from tests.fixtures.engine import Engine
 
@@ -168,9 +168,9 @@ def test_a_sql_command_never_becomes_a_python_one(shop: Shop) -> None:
 
 
 def test_a_command_of_an_unknown_queue_is_refused(shop: Shop) -> None:
-    caller = PsycopgCaller(shop.engine.conn)
+    sender = PsycopgSender(shop.engine.conn)
     with pytest.raises(QueueNotRegistered, match="unknown queue 'nowhere' of command x"):
-        registry.register_commands(caller, [], [{"command": "x", "queue": "nowhere"}], overwrite=False)
+        registry.register_commands(sender, [], [{"command": "x", "queue": "nowhere"}], overwrite=False)
 
 
 def test_a_registered_command_is_found_while_another_transaction_changes_it(shop: Shop) -> None:

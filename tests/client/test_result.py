@@ -57,7 +57,7 @@ def test_a_task_that_failed_by_a_grandchild_raises_with_that_as_its_cause(shop: 
     assert f"task show {last.id}" in (caught.value.hint or "")
     assert f"task retry {task}" in (caught.value.hint or "")
     with pytest.raises(TaskFailed) as caught:
-        shop.run(lambda: shop.app.result(last.id, timeout=5))
+        shop.run(lambda: shop.app.task(last.id).result(timeout=5))
     assert f"task retry {task}" in (caught.value.hint or ""), "a child is retried with its tree"
 
 

@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 
 from catchment import TaskFailed
 from catchment.store import registry
-from catchment.store.foreign.of_psycopg import PsycopgCaller
+from catchment.store.foreign.of_psycopg import PsycopgSender
 from catchment.testing import drain
 from tests.fixtures.engine import Engine
 from tests.fixtures.server import cloned
@@ -79,7 +79,7 @@ def test_what_cannot_be_written_at_the_end_of_the_block_fails_the_task(crew: Cre
 @KINDS
 def test_sessions_can_be_tried_in_the_transaction_of_a_test(tx: Connection[Any], kind: str) -> None:
     tx.execute("create schema probe; create table probe.order (note text primary key, task_id bigint)")
-    registry.register_commands(PsycopgCaller(tx), *_definitions(), overwrite=True)
+    registry.register_commands(PsycopgSender(tx), *_definitions(), overwrite=True)
     for command, payload in (("write", {"note": "a"}), ("end_it", {"route": "commit", "is_swallowed": True})):
         tx.execute("select worker.enqueue(%s, %s)", [f"{command}{kind}", Jsonb(payload)])
     assert drain(orm.app, tx) == {"completed": 2, "failed": 1}

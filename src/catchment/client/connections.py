@@ -17,9 +17,9 @@ from catchment.model.check import check_count
 from catchment.schema.connection import database_of
 from catchment.store import embedded
 from catchment.store.connect import check_dsn, find_dsn
-from catchment.store.foreign.caller import AsyncCaller, Caller
-from catchment.store.foreign.find import async_caller_of, caller_of
-from catchment.store.foreign.of_psycopg import PsycopgAsyncCaller, PsycopgCaller
+from catchment.store.foreign.find import async_sender_of, sender_of
+from catchment.store.foreign.of_psycopg import PsycopgAsyncSender, PsycopgSender
+from catchment.store.foreign.sender import AsyncSender, Sender
 from catchment.store.foreign.types import OWN, AnyAsyncConnection, AnyConnection, OwnTransaction
 from catchment.store.pool import AsyncPool, Pool
 
@@ -71,24 +71,24 @@ class Connections:
         return side
 
     @asynccontextmanager
-    async def use_async(self, conn: AnyAsyncConnection | OwnTransaction = OWN) -> AsyncGenerator[AsyncCaller]:
+    async def use_async(self, conn: AnyAsyncConnection | OwnTransaction = OWN) -> AsyncGenerator[AsyncSender]:
         """The caller's connection, or one of ours."""
         if conn is OWN:
             async with self.own_async() as own:
-                yield PsycopgAsyncCaller(own)
+                yield PsycopgAsyncSender(own)
         else:
             with _of_the_caller():
-                yield async_caller_of(conn)
+                yield async_sender_of(conn)
 
     @contextmanager
-    def use(self, conn: AnyConnection | OwnTransaction = OWN) -> Generator[Caller]:
+    def use(self, conn: AnyConnection | OwnTransaction = OWN) -> Generator[Sender]:
         """As ``use_async``, for threads."""
         if conn is OWN:
             with self.own() as own:
-                yield PsycopgCaller(own)
+                yield PsycopgSender(own)
         else:
             with _of_the_caller():
-                yield caller_of(conn)
+                yield sender_of(conn)
 
     @asynccontextmanager
     async def own_async(self) -> AsyncGenerator[AsyncConnection[Any]]:

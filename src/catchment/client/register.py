@@ -6,7 +6,7 @@ from catchment.client.connections import Connections
 from catchment.client.imports import Imports
 from catchment.errors import CommandNotRegistered
 from catchment.store import registry
-from catchment.store.foreign.caller import AsyncCaller, Caller
+from catchment.store.foreign.sender import AsyncSender, Sender
 from catchment.store.registry import Definition, Registered
 from catchment.task.commands import Commands, definition
 from catchment.task.verbs import AnyCommand, Defined
@@ -30,25 +30,25 @@ class Registrar:
         self._unsure: dict[str, str | None] = {}
         self._may_register = True
 
-    async def ensure_async(self, caller: AsyncCaller, command: AnyCommand) -> None:
+    async def ensure_async(self, sender: AsyncSender, command: AnyCommand) -> None:
         """Register the command if it is missing and this user may; one given by name is taken as it is."""
         if isinstance(command, str) or command.name in self._known:
             return
-        self._may_register = await registry.may_register_async(caller)
+        self._may_register = await registry.may_register_async(sender)
         done = NOTHING
         if self._may_register:
-            done = await registry.register_commands_async(caller, *self._definitions(command), overwrite=False)
-        self._note(command.name, done, caller.commits_itself)
+            done = await registry.register_commands_async(sender, *self._definitions(command), overwrite=False)
+        self._note(command.name, done, sender.commits_itself)
 
-    def ensure(self, caller: Caller, command: AnyCommand) -> None:
+    def ensure(self, sender: Sender, command: AnyCommand) -> None:
         """As ``ensure_async``, without asyncio."""
         if isinstance(command, str) or command.name in self._known:
             return
-        self._may_register = registry.may_register(caller)
+        self._may_register = registry.may_register(sender)
         done = NOTHING
         if self._may_register:
-            done = registry.register_commands(caller, *self._definitions(command), overwrite=False)
-        self._note(command.name, done, caller.commits_itself)
+            done = registry.register_commands(sender, *self._definitions(command), overwrite=False)
+        self._note(command.name, done, sender.commits_itself)
 
     def _note(self, name: str, done: Registered, is_committed: bool) -> None:
         if done.rows > 0 and not is_committed:
@@ -72,13 +72,13 @@ class Registrar:
             hint="Start a worker with this app once, or call app.register() as a member of catchment_worker.",
         )
 
-    async def register_async(self, caller: AsyncCaller) -> int:
+    async def register_async(self, sender: AsyncSender) -> int:
         """Register all commands, changing those that differ; returns the number of rows written."""
-        return (await registry.register_commands_async(caller, *self._all(), overwrite=True)).rows
+        return (await registry.register_commands_async(sender, *self._all(), overwrite=True)).rows
 
-    def register(self, caller: Caller) -> int:
+    def register(self, sender: Sender) -> int:
         """As ``register_async``, without asyncio."""
-        return registry.register_commands(caller, *self._all(), overwrite=True).rows
+        return registry.register_commands(sender, *self._all(), overwrite=True).rows
 
     def _definitions(self, command: Defined) -> tuple[list[Definition], list[Definition]]:
         return [self._commands.queue_definition(command.options.queue)], [self._definition(command)]

@@ -36,7 +36,7 @@ from catchment.runtime.python_worker import PythonWorker
 from catchment.store import embedded, migrate, registry
 from catchment.store import worker as worker_store
 from catchment.store.connect import OURS, connect_async, connect_ours
-from catchment.store.foreign.of_psycopg import PsycopgCaller
+from catchment.store.foreign.of_psycopg import PsycopgSender
 from catchment.task.commands import Commands
 
 FIRST_PAUSE = 0.1
@@ -106,7 +106,7 @@ class Dispatcher:
                 conn.add_notice_handler(self._note_registration)
                 is_shared = embedded.is_default(self._dsn)
                 definitions = self._commands.queue_definitions(), self._commands.definitions(with_project=is_shared)
-                registry.register_commands(PsycopgCaller(conn), *definitions, overwrite=True)
+                registry.register_commands(PsycopgSender(conn), *definitions, overwrite=True)
 
     def _note_registration(self, notice: Diagnostic) -> None:
         self._events.emit("command.taken_over", notice.message_primary or "", level=logging.WARNING)

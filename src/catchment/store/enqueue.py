@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 
 from catchment.model.task import TaskId
 from catchment.store.array_text import array_literal
-from catchment.store.foreign.caller import AsyncCaller, Caller, Values
+from catchment.store.foreign.sender import AsyncSender, Sender, Values
 
-# Values are text or null, see foreign.caller. A delay counts from the server's clock, as everything else does.
+# Values are text or null, see foreign.sender. A delay counts from the server's clock, as everything else does.
 _DUE = (
     "coalesce(%s::pg_catalog.text::pg_catalog.timestamptz,"
     " worker.now() operator(pg_catalog.+) %s::pg_catalog.text::interval)"
@@ -45,34 +45,34 @@ class Batch:
 
 
 async def enqueue_async(
-    caller: AsyncCaller, command: str, payload: str, lane: str | None, when: When, trace: str | None = None
+    sender: AsyncSender, command: str, payload: str, lane: str | None, when: When, trace: str | None = None
 ) -> TaskId:
     """Make a task; it commits with the transaction of the caller. ``trace`` is a traceparent."""
-    ((task_id,),) = await caller.rows(_ENQUEUE, _parameters(command, payload, lane, when, trace))
+    ((task_id,),) = await sender.rows(_ENQUEUE, _parameters(command, payload, lane, when, trace))
     return task_id
 
 
 def enqueue(
-    caller: Caller, command: str, payload: str, lane: str | None, when: When, trace: str | None = None
+    sender: Sender, command: str, payload: str, lane: str | None, when: When, trace: str | None = None
 ) -> TaskId:
     """As ``enqueue_async``, without asyncio."""
-    ((task_id,),) = caller.rows(_ENQUEUE, _parameters(command, payload, lane, when, trace))
+    ((task_id,),) = sender.rows(_ENQUEUE, _parameters(command, payload, lane, when, trace))
     return task_id
 
 
 async def enqueue_many_async(
-    caller: AsyncCaller, command: str, batches: Iterable[Batch], when: When, trace: str | None = None
+    sender: AsyncSender, command: str, batches: Iterable[Batch], when: When, trace: str | None = None
 ) -> list[TaskId]:
     """Make many tasks, all or none."""
-    answers = await caller.each(_ENQUEUE_MANY, _many(command, batches, when, trace))
+    answers = await sender.each(_ENQUEUE_MANY, _many(command, batches, when, trace))
     return [task_id for ((ids,),) in answers for task_id in ids]
 
 
 def enqueue_many(
-    caller: Caller, command: str, batches: Iterable[Batch], when: When, trace: str | None = None
+    sender: Sender, command: str, batches: Iterable[Batch], when: When, trace: str | None = None
 ) -> list[TaskId]:
     """As ``enqueue_many_async``, without asyncio."""
-    answers = caller.each(_ENQUEUE_MANY, _many(command, batches, when, trace))
+    answers = sender.each(_ENQUEUE_MANY, _many(command, batches, when, trace))
     return [task_id for ((ids,),) in answers for task_id in ids]
 
 

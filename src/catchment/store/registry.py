@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from catchment.store.foreign.caller import AsyncCaller, Caller, Values
+from catchment.store.foreign.sender import AsyncSender, Sender, Values
 
 Definition = dict[str, Any]
 
@@ -28,31 +28,31 @@ class Registered:
     transaction: str | None
 
 
-async def may_register_async(caller: AsyncCaller) -> bool:
+async def may_register_async(sender: AsyncSender) -> bool:
     """May this user register commands?"""
-    ((allowed,),) = await caller.rows(_MAY_REGISTER)
+    ((allowed,),) = await sender.rows(_MAY_REGISTER)
     return allowed
 
 
-def may_register(caller: Caller) -> bool:
+def may_register(sender: Sender) -> bool:
     """As ``may_register_async``, without asyncio."""
-    ((allowed,),) = caller.rows(_MAY_REGISTER)
+    ((allowed,),) = sender.rows(_MAY_REGISTER)
     return allowed
 
 
 async def register_commands_async(
-    caller: AsyncCaller, queues: Sequence[Definition], definitions: Sequence[Definition], *, overwrite: bool
+    sender: AsyncSender, queues: Sequence[Definition], definitions: Sequence[Definition], *, overwrite: bool
 ) -> Registered:
     """Register what is missing, and with ``overwrite`` change what differs."""
-    ((count, transaction),) = await caller.rows(_REGISTER, _parameters(queues, definitions, overwrite))
+    ((count, transaction),) = await sender.rows(_REGISTER, _parameters(queues, definitions, overwrite))
     return Registered(count, transaction)
 
 
 def register_commands(
-    caller: Caller, queues: Sequence[Definition], definitions: Sequence[Definition], *, overwrite: bool
+    sender: Sender, queues: Sequence[Definition], definitions: Sequence[Definition], *, overwrite: bool
 ) -> Registered:
     """As ``register_commands_async``, without asyncio."""
-    ((count, transaction),) = caller.rows(_REGISTER, _parameters(queues, definitions, overwrite))
+    ((count, transaction),) = sender.rows(_REGISTER, _parameters(queues, definitions, overwrite))
     return Registered(count, transaction)
 
 

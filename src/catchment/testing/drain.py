@@ -24,7 +24,7 @@ from catchment.runtime.held import Held
 from catchment.store import attempt as attempt_store
 from catchment.store import registry, rehearsal
 from catchment.store.attempt import Ending
-from catchment.store.foreign.of_psycopg import PsycopgAsyncCaller
+from catchment.store.foreign.of_psycopg import PsycopgAsyncSender
 from catchment.store.handler_connection import AsyncHandlerConnection, HandlerConnection
 from catchment.task.attempt import Attempt
 from catchment.task.child import Child
@@ -139,7 +139,7 @@ class Drain:
         before = await rehearsal.mark(self._conn)
         queues = self._commands.queues
         definitions = self._commands.queue_definitions(), self._commands.definitions()
-        await registry.register_commands_async(PsycopgAsyncCaller(self._conn), *definitions, overwrite=True)
+        await registry.register_commands_async(PsycopgAsyncSender(self._conn), *definitions, overwrite=True)
         worker_id = await rehearsal.hire(self._conn, queues)
         left = max_tasks
         while ran := await rehearsal.process_sql(self._conn, SQL_BATCH) + await self._run_next(worker_id):

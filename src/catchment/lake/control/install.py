@@ -29,7 +29,7 @@ from catchment.schema.alone import alone
 from catchment.schema.files import fingerprint
 from catchment.store import registry
 from catchment.store.connect import connect_ours
-from catchment.store.foreign.of_psycopg import PsycopgCaller
+from catchment.store.foreign.of_psycopg import PsycopgSender
 from catchment.store.migrate import check_version
 from catchment.task.commands import Commands
 
@@ -229,7 +229,7 @@ def _make_guard(conn: Connection[Any], address: LakeAddress, settings: LakeSetti
 def _register(conn: Connection[Any], commands: Commands) -> None:
     """Make the commands of refreshes known, so that rounds can be asked for before any worker has started."""
     definitions = commands.queue_definitions(), commands.definitions()
-    registry.register_commands(PsycopgCaller(conn), *definitions, overwrite=True)
+    registry.register_commands(PsycopgSender(conn), *definitions, overwrite=True)
 
 
 def _format(conn: Connection[Any], text: LiteralString, *names: Identifier, parameters: Sequence[Any] = ()) -> int:

@@ -57,8 +57,8 @@ create unlogged table if not exists worker.offspring (
   primary key (xact, fence)
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 comment on table worker.offspring is
-  'Attempts that have made children or follow-ups in this transaction, which also ends them, with the mode and the '
-  'failure policy of their scope. Apart from running, so that the running row stays free for a cancel or a deadline '
+  'Attempts that have made children or follow-ups in this transaction, which also ends them, with the mode and '
+  'on_child_failure of their scope. Apart from running, so that the running row stays free for a cancel or a deadline '
   'meanwhile.';
 
 create table if not exists worker.cancel_request (

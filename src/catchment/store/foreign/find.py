@@ -6,30 +6,30 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from catchment.store.foreign.caller import AsyncCaller, Caller
 from catchment.store.foreign.refuse import missing, of_the_wrong_kind, refused
+from catchment.store.foreign.sender import AsyncSender, Sender
 
 _LIBRARIES = ("psycopg", "psycopg2", "sqlalchemy", "asyncpg", "django")
 _POOLS = ("psycopg_pool",)
 
 
-def caller_of(conn: object) -> Caller:
-    """The caller for a connection that blocks. ``RequestRefused`` says what to pass instead."""
-    caller = _find(conn)
-    if not isinstance(caller, Caller):
+def sender_of(conn: object) -> Sender:
+    """The sender for a connection that blocks. ``RequestRefused`` says what to pass instead."""
+    sender = _find(conn)
+    if not isinstance(sender, Sender):
         raise of_the_wrong_kind(conn, needs_async=False)
-    return caller
+    return sender
 
 
-def async_caller_of(conn: object) -> AsyncCaller:
-    """The caller for a connection of asyncio. ``RequestRefused`` says what to pass instead."""
-    caller = _find(conn)
-    if not isinstance(caller, AsyncCaller):
+def async_sender_of(conn: object) -> AsyncSender:
+    """The sender for a connection of asyncio. ``RequestRefused`` says what to pass instead."""
+    sender = _find(conn)
+    if not isinstance(sender, AsyncSender):
         raise of_the_wrong_kind(conn, needs_async=True)
-    return caller
+    return sender
 
 
-def _find(conn: object) -> Caller | AsyncCaller:
+def _find(conn: object) -> Sender | AsyncSender:
     if conn is None:
         raise missing()
     packages = [kind.__module__.partition(".")[0] for kind in type(conn).__mro__]

@@ -6,12 +6,12 @@ from typing import Any, LiteralString
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none
 
-from catchment.store.foreign.caller import AsyncCaller, Rows, Values, foreign_errors, numbered
 from catchment.store.foreign.refuse import closed, refused
+from catchment.store.foreign.sender import AsyncSender, Rows, Values, foreign_errors, numbered
 
 
-def of(conn: object) -> AsyncCaller:
-    """The caller for a connection."""
+def of(conn: object) -> AsyncSender:
+    """The sender for a connection."""
     if isinstance(conn, asyncpg.Pool):
         raise refused(conn, "A pool has no transaction. Pass a connection of it: async with pool.acquire() as conn.")
     given: Any = conn
@@ -19,10 +19,10 @@ def of(conn: object) -> AsyncCaller:
         raise refused(conn, "Pass the connection: async with pool.acquire() as conn.")
     if given.is_closed():
         raise closed(conn)
-    return AsyncpgCaller(given)
+    return AsyncpgSender(given)
 
 
-class AsyncpgCaller(AsyncCaller):
+class AsyncpgSender(AsyncSender):
     """For ``asyncpg.Connection``."""
 
     def __init__(self, conn: Any) -> None:

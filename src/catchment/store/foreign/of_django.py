@@ -16,12 +16,12 @@ from django.db.backends.utils import CursorWrapper
 from django.utils.connection import BaseConnectionHandler, ConnectionProxy
 
 from catchment.errors import RequestRefused, shown
-from catchment.store.foreign.caller import Caller, Rows, Values, foreign_errors
 from catchment.store.foreign.refuse import refused
+from catchment.store.foreign.sender import Rows, Sender, Values, foreign_errors
 
 
-def of(conn: object) -> Caller:
-    """The caller for a connection, or for the alias of one. Django opens it when it is used."""
+def of(conn: object) -> Sender:
+    """The sender for a connection, or for the alias of one. Django opens it when it is used."""
     given: Any = conn
     if isinstance(conn, str):
         given = _by_alias(conn)
@@ -38,7 +38,7 @@ def of(conn: object) -> Caller:
             f"conn is the Django connection {given.alias} to {given.vendor}, expected one to PostgreSQL",
             hint="Pass the connection of the database in which Catchment is installed: connections[alias].",
         )
-    return DjangoCaller(given)
+    return DjangoSender(given)
 
 
 def _by_alias(alias: str) -> Any:
@@ -54,7 +54,7 @@ def _by_alias(alias: str) -> Any:
     return connections[alias]
 
 
-class DjangoCaller(Caller):
+class DjangoSender(Sender):
     """For a ``DatabaseWrapper``."""
 
     def __init__(self, conn: Any) -> None:

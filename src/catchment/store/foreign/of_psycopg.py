@@ -11,12 +11,12 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
 from catchment.store.errors import translated
-from catchment.store.foreign.caller import AsyncCaller, Caller, Rows, Values
 from catchment.store.foreign.refuse import closed, refused
+from catchment.store.foreign.sender import AsyncSender, Rows, Sender, Values
 
 
-def of(conn: object) -> Caller | AsyncCaller:
-    """The caller for a connection or a cursor."""
+def of(conn: object) -> Sender | AsyncSender:
+    """The sender for a connection or a cursor."""
     given: Any = conn
     if isinstance(given, Cursor | AsyncCursor):
         given = cast(Any, given).connection
@@ -25,14 +25,14 @@ def of(conn: object) -> Caller | AsyncCaller:
     used = cast(Connection[Any] | AsyncConnection[Any], given)
     if used.closed:
         raise closed(conn)
-    return PsycopgCaller(used) if isinstance(used, Connection) else PsycopgAsyncCaller(used)
+    return PsycopgSender(used) if isinstance(used, Connection) else PsycopgAsyncSender(used)
 
 
 def _commits_itself(conn: Connection[Any] | AsyncConnection[Any]) -> bool:
     return conn.autocommit and conn.pgconn.transaction_status == TransactionStatus.IDLE
 
 
-class PsycopgCaller(Caller):
+class PsycopgSender(Sender):
     """For ``psycopg.Connection``. Cursors are made here, because the connection may make others."""
 
     __slots__ = ("_conn",)
@@ -63,7 +63,7 @@ class PsycopgCaller(Caller):
             return [cursor.fetchall() for cursor in cursors]
 
 
-class PsycopgAsyncCaller(AsyncCaller):
+class PsycopgAsyncSender(AsyncSender):
     """For ``psycopg.AsyncConnection``."""
 
     __slots__ = ("_conn",)

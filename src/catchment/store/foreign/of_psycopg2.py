@@ -6,21 +6,21 @@ from typing import LiteralString
 
 from psycopg2 import extensions
 
-from catchment.store.foreign.caller import Caller, Rows, Values, foreign_errors
 from catchment.store.foreign.refuse import closed, refused
+from catchment.store.foreign.sender import Rows, Sender, Values, foreign_errors
 
 
-def of(conn: object) -> Caller:
-    """The caller for a connection or a cursor."""
+def of(conn: object) -> Sender:
+    """The sender for a connection or a cursor."""
     given = conn.connection if isinstance(conn, extensions.cursor) else conn
     if not isinstance(given, extensions.connection):
         raise refused(conn, "Pass a connection or a cursor, as psycopg2.connect() returns.")
     if given.closed:
         raise closed(conn)
-    return Psycopg2Caller(given)
+    return Psycopg2Sender(given)
 
 
-class Psycopg2Caller(Caller):
+class Psycopg2Sender(Sender):
     """For ``psycopg2.extensions.connection``."""
 
     def __init__(self, conn: extensions.connection) -> None:

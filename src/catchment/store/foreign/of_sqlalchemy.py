@@ -14,24 +14,24 @@ from sqlalchemy.exc import UnboundExecutionError
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from catchment.errors import RequestRefused
-from catchment.store.foreign.caller import AsyncCaller, Caller, Rows, Values, foreign_errors, numbered
 from catchment.store.foreign.refuse import closed, refused
+from catchment.store.foreign.sender import AsyncSender, Rows, Sender, Values, foreign_errors, numbered
 
 ASYNC = "sqlalchemy.ext.asyncio"
 
 
-def of(conn: object) -> Caller | AsyncCaller:
-    """The caller for a session or a connection."""
+def of(conn: object) -> Sender | AsyncSender:
+    """The sender for a session or a connection."""
     if any(kind.__module__.startswith(ASYNC) for kind in type(conn).__mro__):
         return _of_async(conn)
     if isinstance(conn, scoped_session):
-        return SessionCaller(conn())  # pyright: ignore[reportUnknownArgumentType] - sessions of any class
+        return SessionSender(conn())  # pyright: ignore[reportUnknownArgumentType] - sessions of any class
     if isinstance(conn, Session):
-        return SessionCaller(conn)
+        return SessionSender(conn)
     if isinstance(conn, Connection):
         if conn.closed:
             raise closed(conn)
-        return ConnectionCaller(conn)
+        return ConnectionSender(conn)
     if isinstance(conn, Engine):
         raise refused(conn, "An engine has no transaction. Pass a connection of it: with engine.begin() as conn.")
     if isinstance(conn, sessionmaker):
@@ -39,13 +39,13 @@ def of(conn: object) -> Caller | AsyncCaller:
     raise refused(conn, "Pass the Session or the Connection.")
 
 
-def _of_async(conn: object) -> AsyncCaller:
+def _of_async(conn: object) -> AsyncSender:
     from sqlalchemy.ext import asyncio as sa
 
     if isinstance(conn, sa.async_scoped_session):
-        return AsyncSessionCaller(conn())  # pyright: ignore[reportUnknownArgumentType] - sessions of any class
+        return AsyncSessionSender(conn())  # pyright: ignore[reportUnknownArgumentType] - sessions of any class
     if isinstance(conn, sa.AsyncSession):
-        return AsyncSessionCaller(conn)
+        return AsyncSessionSender(conn)
     if isinstance(conn, sa.AsyncConnection):
         if conn.sync_connection is None:
             raise RequestRefused(
@@ -54,7 +54,7 @@ def _of_async(conn: object) -> AsyncCaller:
             )
         if conn.closed:
             raise closed(conn)
-        return AsyncConnectionCaller(conn)
+        return AsyncConnectionSender(conn)
     if isinstance(conn, sa.AsyncEngine):
         raise refused(conn, "An engine has no transaction. Pass a connection of it: async with engine.begin() as conn.")
     if isinstance(conn, sa.async_sessionmaker):
@@ -93,7 +93,7 @@ def _unbound(error: UnboundExecutionError) -> RequestRefused:
     )
 
 
-class ConnectionCaller(Caller):
+class ConnectionSender(Sender):
     """For ``Connection``."""
 
     def __init__(self, conn: Connection) -> None:
@@ -114,7 +114,7 @@ class ConnectionCaller(Caller):
         return _commits_itself(self.connection())
 
 
-class SessionCaller(ConnectionCaller):
+class SessionSender(ConnectionSender):
     """For ``Session``: its connection of the moment, which begins its transaction if there is none."""
 
     def __init__(self, session: Session) -> None:
@@ -127,7 +127,7 @@ class SessionCaller(ConnectionCaller):
             raise _unbound(error) from error
 
 
-class AsyncConnectionCaller(AsyncCaller):
+class AsyncConnectionSender(AsyncSender):
     """For ``AsyncConnection``."""
 
     def __init__(self, conn: Any) -> None:
@@ -144,7 +144,7 @@ class AsyncConnectionCaller(AsyncCaller):
         return _commits_itself(self._conn.sync_connection)
 
 
-class AsyncSessionCaller(AsyncConnectionCaller):
+class AsyncSessionSender(AsyncConnectionSender):
     """For ``AsyncSession``: its connection is asked for at the first statement."""
 
     def __init__(self, session: Any) -> None:

@@ -1,5 +1,5 @@
 -- note_offspring: record that this transaction makes children or follow-ups of an attempt that it will end. The child
--- mode and the failure policy may be given by a later call.
+-- mode and on_child_failure may be given by a later call.
 --
 --   writes  worker.offspring
 create or replace function worker.note_offspring(

@@ -1,4 +1,4 @@
--- set_child_mode: the first spawn of a running handler fixes the child mode and the failure policy of its scope. They
+-- set_child_mode: the first spawn of a running handler fixes the child mode and on_child_failure of its scope. They
 -- are noted in offspring, not in the running row, so that a handler that has spawned can still be cancelled or timed
 -- out.
 --
@@ -52,7 +52,7 @@ begin
       message = format('the scope of task %s is %s / %s, not %s / %s', p_run.id, v_made.child_mode,
                        v_made.on_child_failure, coalesce(p_child_mode, v_made.child_mode),
                        coalesce(p_on_child_failure, v_made.on_child_failure)),
-      hint = 'The first spawn of a handler fixes child mode and failure policy.';
+      hint = 'The first spawn of a handler fixes child mode and on_child_failure.';
   end if;
   return v_made.child_mode;
 end;

@@ -20,7 +20,7 @@ Values = Sequence[str | None]
 Rows = Sequence[Sequence[Any]]
 
 
-class Caller(ABC):
+class Sender(ABC):
     """A connection without asyncio."""
 
     @abstractmethod
@@ -46,7 +46,7 @@ class Caller(ABC):
         return answers
 
 
-class AsyncCaller(ABC):
+class AsyncSender(ABC):
     """A connection of asyncio."""
 
     @abstractmethod
