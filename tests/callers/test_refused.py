@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import Session, sessionmaker
 
-from catchment import App, CommandNotRegistered, RequestRefused, SchemaMismatch
+from catchment import App, CommandNotRegistered, Context, RequestRefused, SchemaMismatch
 from tests.callers import ways
 from tests.callers.test_commit import ASYNC_KINDS, KINDS
 from tests.client.support import Shop
@@ -49,6 +49,10 @@ def test_engines_and_makers_of_sessions_are_refused() -> None:
     assert "async with engine.begin() as conn" in refusal(async_engine, is_async=True)
     assert "async with Session.begin() as session" in refusal(async_sessionmaker(async_engine), is_async=True)
     assert "not started" in refusal(async_engine.connect(), is_async=True)
+
+
+def test_a_block_that_was_not_entered_is_refused() -> None:
+    assert "with ctx.transaction() as conn" in refusal(Context.local().transaction(), is_async=True)
 
 
 def test_sessions_of_the_other_kind_are_refused_before_they_connect() -> None:
@@ -148,12 +152,19 @@ def test_connections_that_commit_by_themselves_make_all_tasks_or_none(shop: Shop
             shop.send.sync.using(conn=way).enqueue(to="a")
     old.close()
 
+    async def check(way: Any) -> None:
+        with pytest.raises(RequestRefused, match="items"):
+            await shop.app.enqueue_many("gather", payloads, batch_size=1, conn=way)
+        await shop.send.using(conn=way).enqueue(to="a")
+
     async def scenario() -> None:
         conn = await asyncpg.connect(**ways.asyncpg_options(db))
-        with pytest.raises(RequestRefused, match="items"):
-            await shop.app.enqueue_many("gather", payloads, batch_size=1, conn=conn)
-        await shop.send.using(conn=conn).enqueue(to="a")
+        await check(conn)
         await conn.close()
+        for driver in ("psycopg", "asyncpg"):
+            engine = ways.async_engine_of(db, driver).execution_options(isolation_level="AUTOCOMMIT")
+            async with AsyncSession(engine) as session:
+                await check(session)
 
     asyncio.run(scenario())
-    assert shop.column("command") == ["send"] * 5
+    assert shop.column("command") == ["send"] * 7

@@ -10,7 +10,10 @@ from catchment.store.foreign.refuse import missing, of_the_wrong_kind, refused
 from catchment.store.foreign.sender import AsyncSender, Sender
 
 _LIBRARIES = ("psycopg", "psycopg2", "sqlalchemy", "asyncpg", "django")
-_POOLS = ("psycopg_pool",)
+_REMEDIES = {
+    "psycopg_pool": "A pool has no transaction. Pass a connection of it: with pool.connection() as conn.",
+    "catchment": "Pass what the block gives you: with ctx.transaction() as conn.",
+}
 
 
 def sender_of(conn: object) -> Sender:
@@ -37,7 +40,6 @@ def _find(conn: object) -> Sender | AsyncSender:
     if isinstance(conn, str) and "django.db" in sys.modules:
         library = "django"
     if library is None:
-        is_pool = any(package in _POOLS for package in packages)
-        raise refused(conn, "Pass a connection of it: with pool.connection() as conn." if is_pool else None)
+        raise refused(conn, next((_REMEDIES[package] for package in packages if package in _REMEDIES), None))
     module: Any = import_module(f"catchment.store.foreign.of_{library}")
     return module.of(conn)
