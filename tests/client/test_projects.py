@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 
 from catchment.errors import NameTaken
 from catchment.store import registry
-from catchment.store.foreign.of_psycopg import PsycopgCaller
+from catchment.store.foreign.of_psycopg import PsycopgSender
 from catchment.task.project import project_of
 from tests.fixtures.embedded import Own
 from tests.fixtures.worker import wait_until
@@ -78,7 +78,7 @@ def test_what_is_of_a_library_or_in_no_file_is_of_no_project(monkeypatch: pytest
 
 def _register(tx: Connection[Any], project: str | None, *, attempts: int, overwrite: bool = False) -> int:
     row = {"command": "send", "queue": "mail", "max_attempts": attempts, "project": project}
-    return registry.register_commands(PsycopgCaller(tx), [{"queue": "mail"}], [row], overwrite=overwrite).rows
+    return registry.register_commands(PsycopgSender(tx), [{"queue": "mail"}], [row], overwrite=overwrite).rows
 
 
 def _registered(tx: Connection[Any]) -> tuple[Any, ...] | None:
