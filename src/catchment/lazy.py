@@ -15,36 +15,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from catchment.errors import ExtraMissing
-
-
-class Extra:
-    """A part of the package that is installed by ``pip install 'catchment[name]'``: which sentence says that something
-    needs a module, what else can be done, and its modules."""
-
-    def __init__(self, name: str, what: str, modules: tuple[str, ...], *, instead: str = "") -> None:
-        self.name = name
-        self.what = what
-        self.modules = modules
-        self.instead = instead
-
-    def check(self) -> None:
-        """Raise ``ExtraMissing`` if a module is not installed. None is imported."""
-        from importlib.util import find_spec
-
-        for module in self.modules:
-            if find_spec(module) is None:
-                raise self.missing(module)
-
-    def missing(self, module: str) -> ExtraMissing:
-        """The error that says what to install."""
-        command = f"un: pip install 'catchment[{self.name}]'"
-        remedy = f"{self.instead} or r{command}" if self.instead else f"R{command}"
-        error = ExtraMissing(f"{self.what} {module}, which is not installed", hint=remedy)
-        error.name = module
-        # A traceback shows notes, and no hints.
-        error.add_note(remedy)
-        return error
+from catchment.extras import Extra
 
 
 def lazy_names(

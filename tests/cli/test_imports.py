@@ -28,7 +28,7 @@ LIST = (
     "catchment.commands",
     "catchment.commands.group",
 )
-LIST += ("catchment.errors", "catchment.lazy", "catchment.model", "catchment.model.release")
+LIST += ("catchment.errors", "catchment.extras", "catchment.lazy", "catchment.model", "catchment.model.release")
 LIST += ("catchment_register", "catchment_register.cli", "catchment_register.cli.main")
 
 CALL = """
@@ -61,7 +61,7 @@ def ours(modules: set[str]) -> set[str]:
 def test_the_package_imports_no_library() -> None:
     found = imported("import catchment")
     assert found & (LIBRARIES | {"typer", "rich"}) == set()
-    below = ("catchment.errors", "catchment.lazy", "catchment.model", "catchment.model.release")
+    below = ("catchment.errors", "catchment.extras", "catchment.lazy", "catchment.model", "catchment.model.release")
     assert ours(found) == {"catchment", *below}
 
 

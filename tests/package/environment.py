@@ -44,9 +44,9 @@ class Environment:
         (found,) = (self.folder / "lib").glob("python3*/site-packages")
         return found
 
-    def pip(self, *arguments: str, **variables: str) -> None:
+    def pip(self, *arguments: str) -> None:
         command = [self.programs / "python", "-m", "pip", "--disable-pip-version-check", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, env=clean_environment(**variables))
+        done = subprocess.run(command, capture_output=True, text=True, env=clean_environment())
         assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -66,10 +66,8 @@ def make_quick(folder: Path, wheel: Path) -> Environment:
 def make_fresh(folder: Path, python: str, wheel: Path, extras: str) -> Environment:
     """As a user makes it: a new environment, and ``pip install catchment[extras]``, with the wheel for the package."""
     subprocess.run([python, "-m", "venv", folder], check=True, env=clean_environment())
-    constraints = folder / "constraints.txt"
-    constraints.write_text(f"catchment @ {wheel.as_uri()}\n")
     made = Environment(folder)
-    made.pip("install", "--quiet", f"catchment{extras}", PIP_CONSTRAINT=str(constraints))
+    made.pip("install", "--quiet", f"catchment{extras} @ {wheel.as_uri()}")
     return made
 
 

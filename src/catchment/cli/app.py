@@ -16,7 +16,7 @@ from catchment.client.app import App
 from catchment.client.imports import ModuleMissing
 from catchment.commands.group import a_kind, said
 from catchment.errors import CatchmentError, RequestRefused
-from catchment.lake import EXTRA
+from catchment.extras import LAKE
 from catchment.store.connect import DSN_VARIABLE
 from catchment.task.commands import Commands, united
 
@@ -135,8 +135,8 @@ def _load_module(name: str, attribute: str, typed: str) -> ModuleType:
                 f"{also}there is no module {missing} in {here or 'this folder, which is gone,'} or on the path",
                 hint=advice.type_for_missing(name, typed),
             ) from error
-        if name.partition(".lake.")[0] == "catchment" and missing in EXTRA.modules:
-            raise EXTRA.missing(missing) from error
+        if name.partition(".lake.")[0] == "catchment" and missing in LAKE.modules:
+            raise LAKE.missing(missing) from error
         raise _not_importable(f"module {name}", name, error) from error
 
 

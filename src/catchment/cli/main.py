@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no server, 130 interru
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
 from typing import Annotated
@@ -12,10 +13,14 @@ from typing import Annotated
 import typer
 
 from catchment.cli.plugins import PluginGroup
-from catchment.commands.group import lazy_app
+from catchment.commands.group import make_app
+from catchment.extras import EXTRAS
 from catchment.model.release import VERSION
 
-app = lazy_app(
+# Set by a shell that asks for the words that can come next.
+COMPLETE = "_CATCHMENT_COMPLETE"
+
+app = make_app(
     "catchment",
     "Durable structured concurrency on PostgreSQL.",
     {
@@ -56,20 +61,29 @@ app = lazy_app(
             "Dynamic tables: queries whose results are kept as tables and refreshed.",
         ),
     },
-    group=PluginGroup,
+    PluginGroup,
+    is_program=True,
 )
 
 
 def _show_version(is_asked: bool) -> None:
     if is_asked:
         print(f"catchment {VERSION}")
+        print(f"Python {sys.version.split()[0]}, PostgreSQL 15 to 18")
+        missing = [extra.name for extra in EXTRAS if not extra.is_installed]
+        print("extras:", ", ".join(extra.name for extra in EXTRAS if extra.name not in missing) or "none")
+        if missing:
+            print("not installed:", ", ".join(missing))
         raise typer.Exit
 
 
 @app.callback()
 def catchment(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Print the version and the extras, and exit."
+        ),
     ] = False,
 ) -> None:
     """See the text above."""
@@ -91,6 +105,8 @@ def run() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
+        if COMPLETE in os.environ:
+            sys.exit(1)  # a shell asks for words, and a message would be between them
         from catchment.cli.failure import show_failure  # with the driver, which a list of commands does not need
 
         code = show_failure(error)

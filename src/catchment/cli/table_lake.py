@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from catchment.cli.numbers import MOST_SECONDS
 from catchment.commands.output import errors
 from catchment.errors import RequestRefused
-from catchment.lake import EXTRA
+from catchment.extras import LAKE
 
 if TYPE_CHECKING:
     from catchment.lake import Lake
@@ -46,7 +46,7 @@ class TableGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         resolved = super().resolve_command(ctx, args)
         if "--help" not in args:
-            EXTRA.check()
+            LAKE.check()
         return resolved
 
 

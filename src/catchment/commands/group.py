@@ -90,6 +90,11 @@ def lazy_app(name: str, text: str, places: Places, *, group: type[LazyGroup] = L
 
     Raises ``DefinitionRefused`` for arguments that are not of this form. Nothing is imported to check them.
     """
+    return make_app(name, text, places, group, is_program=False)
+
+
+def make_app(name: str, text: str, places: Places, group: type[LazyGroup], *, is_program: bool) -> typer.Typer:
+    """As ``lazy_app``. A program has options that make a shell complete its commands."""
     _check(name, text, places, group)
     return typer.Typer(
         name=name,
@@ -98,7 +103,7 @@ def lazy_app(name: str, text: str, places: Places, *, group: type[LazyGroup] = L
         callback=lambda: None,
         help=text,
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=is_program,
         pretty_exceptions_enable=False,
     )
 

@@ -25,9 +25,8 @@ from catchment.errors import (
     TableNotFound,
     TableRefused,
 )
-from catchment.lazy import Extra, lazy_names
-
-EXTRA = Extra("lake", "dynamic tables need", ("duckdb", "sqlglot", "pytz"))
+from catchment.extras import LAKE
+from catchment.lazy import lazy_names
 
 if TYPE_CHECKING:
     from catchment.lake.facade import Lake
@@ -62,7 +61,7 @@ else:
             "RefreshInfo": "tables.rounds",
             "TableInfo": "tables.lifecycle",
         },
-        EXTRA,
+        LAKE,
     )
 
 __all__ = [

