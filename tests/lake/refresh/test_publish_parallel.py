@@ -107,6 +107,7 @@ def test_a_bucket_that_loses_many_rows_is_written_anew(wide: LakeCase) -> None:
     assert buckets_with_deletes(wide) == set()
 
 
+@pytest.mark.long
 def test_a_bucket_that_has_lost_rows_before_is_written_anew(wide: LakeCase) -> None:
     """Deleting from such a file again could be dated wrongly beside another writer."""
     for _ in range(2):

@@ -26,6 +26,7 @@ def s3_case(db: str, bucket: Bucket, tmp_path: Path) -> Iterator[LakeCase]:
     case.close()
 
 
+@pytest.mark.long
 def test_refreshes_on_a_bucket(s3_case: LakeCase, bucket: Bucket) -> None:
     case = s3_case
     case.make("orders", "k BIGINT, v BIGINT")

@@ -34,7 +34,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("query", ["SELECT * FROM t", "SELECT DISTINCT * EXCLUDE (id) FROM t"])
+@pytest.mark.parametrize("query", often("SELECT * FROM t", now_and_then=["SELECT DISTINCT * EXCLUDE (id) FROM t"]))
 def test_every_type_is_stored_compared_and_cut(query: str, lake_case: LakeCase) -> None:
     columns = ", ".join(f"c{place} {kind}" for place, kind in enumerate(VALUES))
     lake_case.sql(f"CREATE TABLE t (id INTEGER, {columns})")

@@ -102,6 +102,7 @@ def test_row_ids_that_are_not_unique(shop: LakeCase) -> None:
     assert outcome(refreshed(shop, "DELETE FROM orders WHERE order_id = 10")) == ("full", "ROWID_NOT_UNIQUE")
 
 
+@pytest.mark.long
 def test_first_fill_over_row_ids_that_are_not_unique(shop: LakeCase) -> None:
     for order_id in (10, 11):
         shop.sql("BEGIN TRANSACTION")

@@ -211,6 +211,7 @@ def test_a_table_is_dropped_though_it_is_being_refreshed(lake: Lake, lake_case: 
     assert lake_case.leftovers() == {}
 
 
+@pytest.mark.long
 def test_hostile_names_are_names_and_nothing_else(lake: Lake, lake_case: LakeCase) -> None:
     for name in ('order "by"', "x'; drop table orders; --", "a.b"):
         quoted = '"' + name.replace('"', '""') + '"'

@@ -32,7 +32,7 @@ def is_over(reg: Register) -> bool:
 @pytest.mark.parametrize(
     "stage",
     [
-        "collect_changes",
+        pytest.param("collect_changes", marks=pytest.mark.long),
         pytest.param("derive_statistical_unit", marks=pytest.mark.long),
         "statistical_unit_refresh_batch",
         pytest.param("derive_statistical_unit_continue", marks=pytest.mark.long),
