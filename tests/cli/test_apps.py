@@ -105,7 +105,7 @@ def test_a_module_that_imports_names_and_that_fails_is_shown_with_its_line(proje
 @pytest.mark.parametrize(
     ("modules", "hint"),
     [
-        ({"book": APP}, "Decorate a function with @app.command"),
+        ({"book": APP, "stranger": APP + SEND}, "Decorate a function with @app.command"),
         ({"book": APP + "other = catchment.App()\n" + SEND.replace("app.", "other.")}, "type book:other"),
         (
             {"book": APP, "mail": "from book import app\n" + SEND},

@@ -107,17 +107,21 @@ def _imported_twice(module: ModuleType) -> str | None:
 
 
 def _modules_with_commands(module: ModuleType) -> list[str]:
-    """Modules beside this one, and below them, that look as if they define commands and were not imported."""
+    """Modules beside this one, and below, that import it and look as if they define commands, and were not imported."""
     file = getattr(module, "__file__", None)
     if file is None:
         return []
     folder = Path(file).parent
     package = getattr(module, "__package__", None) or ""
+    imports_it = re.compile(
+        rf"^\s*(?:from|import)\b.*\b{re.escape(module.__name__.rpartition('.')[2])}\b", re.MULTILINE
+    )
     unread: list[str] = []
     for path in sorted(folder.glob("*.py") if not package else folder.rglob("*.py"))[:_MOST_FILES]:
         parts = [*package.split("."), *path.relative_to(folder).with_suffix("").parts]
         name = ".".join(part for part in parts if part and part != "__init__")
-        if name not in sys.modules and _COMMAND.search(_text(path)):
+        text = _text(path)
+        if name not in sys.modules and _COMMAND.search(text) and imports_it.search(text):
             unread.append(name)
     return unread
 

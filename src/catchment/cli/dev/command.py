@@ -11,9 +11,7 @@ from catchment.commands.options import Dsn
 
 
 def dev(
-    apps: Annotated[
-        list[str], typer.Argument(metavar="MODULE:APP...", help="The apps to serve, such as shop.tasks:app.")
-    ],
+    apps: Annotated[list[str], typer.Argument(metavar="MODULE:APP", help="The apps to serve, such as shop.tasks:app.")],
     migrate: Annotated[
         bool,
         typer.Option(
