@@ -85,30 +85,52 @@ def _registered(tx: Connection[Any]) -> tuple[Any, ...] | None:
     return tx.execute("select project, max_attempts from worker.command_registry where command = 'send'").fetchone()
 
 
-def test_a_command_that_nobody_uses_is_taken_over(tx: Connection[Any]) -> None:
-    _register(tx, "/work/a", attempts=1)
+def _folders(at: Path) -> tuple[str, str]:
+    """Two projects, of which the name of one begins with that of the other."""
+    for name in ("a", "ab"):
+        (at / name).mkdir()
+    return str(at / "a"), str(at / "ab")
+
+
+def test_a_command_that_nobody_uses_is_taken_over(tx: Connection[Any], tmp_path: Path) -> None:
+    one, other = _folders(tmp_path)
+    _register(tx, one, attempts=1)
     # Its own project, folders within, and what is of no project change nothing without being told to.
-    for project in ("/work/a", "/work", "/work/a/b", None):
+    for project in (one, str(tmp_path), f"{one}/inside", None):
         assert _register(tx, project, attempts=2) == 0
-    assert _registered(tx) == ("/work/a", 1)
+    assert _registered(tx) == (one, 1)
     assert _register(tx, None, attempts=3, overwrite=True) == 1
-    assert _registered(tx) == ("/work/a", 3)
-    assert _register(tx, "/work/ab", attempts=4) == 1
-    assert _registered(tx) == ("/work/ab", 4)
+    assert _registered(tx) == (one, 3)
+    assert _register(tx, other, attempts=4) == 1
+    assert _registered(tx) == (other, 4)
 
 
-def test_a_command_with_an_unfinished_task_is_not_taken_over(tx: Connection[Any]) -> None:
-    _register(tx, "/work/a", attempts=1)
+def test_a_command_with_an_unfinished_task_is_not_taken_over(tx: Connection[Any], tmp_path: Path) -> None:
+    one, other = _folders(tmp_path)
+    _register(tx, one, attempts=1)
     task = tx.execute("select worker.enqueue('send', %s)", [Jsonb({"to": "a"})]).fetchall()[0][0]
     for overwrite in (False, True):
         with (
-            pytest.raises(NameTaken, match=f"project in /work/a, and its task {task} is pending") as caught,
+            pytest.raises(NameTaken, match=f"project in {one}, and its task {task} is pending") as caught,
             tx.transaction(),
         ):
-            _register(tx, "/work/b", attempts=2, overwrite=overwrite)
+            _register(tx, other, attempts=2, overwrite=overwrite)
         assert "CATCHMENT_DATA" in str(caught.value.hint)
     tx.execute("select worker.cancel(%s)", [task])
-    assert _register(tx, "/work/b", attempts=2) == 1
+    assert _register(tx, other, attempts=2) == 1
+
+
+def test_a_project_that_was_moved_keeps_its_commands(tx: Connection[Any], tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    new.mkdir()
+    _register(tx, str(old), attempts=1)
+    tx.execute("select worker.enqueue('send', %s)", [Jsonb({"to": "a"})])
+    with pytest.raises(NameTaken), tx.transaction():
+        _register(tx, str(new), attempts=2, overwrite=True)
+    old.rmdir()
+    assert _register(tx, str(new), attempts=2, overwrite=True) == 1
+    assert _registered(tx) == (str(new), 2)
 
 
 def test_projects_that_share_the_embedded_server_do_not_mix(ready: Own) -> None:

@@ -97,6 +97,7 @@ def test_a_killed_client_that_left_a_busy_session_leaves_no_server(ready: Own) -
     wait_until(lambda: not ready.processes())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("victim", ["keeper", "server"])
 def test_a_client_whose_server_was_killed_goes_on(ready: Own, victim: str) -> None:
     client = ready.start("-c", LOOKS)
@@ -124,6 +125,7 @@ def test_a_keeper_killed_after_the_last_client_leaves_no_server(ready: Own) -> N
     wait_until(lambda: not ready.processes())
 
 
+@pytest.mark.long
 def test_a_keeper_that_is_told_to_end_stops_its_server(ready: Own) -> None:
     assert ready.command("queue", "list", CATCHMENT_KEEP_SECONDS="3600").returncode == 0
     keeper = ready.keeper()
@@ -140,6 +142,7 @@ def test_a_server_whose_folder_was_removed_ends_at_once(ready: Own) -> None:
     wait_until(lambda: not ready.processes())
 
 
+@pytest.mark.long
 def test_a_server_whose_folder_was_moved_ends_at_once_and_keeps_its_data(ready: Own) -> None:
     assert ready.command("psql", "-c", "create table kept ()", CATCHMENT_KEEP_SECONDS="3600").returncode == 0
     moved = ready.at / "moved"

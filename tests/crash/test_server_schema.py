@@ -17,10 +17,8 @@ async def greet(name: str) -> None: ...
 print(greet.sync.enqueue(name="Ada").id is not None)
 app.sync.close()
 """
-ASYNC = (
-    ENQUEUES.replace("app.sync.enqueue", "asyncio.run(app.enqueue")
-    .replace('Ada")', 'Ada"))')
-    .replace("from catchment", "import asyncio\nfrom catchment", 1)
+ASYNC = ENQUEUES.replace('greet.sync.enqueue(name="Ada").id', 'asyncio.run(greet.enqueue(name="Ada")).id').replace(
+    "from catchment", "import asyncio\nfrom catchment", 1
 )
 CONNECTS = """
 import catchment

@@ -996,6 +996,8 @@ REVOKE ALL ON FUNCTION worker.fold_pending(p_id bigint, p_claimed bigint[]) FROM
 REVOKE ALL ON FUNCTION worker.follow_through(p_settled worker.settled[], p_changes worker.scope_change[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.follow_up(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.forget_projects(p_projects text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.forget_projects(p_projects text[]) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.forget_settings(IN p_hints text[]) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.forget_settings(IN p_hints text[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.forget_trouble(p_step text, p_item text, p_since timestamp with time zone) FROM PUBLIC;

@@ -54,6 +54,7 @@ grant execute on function
   worker.cancel(bigint, text), worker.retry(bigint), worker.sweep_cancelled(bigint), worker.skip_halted(text, text),
   worker.pause_queue(text, timestamptz), worker.resume_queue(text),
   worker.register_commands(jsonb, jsonb, boolean),
+  worker.forget_projects(text[]),
   worker.register_worker(text, text[], integer, interval, boolean, text[], text[]),
   worker.has_work(bigint, text[]), worker.work_left(bigint, text[]),
   worker.heartbeat(bigint, interval, integer, real),
