@@ -40,10 +40,12 @@ LIVE_PAGES = [
 S3_PAGE = HOW_TO / "put-the-lake-on-s3.md"
 # Pages about processes, which have tests of their own.
 PROCESS_PAGES = [HOW_TO / "use-the-embedded-server.md"]
+# Calls for type checkers: see tests/typing.
+TYPED_PAGE = HOW_TO / "check-your-calls.md"
 # Pages whose SQL runs in one transaction that is rolled back.
 SQL_PAGES = [
     ROOT / "README.md",
-    *(page for page in sorted(HOW_TO.glob("*.md")) if page not in (*LIVE_PAGES, S3_PAGE, *PROCESS_PAGES)),
+    *(page for page in sorted(HOW_TO.glob("*.md")) if page not in (*LIVE_PAGES, S3_PAGE, *PROCESS_PAGES, TYPED_PAGE)),
 ]
 
 

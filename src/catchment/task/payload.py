@@ -15,7 +15,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from catchment.errors import ArgumentsInvalid, DefinitionRefused
 from catchment.model.check import json_type
-from catchment.task.faithful import has_long_number, is_plain, same
+from catchment.task.faithful import LONGEST_NUMBER, has_long_number, is_plain, same
 from catchment.task.parameters import Field, Signature
 
 # What JSON lacks is written so that the same annotation reads it back.
@@ -76,7 +76,7 @@ class Payload:
         given: dict[str, Any] = arguments if type(arguments) is dict else self._as_dict(arguments)  # pyright: ignore[reportUnknownVariableType] - it has the type of the parameter
         try:
             values = self._validator.validate_python(given)
-            text = self._serializer.to_json(values, by_alias=True, round_trip=True, warnings="none").decode()
+            text = self._serializer.to_json(values, by_alias=True, round_trip=True, warnings=False).decode()
         except ValidationError as error:
             raise self._invalid(error, given) from error
         except PydanticSerializationError as error:
@@ -86,7 +86,7 @@ class Payload:
             ) from error
         if self._compared:
             self._compare(values.__dict__, text)
-        if has_long_number(text):
+        if len(text) > LONGEST_NUMBER and has_long_number(text):
             self._read_back(text)
         return text
 
@@ -207,7 +207,7 @@ def _checked_default(function: str, name: str, field: Field) -> Any:
         model = _create("Default", {"value": (field.annotation, ...)})
         made = model.__pydantic_validator__.validate_python({"value": field.default}).__dict__["value"]
         text = model.__pydantic_serializer__.to_json(
-            model.model_construct(value=made), by_alias=True, round_trip=True, warnings="none"
+            model.model_construct(value=made), by_alias=True, round_trip=True, warnings=False
         )
         read = model.__pydantic_validator__.validate_json(text).__dict__["value"]
     except Exception as error:

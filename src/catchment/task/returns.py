@@ -66,7 +66,7 @@ class Returns:
         model = self._model
         try:
             made = model.model_construct(value)
-            data = model.__pydantic_serializer__.to_json(made, by_alias=True, round_trip=True, warnings="none")
+            data = model.__pydantic_serializer__.to_json(made, by_alias=True, round_trip=True, warnings=False)
             text = check_json(data, what, limit=limit)
             read = model.__pydantic_validator__.validate_json(data).root
         except GiveUp:
