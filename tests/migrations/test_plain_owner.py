@@ -12,7 +12,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from sqlalchemy import URL, NullPool, create_engine
 
 from catchment.lake import Lake
 from catchment.store.migrate import migrate, migration_script
@@ -179,6 +180,26 @@ def _psql(dsn: str, script: str, folder: Path) -> str:
     psql = [POSTGRES_VERSIONS[18] / "psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-f", folder / "script.sql"]
     ran = subprocess.run([*psql, dsn], capture_output=True, text=True)
     return ran.stderr if ran.returncode else ""
+
+
+@pytest.mark.long
+def test_the_script_runs_in_the_transaction_of_another_tool(owned: str) -> None:
+    """As Alembic runs a revision. The session is what it was before."""
+    script = migration_script(since=0, roles=False)
+    settings = conninfo_to_dict(owned)
+    url = URL.create(
+        "postgresql+psycopg", settings["user"], database=settings["dbname"], query={"host": settings["host"]}
+    )
+    engine = create_engine(url, poolclass=NullPool)
+    with engine.begin() as conn:
+        conn.exec_driver_sql("set search_path = public")
+        conn.exec_driver_sql(script, execution_options={"no_parameters": True})
+        shown = (
+            "select current_setting('search_path'), current_setting('role'), current_setting('check_function_bodies')"
+        )
+        assert conn.exec_driver_sql(shown).one() == ("public", "none", "on")
+    with psycopg.connect(owned, autocommit=True) as conn:
+        assert not migrate(conn).routines_changed
 
 
 @pytest.mark.long
