@@ -2,8 +2,8 @@
 
 A block that begins with ``# name.py``, ``-- folder/name.sql`` or ``# pyproject.toml`` is that file. Other Python runs
 here, with ``await`` at the top level as in ``python -m asyncio``; ``# prints: text`` below it is what it prints,
-``# raises: Kind text`` how it ends. A ``text`` block is what the shell block before it prints, except for durations.
-SQL runs on a connection that commits.
+``# raises: Kind text`` how it ends. A ``text`` block is what the shell block before it prints, except for durations
+and the database. SQL runs on a connection that commits.
 
 ``catchment`` is run by a forked process, unless a test chooses the installed program.
 """
@@ -164,12 +164,13 @@ def file_of(block: Block) -> str | None:
 
 
 def check_printed(block: Block, printed: str) -> None:
-    """A block of text is what was printed before it, except for durations."""
-    assert _without_durations(printed) == _without_durations(block.text), f"it printed:\n{printed}"
+    """A block of text is what was printed before it, except for durations and for the database."""
+    assert _comparable(printed) == _comparable(block.text), f"it printed:\n{printed}"
 
 
-def _without_durations(text: str) -> list[str]:
-    return [re.sub(r"\d+ ms", "0 ms", line.rstrip()) for line in text.strip().splitlines()]
+def _comparable(text: str) -> list[str]:
+    text = re.sub(r"\(database \S+ on [^)]+\)", "(database d on h)", re.sub(r"\d+ ms", "0 ms", text))
+    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 @pytest.fixture
