@@ -30,8 +30,8 @@ async def take_signal(how: str) -> None:
 
 
 @app.command
-def spin() -> None:
-    with probe.span("spin"):
+def spin_forever() -> None:
+    with probe.span("spin_forever"):
         while True:
             pass
 

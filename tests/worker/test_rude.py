@@ -29,8 +29,8 @@ def test_a_worker_whose_signal_the_app_took_at_import_stops_at_sigterm(crew: Cre
 
 def test_a_plain_handler_in_an_endless_loop_does_not_keep_the_process(crew: Crew) -> None:
     (worker,) = crew.hire(app=APP, shutdown_grace_seconds=0.3)
-    task = crew.enqueue("spin")
-    wait_until(lambda: crew.records.spans("spin"))
+    task = crew.enqueue("spin_forever")
+    wait_until(lambda: crew.records.spans("spin_forever"))
     assert crew.stop(worker) == 0
     assert crew.engine.state(task) == "pending"
 

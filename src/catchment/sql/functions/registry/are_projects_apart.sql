@@ -5,7 +5,5 @@ create or replace function worker.are_projects_apart(
 )
   returns boolean
   language sql immutable parallel safe
-as $$
-  select coalesce(not starts_with(p_one || '/', p_other || '/')
-                  and not starts_with(p_other || '/', p_one || '/'), false);
-$$;
+return coalesce(not starts_with(p_one || '/', p_other || '/')
+                and not starts_with(p_other || '/', p_one || '/'), false);
