@@ -95,8 +95,11 @@ def test_payloads_that_are_no_mappings_are_refused(shop: Shop, verbs: Verbs) -> 
 
 def test_a_command_itself_is_refused_with_how_to_call_it(shop: Shop, verbs: Verbs) -> None:
     with pytest.raises(RequestRefused, match="the command send is given, expected the name of a command") as caught:
-        verbs.enqueue(shop.send, {"to": "ann"})
+        verbs.enqueue(shop.send, to="ann", lane="x")
     assert "send.enqueue(…)" in (caught.value.hint or "")
+    with pytest.raises(RequestRefused, match="to is no option of enqueue, expected at, conn, delay, lane") as caught:
+        verbs.enqueue("send", to="ann", lane="x")
+    assert caught.value.hint == "The arguments of 'send' are a mapping: {'to': …}."
 
 
 def test_ids_that_no_task_can_have_are_refused(shop: Shop) -> None:

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from catchment.client.by_name import dump_of, find_command
+from catchment.client.by_name import dump_of, find_command, takes_names
 from catchment.client.connections import Connections
 from catchment.client.decorator import Awaited, Decorator, Unchecked, WithContext
 from catchment.client.enqueue import Lanes, batches_of_mappings
@@ -263,6 +263,7 @@ class App:
         check_collector(collector)
         self.commands.collectors.append(collector)
 
+    @takes_names
     async def enqueue(
         self,
         command: str,
@@ -286,6 +287,7 @@ class App:
         payload = dump_of(known)({} if arguments is None else arguments)
         return Task(await self.verbs.make(known, payload, options), None, self.verbs)
 
+    @takes_names
     async def enqueue_many(
         self,
         command: str,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from catchment.client.by_name import dump_of, find_command
+from catchment.client.by_name import dump_of, find_command, takes_names
 from catchment.client.connections import Connections
 from catchment.client.enqueue import Lanes, batches_of_mappings
 from catchment.client.sync_verbs import AppSyncVerbs
@@ -31,6 +31,7 @@ class SyncClient:
         self._connections = connections
         self._verbs = verbs
 
+    @takes_names
     def enqueue(
         self,
         command: str,
@@ -49,6 +50,7 @@ class SyncClient:
         payload = dump_of(known)({} if arguments is None else arguments)
         return SyncTask(self._verbs.make(known, payload, options), None, self._verbs)
 
+    @takes_names
     def enqueue_many(
         self,
         command: str,
