@@ -97,6 +97,9 @@ def test_items_of_several_commands_are_spawned_together() -> None:
     assert [spawn.get("priority") for spawn in spawns(context)] == [None, 1]
     with pytest.raises(RequestRefused, match=r"an item is \{'to': 'a'\}, expected what command.item"):
         context.spawn_many([{"to": "a"}])  # type: ignore[list-item]
+    with pytest.raises(RequestRefused, match=r"command is <function send.*, expected a command or its name") as caught:
+        context.spawn(send.fn, to="a")  # type: ignore[call-overload]
+    assert caught.value.hint == "A function becomes a command by @app.command."
     with pytest.raises(RequestRefused, match="spawn_many is given send, expected items of it"):
         context.spawn_many(send)  # type: ignore[call-overload]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from catchment.errors import RequestRefused
-from catchment.task.item import Item, check_item, check_items, check_mappings, item_by_name
+from catchment.task.item import Item, check_command_name, check_item, check_items, check_mappings, item_by_name
 from catchment.task.request import Request
 from catchment.task.task_options import NO_OPTIONS
 
@@ -15,6 +15,7 @@ def asked(command: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Item[A
     """One task. With a name, the arguments are a mapping, and keywords are options."""
     if isinstance(command, Request):
         return cast("Request[..., Any]", command).item(*args, **kwargs)
+    check_command_name(command)
     if len(args) > 1:
         raise RequestRefused(
             f"{shown_command(command)} is given with {len(args)} arguments, expected one mapping of them all"

@@ -10,6 +10,7 @@ from catchment.errors import RequestRefused
 from catchment.model.check import LARGEST_INTEGER, SMALLEST_INTEGER, is_text, shown
 from catchment.model.duration import Duration, check_due
 from catchment.store.enqueue import When
+from catchment.store.foreign.refuse import missing
 from catchment.store.foreign.types import OWN
 
 
@@ -44,10 +45,7 @@ class TaskOptions:
     ) -> TaskOptions:
         """These options with others besides, or instead."""
         if conn is None:
-            raise RequestRefused(
-                "conn is None, expected a connection",
-                hint="To make the task in a transaction of its own, leave conn out.",
-            )
+            raise missing()
         given: dict[str, Any] = {}
         if lane is not None:
             given["lane"] = check_lane(lane)
