@@ -30,7 +30,6 @@ class Reader:
     def __init__(self, environment: Environment, folder: Path, variables: Mapping[str, str], stack: ExitStack) -> None:
         self._environment = environment
         self._folder = folder
-        self._variables = dict(variables)
         self._stack = stack
         self._printed = ""
         self._python: subprocess.Popen[str] | None = None
@@ -83,7 +82,7 @@ class Reader:
             capture_output=True,
             text=True,
             cwd=self._folder,
-            env={**self._variables, "PATH": f"{self._environment.programs}:{self._variables['PATH']}"},
+            env=self._variables(),
         )
         printed, errors = done.stdout.split(f"{DONE}\n"), done.stderr.split(f"{DONE}\n")
         assert len(printed) == len(errors) == len(steps) + 1, done.stdout + done.stderr
@@ -114,13 +113,17 @@ class Reader:
         if step.returns:
             assert answer["printed"].splitlines() == step.returns, f"it printed:\n{answer['printed']}"
 
+    def _variables(self) -> dict[str, str]:
+        """Those of the shell: what else is started, is started there."""
+        return json.loads(self._shell.run("python -c 'import json, os; print(json.dumps(dict(os.environ)))'"))
+
     def _start_python(self) -> subprocess.Popen[str]:
         command = [self._environment.programs / "python", session.__file__]
         python = subprocess.Popen(
             command,
             cwd=self._folder,
             # As python -c has the folder on its path, and a program of another folder has not.
-            env={**self._variables, "PYTHONPATH": str(self._folder)},
+            env={**self._variables(), "PYTHONPATH": str(self._folder)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stack.enter_context((self._folder / "stderr").open("a")),

@@ -13,7 +13,7 @@ from catchment.errors import LakeError, TableNotFound
 from catchment.lake.control.control import Control
 from catchment.lake.control.install import install
 from catchment.lake.control.wire import content_ref
-from catchment.lake.duck.address import find_address
+from catchment.lake.duck.address import default_address, find_address
 from catchment.lake.duck.attach import attach_statement
 from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.duck.locks import commit_lock
@@ -72,7 +72,13 @@ class Lake:
         is_embedded = given_dsn(dsn) is None
         self.dsn = find_dsn(dsn)
         self._settings = settings or read_settings()
-        self.address = install(self.dsn, find_address(address, is_embedded=is_embedded), self._settings, _commands)
+        self.address = install(
+            self.dsn,
+            find_address(address),
+            self._settings,
+            _commands,
+            default=default_address() if is_embedded else None,
+        )
         self._control = Control(self.dsn)
 
     def __enter__(self) -> Lake:

@@ -16,12 +16,14 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from catchment.errors import LakeUnavailable, RequestRefused, SchemaMismatch
+from catchment.lake.control.install import install
 from catchment.lake.duck.address import LakeAddress, parse
 from catchment.lake.duck.catalog import read_address
 from catchment.lake.duck.duck import Duck
 from catchment.lake.duck.verify import has_lake, verify
 from catchment.lake.settings import LakeSettings
 from catchment.lake.sql import LAKE
+from catchment.lake.tasks.app import commands
 from catchment.schema.files import fingerprint
 from tests.fixtures.lake import install_lake
 from tests.fixtures.lake_case import SETTINGS, LakeCase
@@ -194,6 +196,13 @@ def test_a_lake_that_was_begun_alone_is_said(engine_db: str) -> None:
     with psycopg.connect(engine_db, autocommit=True) as conn:
         LAKE.apply_migrations(conn, lambda _: None, LAKE.find_site(conn))
         assert verify(conn) == ["the lake is not completely installed"]
+
+
+def test_the_default_place_is_for_a_new_lake_alone(lake_case: LakeCase, tmp_path: Path) -> None:
+    """A reader of the embedded server need not say again where its lake was put."""
+    elsewhere = parse(str(tmp_path / "elsewhere"))
+    installed = install(lake_case.dsn, None, lake_case.settings, commands, default=elsewhere)
+    assert installed.data_path == f"{lake_case.folder}/"
 
 
 def test_another_place_than_the_lake_has_is_refused(lake_case: LakeCase, tmp_path: Path) -> None:

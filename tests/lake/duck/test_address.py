@@ -55,14 +55,12 @@ def test_the_default_is_a_folder_beside_the_embedded_server(monkeypatch: pytest.
     assert default_address() == LakeAddress("/somewhere/pg-lake/")
 
 
-def test_what_is_given_comes_before_the_environment_before_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CATCHMENT_DATA", "/somewhere/pg")
+def test_what_is_given_comes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CATCHMENT_LAKE", raising=False)
-    assert find_address(None, is_embedded=False) is None
-    assert find_address(None, is_embedded=True) == LakeAddress("/somewhere/pg-lake/")
+    assert find_address(None) is None
     monkeypatch.setenv("CATCHMENT_LAKE", "/b")
-    assert find_address(None, is_embedded=True) == LakeAddress("/b/")
-    assert find_address("/a", is_embedded=True) == LakeAddress("/a/")
+    assert find_address(None) == LakeAddress("/b/")
+    assert find_address("/a") == LakeAddress("/a/")
 
 
 def test_urls_are_remote() -> None:

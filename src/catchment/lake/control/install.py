@@ -65,14 +65,15 @@ def install(
     settings: LakeSettings,
     commands: Callable[[], Commands],
     *,
+    default: LakeAddress | None = None,
     on_step: OnStep = lambda _: None,
 ) -> LakeAddress:
     """Give the database a lake, or see that the one it has is in order; returns where that is.
 
     ``commands`` gives the commands of refreshes. It is called only if there is something to install.
 
-    Raises ``LakeUnavailable`` when there is none and no address says where to put it, ``RequestRefused`` when the
-    address names another place than the lake has, and what attaching raises.
+    ``default`` is where a new lake is put if no address is given. Raises ``LakeUnavailable`` without either,
+    ``RequestRefused`` when the address names another place than the lake has, and what attaching raises.
     """
     with connect_ours(dsn, name="catchment lake") as conn:
         check_version(conn)
@@ -81,7 +82,7 @@ def install(
         installed = _ready_address(conn)
         if installed is None:
             with _alone(conn, on_step):
-                installed = _ready_address(conn) or _install(conn, dsn, address, settings, commands, on_step)
+                installed = _ready_address(conn) or _install(conn, dsn, address, settings, commands, default, on_step)
     _check_place(installed, address)
     return installed
 
@@ -115,9 +116,10 @@ def _install(
     address: LakeAddress | None,
     settings: LakeSettings,
     commands: Callable[[], Commands],
+    default: LakeAddress | None,
     on_step: OnStep,
 ) -> LakeAddress:
-    where = _recorded(conn) or address
+    where = _recorded(conn) or address or default
     if where is None:
         raise LakeUnavailable(
             "this database has no lake yet",

@@ -83,12 +83,7 @@ def default_address() -> LakeAddress:
     return LakeAddress(data_path=f"{folder}-lake/")
 
 
-def find_address(text: str | None, *, is_embedded: bool) -> LakeAddress | None:
-    """The address given, or ``$CATCHMENT_LAKE``, or with the embedded server the folder beside it.
-
-    None: the database has to know, because it has a lake already.
-    """
+def find_address(text: str | None) -> LakeAddress | None:
+    """The address given, or ``$CATCHMENT_LAKE``, or None."""
     chosen = text or os.environ.get(LAKE_VARIABLE)
-    if chosen:
-        return parse(chosen)
-    return default_address() if is_embedded else None
+    return parse(chosen) if chosen else None
