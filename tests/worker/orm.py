@@ -135,3 +135,26 @@ async def fail_late(ctx: Context) -> None:
     """What the block has not written yet is refused at its end."""
     async with ctx.transaction(sqlalchemy=True) as session:
         session.add(Effect(note="there", task_id=0))
+
+
+@app.command
+async def leave_open(ctx: Context) -> None:
+    """Savepoints are still open at the end of the block."""
+    async with ctx.transaction(sqlalchemy=True) as session:
+        await session.begin_nested()
+        session.add(Effect(note="outer", task_id=ctx.task_id))
+        await session.begin_nested()
+        session.add(Effect(note="inner", task_id=ctx.task_id))
+        await session.flush()
+        session.add(Effect(note="late", task_id=ctx.task_id))
+
+
+@app.command
+def leave_open_plainly(ctx: Context) -> None:
+    with ctx.transaction(sqlalchemy=True) as session:
+        session.begin_nested()
+        session.add(Effect(note="outer", task_id=ctx.task_id))
+        session.begin_nested()
+        session.add(Effect(note="inner", task_id=ctx.task_id))
+        session.flush()
+        session.add(Effect(note="late", task_id=ctx.task_id))

@@ -60,6 +60,13 @@ def test_what_a_session_wrote_is_committed_with_the_task(crew: Crew, kind: str) 
 
 
 @KINDS
+def test_what_was_written_in_a_savepoint_that_is_still_open_is_committed(crew: Crew, kind: str) -> None:
+    crew.result(crew.enqueue(f"leave_open{kind}"))
+    assert _notes(crew) == ["inner", "late", "outer"]
+    crew.engine.conn.execute("delete from probe.order where task_id <> 0")
+
+
+@KINDS
 @pytest.mark.parametrize("is_swallowed", [False, True], ids=["raised", "swallowed"])
 def test_a_session_cannot_end_the_transaction(crew: Crew, kind: str, is_swallowed: bool) -> None:
     tasks = {route: crew.enqueue(f"end_it{kind}", route=route, is_swallowed=is_swallowed) for route in orm.ROUTES}

@@ -118,13 +118,16 @@ def _where(conn: Connection[Any] | AsyncConnection[Any]) -> _Where:
 
 @contextmanager
 def session_on(conn: HandlerConnection) -> Generator[Session]:
-    """A session on the connection. What it has not written yet is written at the end of the block."""
+    """A session on the connection. What it has not written yet is written at the end of the block, and savepoints that
+    are still open are released, as SQLAlchemy does it before a commit."""
     with _lending(conn):
         bound = _engine(_where(conn)).connect()
     session = LentSession(bound, info={"met": conn.met})
     conn.met.has_session = True
     try:
         yield session
+        while (savepoint := session.get_nested_transaction()) is not None:
+            savepoint.commit()
         session.flush()
     finally:
         conn.met.has_session = False
@@ -143,6 +146,8 @@ async def async_session_on(conn: AsyncHandlerConnection) -> AsyncGenerator[Any]:
     conn.met.has_session = True
     try:
         yield session
+        while (savepoint := session.get_nested_transaction()) is not None:
+            await savepoint.commit()
         await session.flush()
     finally:
         conn.met.has_session = False
