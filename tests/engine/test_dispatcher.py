@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -12,6 +14,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from catchment.runtime.dispatcher import Dispatcher
+from catchment.runtime.events import Event, Events
+from catchment.runtime.options import WorkerOptions
 from tests.fixtures.engine import Engine
 from tests.fixtures.load import measured, processor_seconds
 from tests.fixtures.server import Connect
@@ -173,6 +178,28 @@ def test_worker_logs_each_task(committed: Engine, start_worker: StartWorker, tmp
     assert seen[bad]["state"] == "failed"
     assert seen[bad]["error"] == "broken on purpose"
     assert seen[bad]["level"] == "error"
+
+
+def test_an_idle_worker_names_the_queues_it_serves_and_stops_without_a_warning(committed: Engine, db: str) -> None:
+    committed.conn.execute("update worker.queue_registry set concurrency = 4 where queue = 'work'")
+    committed.queue("python_only")
+    committed.command("elsewhere", "python_only", handler_kind="python")
+    heard: list[Event] = []
+
+    async def start_and_stop() -> None:
+        worker = Dispatcher(db, WorkerOptions(), Events(heard.append))
+        running = asyncio.create_task(worker.run())
+        async with asyncio.timeout(60):
+            while not _sleeping(committed):  # noqa: ASYNC110 - nothing tells
+                await asyncio.sleep(0.02)
+        worker.stop(now=True)
+        await running
+
+    for _ in range(3):
+        asyncio.run(start_and_stop())
+    assert [event.text for event in heard if event.level >= logging.WARNING] == []
+    started = [event.text for event in heard if event.name == "worker.started"]
+    assert all("work" in text and "python_only" not in text for text in started)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--app", "tests.worker.app:app"]], ids=["SQL", "Python"])

@@ -110,6 +110,7 @@ class Link:
         self._conn: AsyncConnection[Any] | None = None
         # Backend pid of the connection that was lost, and when.
         self._lost: tuple[int, float] | None = None
+        self._is_cut = False
 
     async def hold(self, serve: Callable[[AsyncConnection[Any]], Awaitable[None]], stopping: asyncio.Event) -> None:
         """Call ``serve`` with a connection until it returns. Whenever it raises, call it again with a new connection,
@@ -141,8 +142,9 @@ class Link:
         return self._conn is not None and self._conn.pgconn.transaction_status == active
 
     def cut(self) -> None:
-        """End the current connection, and with it a running call."""
+        """End the current connection, and with it a running call. Its loss is not reported: it was asked for."""
         if self._conn is not None:
+            self._is_cut = True
             cut(self._conn)
 
     def close(self, runner: asyncio.Task[None]) -> None:
@@ -156,7 +158,7 @@ class Link:
 
     async def _serve_once(self, serve: Callable[[AsyncConnection[Any]], Awaitable[None]]) -> None:
         conn = await connect_async(self._dsn, name=self._name, settings=self._settings)
-        self._conn = conn
+        self._conn, self._is_cut = conn, False
         pid = conn.pgconn.backend_pid
         try:
             await self._end_lost_session(conn)
@@ -185,6 +187,8 @@ class Link:
     def _report(self, error: Exception) -> None:
         reason = str(error).strip() or type(error).__name__
         if fault_of(error) is Fault.LOST:
+            if self._is_cut:
+                return
             self._events.emit("connection.lost", f"{self._part}: {reason}", level=logging.WARNING, part=self._part)
         elif isinstance(error, (psycopg.Error, CatchmentError)):
             # A schema changed under a prepared statement, a right revoked, a queue deleted: a new session may succeed,

@@ -43,6 +43,8 @@ FIRST_PAUSE = 0.1
 LAST_PAUSE = 5.0
 # A worker that is to stop when idle does so when it has found no work this often.
 IDLE_ROUNDS = 3
+# A stop without grace gives a call that looks for tasks this long.
+LOOK_SECONDS = 0.5
 
 
 class Dispatcher:
@@ -86,8 +88,7 @@ class Dispatcher:
         if now:
             self._hurry.set()
         self._stopping.set()
-        for state in self._states.values():
-            state.bell.ring()
+        # Fibers are woken after this is seen: rung now, they would look for tasks once more.
         self._queue_news.set()
 
     async def run(self) -> None:
@@ -268,12 +269,15 @@ class Dispatcher:
         await asyncio.wait([hurry, over], timeout=grace, return_when=asyncio.FIRST_COMPLETED)
         for waiting in (hurry, over):
             waiting.cancel()
+        # A call that only looks for tasks ends by itself.
+        await wait_for(ended, timedelta(seconds=LOOK_SECONDS))
         if not ended.is_set():
             running = [fiber for fiber in self._fibers if fiber.is_running]
             if running:
-                self._events.emit(
-                    "worker.gives_back", f"{len(running)} SQL tasks still run: they are ended", level=logging.WARNING
-                )
+                what = "1 SQL task still runs: it is ended"
+                if len(running) > 1:
+                    what = f"{len(running)} SQL tasks still run: they are ended"
+                self._events.emit("worker.gives_back", what, level=logging.WARNING)
             for fiber in running:
                 fiber.link.cut()
 

@@ -91,9 +91,10 @@ class Membership:
         )
         await run_in_own_thread(heartbeat.start)
         upkeep.start()
+        served = [q.name for q in queues if q.has_sql or q.name in self._python_queues]
         self._events.emit(
             "worker.started",
-            f"worker {identity.worker_id} serves {', '.join(q.name for q in queues) or 'no queue yet'}",
+            f"worker {identity.worker_id} serves {', '.join(served) or 'no queue yet'}",
             worker_id=identity.worker_id,
         )
         try:
