@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -40,6 +41,12 @@ def test_the_place_of_an_error_is_outside_catchment() -> None:
 
     with pytest.raises(ArgumentsInvalid) as raised:
         Command(handler, CommandOptions(), App("host=/nowhere")).payload.load("{}")
+    assert __file__ in describe_error(raised.value)["where"]
+
+
+def test_the_place_of_an_error_is_a_file_that_can_be_opened() -> None:
+    with pytest.raises(UnicodeDecodeError) as raised:
+        codecs.getincrementaldecoder("utf-8")().decode(b"\xff")  # fails in a module frozen into Python
     assert __file__ in describe_error(raised.value)["where"]
 
 

@@ -58,8 +58,8 @@ def _describe_further(error: BaseException, described: dict[str, Any]) -> None:
 
 
 def _frames_outside(trace: TracebackType | None) -> list[traceback.FrameSummary]:
-    """The frames that are not our own, innermost last."""
-    return [frame for frame in traceback.extract_tb(trace) if not frame.filename.startswith(_PACKAGE)]
+    """The frames that are not our own, innermost last. Frozen modules have no file to open."""
+    return [frame for frame in traceback.extract_tb(trace) if not frame.filename.startswith((_PACKAGE, "<frozen "))]
 
 
 def _formatted(error: BaseException) -> str:
