@@ -83,8 +83,11 @@ class Crew:
         return worker.wait(timeout=60)
 
     def enqueue(self, command: Any, **options: Any) -> int:
-        """Make a task. The options of ``using`` are told from arguments by their names."""
+        """Make a task. The options of ``using`` are told from arguments by their names. A command of another app, whose
+        name may be that of one of ours, is given by its name."""
         using = {name: options.pop(name) for name in ("lane", "priority", "at", "delay", "conn") if name in options}
+        if isinstance(command, str) and not using:
+            return self.engine.enqueue(command, **options)
         if isinstance(command, str):
             return self.client.sync.enqueue(command, options, **using).id
         return command.sync.using(app=self.client, **using).enqueue(**options).id
