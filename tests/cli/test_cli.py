@@ -135,6 +135,34 @@ def test_task_show_names_the_cause_and_the_task_to_retry(committed: Engine, cli:
     assert cli("task", "retry", str(root)).stdout.split()[-1] == "waiting"
 
 
+def test_task_show_names_the_lane_that_is_halted_and_what_to_do(committed: Engine, cli: Run) -> None:
+    committed.queue("orders", mode="concurrent")
+    committed.command("deliver", "orders")
+    bad = committed.enqueue("deliver", lane="bob", fail="no such street")
+    behind = committed.enqueue("deliver", lane="bob")
+    committed.drain("orders")
+    shown = ""
+    for task in (bad, behind):
+        shown = cli("task", "show", str(task)).stdout
+        assert f"catchment task retry {bad}" in shown
+        assert "select worker.skip_halted('orders', 'bob');  # in SQL: let lane bob go on" in shown
+    assert f"deliver {behind}  pending  it waits: lane bob is halted, because task {bad} failed" in shown
+    done = cli("task", "cancel", str(bad))
+    assert f"Nothing was done to task {bad}: it has failed already." in done.stderr
+    committed.conn.execute("select worker.skip_halted('orders', 'bob')")
+    committed.drain("orders")
+    assert "skip_halted" not in cli("task", "show", str(bad)).stdout
+    assert "halted" not in cli("task", "show", str(behind)).stdout
+
+
+def test_task_show_says_that_no_worker_has_the_command(committed: Engine, cli: Run) -> None:
+    committed.command("elsewhere", handler_kind="python")
+    shown = cli("task", "show", str(committed.enqueue("elsewhere"))).stdout
+    assert "pending  it waits: no live worker has its command" in shown
+    assert "catchment worker --app MODULE:APP" in shown
+    assert "no live worker" not in cli("task", "show", str(committed.enqueue())).stdout
+
+
 def test_task_show_tells_a_snooze(committed: Engine, cli: Run) -> None:
     committed.conn.execute(
         "create procedure probe.wait(payload jsonb) language plpgsql as"

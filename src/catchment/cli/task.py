@@ -15,7 +15,7 @@ from catchment.cli.database import open_database
 from catchment.cli.failure import show_failure
 from catchment.cli.task_show import show_task
 from catchment.commands.options import Dsn, Json
-from catchment.commands.output import console, print_json, print_rows, styled_state
+from catchment.commands.output import console, errors, print_json, print_rows, styled_state
 from catchment.errors import PayloadRefused, RequestRefused
 from catchment.model.check import LARGEST_ID, LARGEST_INTEGER, SMALLEST_ID, SMALLEST_INTEGER, is_text, json_type
 from catchment.model.state import TaskState
@@ -144,9 +144,13 @@ def cancel(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Stop tasks and everything under them. Running ones are told, and settle as they end."""
+    """Stop tasks and everything under them. Running ones are told, and settle as they end. Settled ones stay as they
+    are, which is no error."""
     with open_database(dsn, "catchment_worker") as conn:
-        _each(task_ids, lambda task_id: task_store.cancel(conn, task_id, reason), as_json=as_json)
+        states = _each(task_ids, lambda task_id: task_store.cancel(conn, task_id, reason), as_json=as_json)
+    for task_id, state in states.items():
+        if state in ("completed", "failed"):
+            errors.print(f"Nothing was done to task {task_id}: it has {state} already.")
 
 
 @app.command("retry")
@@ -156,8 +160,8 @@ def retry(task_ids: TaskIds, as_json: Json = False, dsn: Dsn = None) -> None:
         _each(task_ids, lambda task_id: task_store.retry(conn, task_id), as_json=as_json)
 
 
-def _each(task_ids: list[int], act: Callable[[int], str], *, as_json: bool) -> None:
-    """Do it to every task, and show what became of each, also of those before an error that ends it."""
+def _each(task_ids: list[int], act: Callable[[int], str], *, as_json: bool) -> dict[int, str]:
+    """Do it to every task, and show what became of each, also of those before an error that ends it; returns that."""
     done: list[dict[str, Any]] = []
     refused: list[tuple[int, RequestRefused]] = []
     try:
@@ -175,3 +179,4 @@ def _each(task_ids: list[int], act: Callable[[int], str], *, as_json: bool) -> N
             show_failure(error)
     if refused:
         raise typer.Exit(1)
+    return {row["id"]: row["state"] for row in done}

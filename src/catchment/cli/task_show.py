@@ -60,6 +60,10 @@ def show_task(row: Row) -> None:
 def _headline(row: Row) -> str:
     if row["completed_at"] is not None:
         return f"  [dim]{_ago(row['completed_at'])}[/]"
+    if row["halted"] is not None:
+        return f"  [dim]it waits: {_lane(row['halted'])} is halted, because task {row['halted']['task_id']} failed[/]"
+    if row["unserved"]:
+        return "  [dim]it waits: no live worker has its command[/]"
     if row["waits_for"] is not None:
         due = f", {_ago(row['due_at'])}" if row["due_at"] is not None else ""
         return f"  [dim]it waits {_WAITS.get(row['waits_for'], row['waits_for'])}{due}[/]"
@@ -111,9 +115,25 @@ def _next(row: Row, error: Row) -> list[str]:
         lines.append(f"catchment task tree {row['id']}  [dim]# see its children[/]")
     if row["merged_into"] is not None:
         lines.append(f"catchment task show {row['merged_into']}  [dim]# the task that it was merged into[/]")
-    if row["state"] == "pending" and row["waits_for"] in (None, "lane", "limit"):
+    halted: Row | None = row["halted"]
+    if halted is not None:
+        lane = _lane(halted)
+        if halted["task_id"] != row["id"]:
+            lines.append(f"catchment task show {halted['task_id']}  [dim]# the failed task that halts {lane}[/]")
+            lines.append(
+                f"catchment task retry {halted['task_id']}  [dim]# run that again; {lane} goes on behind it[/]"
+            )
+        lines.append(f"{_safe(halted['skip'])};  [dim]# in SQL: let {lane} go on without the failed task[/]")
+    elif row["unserved"]:
+        lines.append("catchment worker --app MODULE:APP  [dim]# start one with the app that has the command[/]")
+    elif row["state"] == "pending" and row["waits_for"] in (None, "lane", "limit"):
         lines.append("catchment doctor  [dim]# if it does not start: see what is in its way[/]")
     return lines
+
+
+def _lane(halted: Row) -> str:
+    """The lane without a name is the top level of a serial queue."""
+    return f"lane {_safe(halted['lane'])}" if halted["lane"] else f"the serial queue {_safe(halted['queue'])}"
 
 
 def _snoozed(row: Row) -> list[str]:

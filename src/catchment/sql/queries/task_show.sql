@@ -1,5 +1,6 @@
 -- task_show: one task with its attempts, warnings and snoozes. retry_id is the task whose retry runs it again: itself,
--- or the topmost of those above it that have settled with it.
+-- or the topmost of those above it that have settled with it. halted: its lane, if that is halted by it or before it.
+-- unserved: it could start, and no live worker has its command.
 select t.*,
        (select coalesce(jsonb_agg(jsonb_build_object('attempt', a.attempt, 'state', a.state, 'started_at', a.started_at,
                                                      'ended_at', a.ended_at, 'error', a.error) order by a.ended_at),
@@ -19,6 +20,19 @@ select t.*,
               join worker.tasks as p on p.id = c.parent_id and p.state in ('failed', 'cancelled')
           )
           select min(u.id) from up as u)
-       end as retry_id
+       end as retry_id,
+       (select jsonb_build_object('lane', l.lane, 'queue', l.queue, 'task_id', l.head_id, 'since', l.halted_at,
+                                  'skip', format('select worker.skip_halted(%%L, %%L)', l.queue, l.lane))
+          from worker.lanes as l
+         where l.queue = t.queue
+           and l.lane = coalesce(t.lane, '')
+           and l.state = 'halted'
+           and (l.head_id = t.id or t.waits_for = 'lane')) as halted,
+       t.handler_kind = 'python' and t.state in ('pending', 'interrupted') and t.waits_for is null
+       and not exists (select
+                         from worker.worker as w
+                        where t.queue = any (w.python_queues)
+                          and (w.python_commands is null or t.command = any (w.python_commands))
+                          and w.lease_until > clock_timestamp()) as unserved
   from worker.tasks as t
  where t.id = %(id)s::bigint
