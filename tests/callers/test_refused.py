@@ -18,10 +18,11 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import Session, sessionmaker
 
-from catchment import App, CommandNotRegistered, Context, RequestRefused, SchemaMismatch
+from catchment import App, CommandNotRegistered, Context, RequestRefused, SchemaMismatch, TaskNotFound
 from tests.callers import ways
 from tests.callers.test_commit import ASYNC_KINDS, KINDS
 from tests.client.support import Shop
+from tests.fixtures.server import cloned
 
 NOWHERE = "postgresql+psycopg://u@/nowhere?host=/nonexistent"
 
@@ -168,3 +169,31 @@ def test_connections_that_commit_by_themselves_make_all_tasks_or_none(shop: Shop
 
     asyncio.run(scenario())
     assert shop.column("command") == ["send"] * 7
+
+
+def test_a_handle_of_a_task_in_another_database_does_not_speak_to_a_stranger(
+    shop: Shop, db: str, server: str, template: str
+) -> None:
+    stranger = shop.gather.sync.enqueue(customer=1, items=[1])
+    refused = pytest.raises(TaskNotFound, match=f"task {stranger.id} is one of gather")
+    with cloned(server, template) as other, psycopg.connect(other, autocommit=True) as conn:
+        shop.send.sync.using(conn=conn).enqueue(to="a")
+        conn.execute("select setval(pg_get_serial_sequence('worker.task', 'id'), %s, false)", [stranger.id])
+        task = shop.send.sync.using(conn=conn).enqueue(to="a")
+        (named,) = shop.app.sync.enqueue_many("send", [{"to": "a"}], conn=conn)
+    assert task.id == stranger.id
+    for verb in (task.info, task.cancel, task.retry, task.result, lambda: task.result(timeout=0)):
+        with refused:
+            verb()
+    with pytest.raises(TaskNotFound):
+        named.info()
+
+    async def scenario() -> None:
+        async with shop.app:
+            handle = type(shop.app.task(1))(task.id, None, shop.app.verbs, "send")
+            for call in (handle.info, handle.cancel, handle.retry, handle.result, lambda: handle.result(timeout=0)):
+                with refused:
+                    await call()
+
+    asyncio.run(scenario())
+    assert stranger.info().state == "pending"

@@ -285,7 +285,7 @@ class App:
         options = NO_OPTIONS.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn)
         known = find_command(self.commands, command)
         payload = dump_of(known)({} if arguments is None else arguments)
-        return Task(await self.verbs.make(known, payload, options), None, self.verbs)
+        return Task(await self.verbs.make(known, payload, options), None, self.verbs, options.expected(command))
 
     @takes_names
     async def enqueue_many(
@@ -308,7 +308,8 @@ class App:
         options = NO_OPTIONS.using(priority=priority, at=at, delay=delay, conn=conn)
         known = find_command(self.commands, command)
         batches = batches_of_mappings(dump_of(known), arguments, lane, check_count(batch_size, name="batch_size"))
-        return [Task(task_id, None, self.verbs) for task_id in await self.verbs.send(known, batches, options)]
+        ids = await self.verbs.send(known, batches, options)
+        return [Task(task_id, None, self.verbs, options.expected(command)) for task_id in ids]
 
     def task(self, task_id: int) -> Task[Any]:
         """A handle of a task that exists already, of any command; its result is a JSON value.

@@ -17,7 +17,15 @@ from catchment.model.state import TaskState
 from catchment.store.answer import NoAnswer
 from catchment.store.json_text import JsonText
 from catchment.store.pool import AsyncPool
-from catchment.store.result import Standing, look_async, settled_async, task_not_found, unreadable
+from catchment.store.result import (
+    Standing,
+    another_command,
+    check_look,
+    look_async,
+    settled_async,
+    task_not_found,
+    unreadable,
+)
 
 SHORTEST_INTERVAL = 0.005
 LONGEST_INTERVAL = 0.25
@@ -58,7 +66,13 @@ def _missing(standing: Standing) -> ResultMissing:
     return TaskFailed(standing.id, standing.command, error, root_id=standing.root_id)
 
 
-def last_look(task_id: int, standings: list[Standing] | None, seen: Standing | None, waited: timedelta) -> Any:
+def last_look(
+    task_id: int,
+    standings: list[Standing] | None,
+    seen: Standing | None,
+    waited: timedelta,
+    expected: str | None = None,
+) -> Any:
     """The result if the task has settled at the last moment; else ``ResultTimeout`` with the state it is in.
 
     Without an answer there are no standings; ``seen`` is the one that was read before, if any.
@@ -68,6 +82,7 @@ def last_look(task_id: int, standings: list[Standing] | None, seen: Standing | N
         raise ResultTimeout(task_id, command, state, waited, is_answered=False)
     if not standings:
         raise task_not_found(task_id)
+    check_look(task_id, standings, expected)
     (standing,) = standings
     if standing.is_settled:
         return value_of(standing)
@@ -77,10 +92,11 @@ def last_look(task_id: int, standings: list[Standing] | None, seen: Standing | N
 class _Waiter:
     """One caller that waits. ``signal`` means: you have an answer, or you lead now, or look again at once."""
 
-    __slots__ = ("answer", "is_new", "seen", "signal", "task_id")
+    __slots__ = ("answer", "expected", "is_new", "seen", "signal", "task_id")
 
-    def __init__(self, task_id: int) -> None:
+    def __init__(self, task_id: int, expected: str | None) -> None:
         self.task_id = task_id
+        self.expected = expected
         self.is_new = True
         self.seen: Standing | None = None
         self.answer: Standing | Exception | None = None
@@ -96,17 +112,22 @@ class Results:
         self._leader: _Waiter | None = None
         self._interval = SHORTEST_INTERVAL
 
-    async def wait(self, task_id: int, timeout: timedelta | None) -> Any:  # noqa: ASYNC109 - names the state on expiry
+    async def wait(
+        self,
+        task_id: int,
+        timeout: timedelta | None,  # noqa: ASYNC109 - names the state on expiry
+        expected: str | None = None,
+    ) -> Any:
         """The result of a task once it has settled; raises what ``App.result`` says."""
         limit = asyncio.timeout(None if timeout is None else timeout.total_seconds())
-        waiter = _Waiter(task_id)
+        waiter = _Waiter(task_id, expected)
         try:
             async with limit:
                 answer = await self._answer(waiter)
         except TimeoutError:
             if timeout is None or not limit.expired():
                 raise
-            return last_look(task_id, await self._last_look(task_id), waiter.seen, timeout)
+            return last_look(task_id, await self._last_look(task_id), waiter.seen, timeout, expected)
         if isinstance(answer, Exception):
             raise answer
         return value_of(answer)
@@ -171,7 +192,9 @@ class Results:
         standings = {standing.id: standing for standing in answers}
         for waiter in waiting:
             standing = standings.get(waiter.task_id)  # pyright: ignore[reportArgumentType] - ids of callers are plain
-            if standing is not None and standing.is_settled:
+            if standing is not None and waiter.expected is not None and standing.command != waiter.expected:
+                waiter.answer = another_command(waiter.task_id, standing.command, waiter.expected)
+            elif standing is not None and standing.is_settled:
                 waiter.answer = standing
             elif standing is None and waiter.is_new:
                 waiter.answer = task_not_found(waiter.task_id)

@@ -48,7 +48,7 @@ class SyncClient:
         options = NO_OPTIONS.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn)
         known = find_command(self._commands, command)
         payload = dump_of(known)({} if arguments is None else arguments)
-        return SyncTask(self._verbs.make(known, payload, options), None, self._verbs)
+        return SyncTask(self._verbs.make(known, payload, options), None, self._verbs, options.expected(command))
 
     @takes_names
     def enqueue_many(
@@ -68,7 +68,8 @@ class SyncClient:
         options = NO_OPTIONS.using(priority=priority, at=at, delay=delay, conn=conn)
         known = find_command(self._commands, command)
         batches = batches_of_mappings(dump_of(known), arguments, lane, check_count(batch_size, name="batch_size"))
-        return [SyncTask(task_id, None, self._verbs) for task_id in self._verbs.send(known, batches, options)]
+        ids = self._verbs.send(known, batches, options)
+        return [SyncTask(task_id, None, self._verbs, options.expected(command)) for task_id in ids]
 
     def task(self, task_id: int) -> SyncTask[Any]:
         """A handle of a task that exists already; its result is a JSON value."""

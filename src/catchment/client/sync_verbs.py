@@ -31,7 +31,7 @@ from catchment.store import task as task_store
 from catchment.store.answer import NoAnswer
 from catchment.store.enqueue import Batch
 from catchment.store.foreign.types import OWN
-from catchment.store.result import Standing, look, read_task, settled, task_not_found
+from catchment.store.result import Standing, check_command, check_look, look, read_task, settled, task_not_found
 from catchment.task import tracing
 from catchment.task.item import Item
 from catchment.task.task_options import TaskOptions
@@ -76,7 +76,7 @@ class AppSyncVerbs:
             except CommandNotRegistered as error:
                 raise self._registrar.explain(error, command) from error
 
-    def wait(self, task_id: int, timeout: Duration | None) -> Any:
+    def wait(self, task_id: int, timeout: Duration | None, expected: str | None = None) -> Any:
         """The result of a task, as JSON, when it has settled."""
         task, limit = check_task_id(task_id), as_timeout(timeout)
         began = time.monotonic()
@@ -85,6 +85,7 @@ class AppSyncVerbs:
         seen: Standing | None = None
         while limit is None or timedelta(seconds=time.monotonic() - began) < limit:
             standings = self._look(look if seen is None else settled, task, until)
+            check_look(task, standings or (), expected)
             if standings and standings[0].is_settled:
                 return value_of(standings[0])
             if seen is None and standings is not None:
@@ -94,7 +95,7 @@ class AppSyncVerbs:
             left = interval if limit is None else limit.total_seconds() - (time.monotonic() - began)
             time.sleep(max(0.0, min(jittered(interval), left)))
             interval = next_interval(interval)
-        return last_look(task, self._look(look, task, until), seen, limit)
+        return last_look(task, self._look(look, task, until), seen, limit, expected)
 
     def _look(
         self, read: Callable[[Connection[Any], list[int]], list[Standing]], task_id: int, until: float | None
@@ -106,23 +107,29 @@ class AppSyncVerbs:
         except NoAnswer:
             return None
 
-    def cancel(self, task_id: int, reason: str | None) -> str:
+    def cancel(self, task_id: int, reason: str | None, expected: str | None = None) -> str:
         """Ask a task and everything under it to stop."""
         task, why = check_task_id(task_id), as_reason(reason)
         with self._connections.own() as conn:
+            if expected is not None:
+                check_look(task, look(conn, [task]), expected)
             return task_store.cancel(conn, task, why)
 
-    def retry(self, task_id: int) -> str:
+    def retry(self, task_id: int, expected: str | None = None) -> str:
         """Run a failed or cancelled task again."""
         task = check_task_id(task_id)
         with self._connections.own() as conn:
+            if expected is not None:
+                check_look(task, look(conn, [task]), expected)
             return task_store.retry(conn, task)
 
-    def info(self, task_id: int) -> TaskInfo:
+    def info(self, task_id: int, expected: str | None = None) -> TaskInfo:
         """One task as it stands now."""
         task = check_task_id(task_id)
         with self._connections.own() as conn:
-            return read_task(conn, task)
+            info = read_task(conn, task)
+        check_command(task, info.command, expected)
+        return info
 
     def register(self) -> int:
         """Register all commands of the app and their queues."""

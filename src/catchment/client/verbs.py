@@ -17,7 +17,7 @@ from catchment.store import enqueue as enqueue_store
 from catchment.store import task as task_store
 from catchment.store.enqueue import Batch
 from catchment.store.foreign.types import OWN
-from catchment.store.result import read_task_async
+from catchment.store.result import check_command, check_look, look_async, read_task_async
 from catchment.task import tracing
 from catchment.task.item import Item
 from catchment.task.task_options import TaskOptions
@@ -62,29 +62,40 @@ class AppVerbs:
             except CommandNotRegistered as error:
                 raise self._registrar.explain(error, command) from error
 
-    async def wait(self, task_id: int, timeout: Duration | None) -> Any:  # noqa: ASYNC109 - names the state on expiry
+    async def wait(
+        self,
+        task_id: int,
+        timeout: Duration | None,  # noqa: ASYNC109 - names the state on expiry
+        expected: str | None = None,
+    ) -> Any:
         """The result of a task, as JSON, when it has settled."""
         task, limit = check_task_id(task_id), as_timeout(timeout)
         side = await self._connections.side()
-        return await side.results.wait(task, limit)
+        return await side.results.wait(task, limit, expected)
 
-    async def cancel(self, task_id: int, reason: str | None) -> str:
+    async def cancel(self, task_id: int, reason: str | None, expected: str | None = None) -> str:
         """Ask a task and everything under it to stop."""
         task, why = check_task_id(task_id), as_reason(reason)
         async with self._connections.own_async() as conn:
+            if expected is not None:
+                check_look(task, await look_async(conn, [task]), expected)
             return await task_store.cancel_async(conn, task, why)
 
-    async def retry(self, task_id: int) -> str:
+    async def retry(self, task_id: int, expected: str | None = None) -> str:
         """Run a failed or cancelled task again."""
         task = check_task_id(task_id)
         async with self._connections.own_async() as conn:
+            if expected is not None:
+                check_look(task, await look_async(conn, [task]), expected)
             return await task_store.retry_async(conn, task)
 
-    async def info(self, task_id: int) -> TaskInfo:
+    async def info(self, task_id: int, expected: str | None = None) -> TaskInfo:
         """One task as it stands now."""
         task = check_task_id(task_id)
         async with self._connections.own_async() as conn:
-            return await read_task_async(conn, task)
+            info = await read_task_async(conn, task)
+        check_command(task, info.command, expected)
+        return info
 
     async def register(self) -> int:
         """Register all commands of the app and their queues."""

@@ -133,6 +133,26 @@ def task_not_found(task_id: int) -> TaskNotFound:
     )
 
 
+def check_command(task_id: int, actual: str, expected: str | None) -> None:
+    """Raise ``TaskNotFound`` for a task of another command, which has the same id in another database."""
+    if expected is not None and actual != expected:
+        raise another_command(task_id, actual, expected)
+
+
+def another_command(task_id: int, actual: str, expected: str) -> TaskNotFound:
+    """The answer to the id of a task that was made on a connection to another database."""
+    return TaskNotFound(
+        f"there is no task {task_id} of {expected} in the database of this app: task {task_id} is one of {actual}",
+        hint=f"It was made on a connection to another database. Use {expected}.using(app=…) with an app of that one.",
+    )
+
+
+def check_look(task_id: int, standings: Sequence[Standing], expected: str | None) -> None:
+    """As ``check_command``, for what a look has found."""
+    for standing in standings:
+        check_command(task_id, standing.command, expected)
+
+
 def _may_not_read(error: psycopg.Error) -> RequestRefused:
     return RequestRefused(
         f"this user may not read tasks: {error.diag.message_primary}",

@@ -14,13 +14,15 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class _Handle(Generic[R_co]):
-    """``returns`` reads the result; without it the result is a JSON value."""
+    """``returns`` reads the result; without it the result is a JSON value. A task of another
+    command than ``expected`` is not this one."""
 
-    __slots__ = ("_returns", "id")
+    __slots__ = ("_expected", "_returns", "id")
 
-    def __init__(self, task_id: TaskId, returns: Returns | None) -> None:
+    def __init__(self, task_id: TaskId, returns: Returns | None, expected: str | None) -> None:
         self.id = task_id
         self._returns = returns
+        self._expected = expected
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"
@@ -53,8 +55,8 @@ class Task(_Handle[R_co]):
 
     __slots__ = ("_verbs",)
 
-    def __init__(self, task_id: TaskId, returns: Returns | None, verbs: Verbs) -> None:
-        super().__init__(task_id, returns)
+    def __init__(self, task_id: TaskId, returns: Returns | None, verbs: Verbs, expected: str | None = None) -> None:
+        super().__init__(task_id, returns, expected)
         self._verbs = verbs
 
     async def result(self, *, timeout: Duration | None = None) -> R_co:  # noqa: ASYNC109 - names the state on expiry
@@ -68,20 +70,20 @@ class Task(_Handle[R_co]):
         seconds is replaced, and the wait goes on; ``ResultTimeout`` comes within a second after ``timeout``, with or
         without an answer. A server that refuses connections raises ``ServerUnavailable``.
         """
-        return self._read(await self._verbs.wait(self.id, timeout))
+        return self._read(await self._verbs.wait(self.id, timeout, self._expected))
 
     async def cancel(self, reason: str | None = None) -> str:
         """Ask the task and everything under it to stop; returns ``cancelled``, ``cancelling``, or the state in which
         it had settled before."""
-        return await self._verbs.cancel(self.id, reason)
+        return await self._verbs.cancel(self.id, reason, self._expected)
 
     async def retry(self) -> str:
         """Run a failed or cancelled task again; returns its new state. Raises ``NotRetryable`` or ``TaskNotFound``."""
-        return await self._verbs.retry(self.id)
+        return await self._verbs.retry(self.id, self._expected)
 
     async def info(self) -> TaskInfo:
         """The task as it stands now; raises ``TaskNotFound`` or ``ValueUnreadable``."""
-        return await self._verbs.info(self.id)
+        return await self._verbs.info(self.id, self._expected)
 
 
 class SyncTask(_Handle[R_co]):
@@ -89,22 +91,22 @@ class SyncTask(_Handle[R_co]):
 
     __slots__ = ("_verbs",)
 
-    def __init__(self, task_id: TaskId, returns: Returns | None, verbs: SyncVerbs) -> None:
-        super().__init__(task_id, returns)
+    def __init__(self, task_id: TaskId, returns: Returns | None, verbs: SyncVerbs, expected: str | None = None) -> None:
+        super().__init__(task_id, returns, expected)
         self._verbs = verbs
 
     def result(self, *, timeout: Duration | None = None) -> R_co:
         """Wait until the task has settled and return its result; raises what ``Task.result`` does."""
-        return self._read(self._verbs.wait(self.id, timeout))
+        return self._read(self._verbs.wait(self.id, timeout, self._expected))
 
     def cancel(self, reason: str | None = None) -> str:
         """Ask the task and everything under it to stop."""
-        return self._verbs.cancel(self.id, reason)
+        return self._verbs.cancel(self.id, reason, self._expected)
 
     def retry(self) -> str:
         """Run a failed or cancelled task again."""
-        return self._verbs.retry(self.id)
+        return self._verbs.retry(self.id, self._expected)
 
     def info(self) -> TaskInfo:
         """The task as it stands now; raises ``TaskNotFound``."""
-        return self._verbs.info(self.id)
+        return self._verbs.info(self.id, self._expected)

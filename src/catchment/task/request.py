@@ -41,13 +41,16 @@ class SyncRequest(Generic[P, R]):
         """Make a task with the arguments of the handler; as ``Command.enqueue``, blocking."""
         command, verbs = self._command, self._client.sync_verbs
         text = command.payload.dump(command.payload.bind(args, kwargs))
-        return SyncTask(verbs.make(command, text, self._options), command.returns, verbs)
+        return SyncTask(
+            verbs.make(command, text, self._options), command.returns, verbs, self._options.expected(command.name)
+        )
 
     def enqueue_many(self, items: Iterable[Item[R]], *, batch_size: int = BATCH_SIZE) -> list[SyncTask[R]]:
         """Make one task for each item, all or none, in their order; as ``Command.enqueue_many``, blocking."""
         command, verbs = self._command, self._client.sync_verbs
         ids = verbs.make_many(command, items, self._options, check_count(batch_size, name="batch_size"))
-        return [SyncTask(task_id, command.returns, verbs) for task_id in ids]
+        expected = self._options.expected(command.name)
+        return [SyncTask(task_id, command.returns, verbs, expected) for task_id in ids]
 
     def using(
         self,
@@ -109,7 +112,8 @@ class Request(Generic[P, R]):
         """
         command, verbs = self._command, self._client.verbs
         text = command.payload.dump(command.payload.bind(args, kwargs))
-        return Task(await verbs.make(command, text, self._options), command.returns, verbs)
+        task_id = await verbs.make(command, text, self._options)
+        return Task(task_id, command.returns, verbs, self._options.expected(command.name))
 
     def item(self, /, *args: P.args, **kwargs: P.kwargs) -> Item[R]:
         """The arguments of one task for ``enqueue_many`` or ``ctx.spawn_many``, checked now."""
@@ -125,7 +129,8 @@ class Request(Generic[P, R]):
         """
         command, verbs = self._command, self._client.verbs
         ids = await verbs.make_many(command, items, self._options, check_count(batch_size, name="batch_size"))
-        return [Task(task_id, command.returns, verbs) for task_id in ids]
+        expected = self._options.expected(command.name)
+        return [Task(task_id, command.returns, verbs, expected) for task_id in ids]
 
     def using(
         self,

@@ -34,6 +34,10 @@ class TaskOptions:
         """When a recorded task is due, by this machine's clock."""
         return self.at if self.delay is None else datetime.now(UTC) + self.delay
 
+    def expected(self, command: str) -> str | None:
+        """The command that a handle checks: a connection of the caller may be to another database."""
+        return None if self.conn is OWN else command
+
     def using(
         self,
         *,
