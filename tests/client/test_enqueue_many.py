@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from psycopg import AsyncConnection
 
-from catchment import ArgumentsInvalid, CommandNotRegistered, Item, RequestRefused
+from catchment import App, ArgumentsInvalid, CommandNotRegistered, Item, RequestRefused
 from catchment.store.array_text import array_literal
 from tests.client.support import Shop
 
@@ -106,6 +106,17 @@ def test_options_but_the_lane_are_one_for_all(shop: Shop, option: dict[str, Any]
         shop.run(lambda: shop.send.enqueue_many(mixed))
     shop.run(lambda: shop.send.using(lane="w", **option).enqueue_many(mixed))
     assert shop.column("lane") == ["w"] * 3
+
+
+def test_the_app_is_one_for_all(shop: Shop) -> None:
+    other = App("host=/nonexistent")
+    mixed = [shop.send.item(to="a"), shop.send.using(app=other).item(to="a")]
+    with pytest.raises(RequestRefused, match="app is given with an item of send"):
+        shop.run(lambda: shop.send.enqueue_many(mixed))
+    with pytest.raises(RequestRefused, match="app is given with an item of send"):
+        shop.send.sync.enqueue_many(mixed)
+    assert shop.column("id") == []
+    assert len(shop.run(lambda: shop.send.using(app=shop.app).enqueue_many([shop.send.item(to="a")]))) == 1
 
 
 def test_items_of_another_command_are_refused(shop: Shop) -> None:

@@ -131,6 +131,18 @@ def test_a_child_has_no_lane() -> None:
         Context.local().spawn("other", lane="w")
 
 
+def test_a_child_has_no_app() -> None:
+    other = send.using(app=App("host=/nonexistent"))
+    context = Context.local()
+    for record in (
+        lambda: context.spawn(other, to="a"),
+        lambda: context.spawn_many([other.item(to="a")]),
+        lambda: context.follow_up(other, to="a"),
+    ):
+        with pytest.raises(RequestRefused, match="app is given for send"):
+            record()
+
+
 def test_children_are_concurrent_and_waited_for_by_default() -> None:
     context = Context.local()
     context.spawn(send, to="a")

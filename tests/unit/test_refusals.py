@@ -222,6 +222,7 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
         **WHEN,
         lane=[*NO_TEXT, "", "w" * 501],
         conn=[*NO_CONNECTION, None],
+        app=[*NO_TEXT, "x"],
     ),
     "Command.enqueue_many": options(
         lambda **given: command().sync.enqueue_many(**{"items": [], **given}),

@@ -55,6 +55,10 @@ def _is_alike(item: Any, name: str, options: TaskOptions) -> bool:
         raise RequestRefused(
             f"conn is given with an item of {name}", hint=f"Give it for all: {name}.using(conn=…).enqueue_many(…)."
         )
+    if own.app is not None and own.app is not options.app:
+        raise RequestRefused(
+            f"app is given with an item of {name}", hint=f"Give it for all: {name}.using(app=…).enqueue_many(…)."
+        )
     return own.lane is None
 
 

@@ -313,6 +313,11 @@ def _entry(item: Item[Any], *, is_sibling: bool = False) -> str:
             f"conn is given for {item.name}, which is made when this attempt completes",
             hint="A handler's own writes belong into ctx.transaction(), with which its task completes.",
         )
+    if options.app is not None:
+        raise RequestRefused(
+            f"app is given for {item.name}, which is made in the database of this task",
+            hint=f"A task in another database is made at once: {item.name}.using(app=…).enqueue(…).",
+        )
     rest = offspring.members(
         priority=options.priority,
         scheduled_at=options.due_at,

@@ -67,7 +67,7 @@ class SyncRequest(Generic[P, R]):
         ``conn`` is a connection that blocks: of psycopg or psycopg2, a ``Session`` or ``Connection`` of SQLAlchemy, or
         Django's ``connection`` or its alias.
         """
-        options = self._options.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn)
+        options = self._options.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn, app=app)
         return SyncRequest(self._command, options, self._client if app is None else app)
 
     def task(self, task_id: int) -> SyncTask[R]:
@@ -155,7 +155,7 @@ class Request(Generic[P, R]):
 
         Raises ``RequestRefused`` for a value that is none of these.
         """
-        options = self._options.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn)
+        options = self._options.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn, app=app)
         return Request(self._command, options, self._client if app is None else app)
 
     def task(self, task_id: int) -> Task[R]:

@@ -1,4 +1,5 @@
-"""The options of one task, checked when they are given: its lane, priority, due time and transaction."""
+"""The options of one task, checked when they are given: its lane, priority, due time, transaction
+and app."""
 
 from __future__ import annotations
 
@@ -23,6 +24,7 @@ class TaskOptions:
     at: datetime | None = None
     delay: timedelta | None = None
     conn: Any = OWN
+    app: Any = None
 
     @property
     def when(self) -> When:
@@ -46,6 +48,7 @@ class TaskOptions:
         at: datetime | None = None,
         delay: Duration | None = None,
         conn: Any = OWN,
+        app: Any = None,
     ) -> TaskOptions:
         """These options with others besides, or instead."""
         if conn is None:
@@ -59,10 +62,19 @@ class TaskOptions:
             given |= {"at": at, "delay": check_due(at, delay)}
         if conn is not OWN:
             given["conn"] = conn
+        if app is not None:
+            given["app"] = check_app(app)
         return replace(self, **given) if given else self
 
 
 NO_OPTIONS = TaskOptions()
+
+
+def check_app(app: Any) -> Any:
+    """An app, as far as making tasks needs it."""
+    if hasattr(app, "verbs") and hasattr(app, "sync_verbs"):
+        return app
+    raise RequestRefused(f"app is {shown(app)}, expected an App", hint="Pass the object: using(app=other_app).")
 
 
 def check_priority(priority: int | None) -> int | None:
