@@ -32,9 +32,10 @@ class LeftWork:
         for left in await worker_store.unserved_commands(conn, MOST_LOOKED_AT):
             if left.queue in queues and (left.queue, left.command) not in self._warned:
                 self._warned.add((left.queue, left.command))
+                wait = "waits" if left.tasks == 1 else "wait"
                 self._events.emit(
                     "command.unserved",
-                    f"{_tasks(left)} wait: no worker has the command {_where(left)}. {_remedy(left)}",
+                    f"{_tasks(left)} {wait}: no worker has the command {_where(left)}. {_remedy(left)}",
                     level=logging.WARNING,
                     queue=left.queue,
                     command=left.command,

@@ -241,9 +241,8 @@ class PythonWorker:
         stop, reason = (Stop.LOST, "the claim was lost") if is_dead.is_set() else (Stop.RELEASED, "the worker stops")
         left = list(self.holdings)
         if left:
-            self._events.emit(
-                "worker.gives_back", f"{len(left)} tasks still run and are given back", level=logging.WARNING
-            )
+            what = "1 task still runs and is" if len(left) == 1 else f"{len(left)} tasks still run and are"
+            self._events.emit("worker.gives_back", f"{what} given back", level=logging.WARNING)
         for held in left:
             self._executor.stop(held, stop, reason, grace=LAST_MOMENT)
 
