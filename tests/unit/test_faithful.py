@@ -265,3 +265,50 @@ def test_the_signature_of_a_handler_knows_what_it_returns() -> None:
     signature: Signature = read_signature(take)
     assert signature.returns is Letter
     assert App().command(take).returns.annotation is Letter
+
+
+class Patch(BaseModel):
+    kind: Literal["patch"] = "patch"
+    name: str | None = None
+    tags: list[str] = Field(default_factory=list)
+
+
+class Other(BaseModel):
+    kind: Literal["other"] = "other"
+    name: str | None = None
+
+
+class Stamped(BaseModel):
+    name: str | None = None
+    day: dt.date = Field(default_factory=dt.date.today)
+
+
+def _taken(annotation: Any, value: Any) -> tuple[Any, Any]:
+    """The value as the handler gets it, and as its caller gets it as a result."""
+
+    def take(value: Any, size: int = 3) -> None: ...
+
+    take.__annotations__["value"] = annotation
+    payload, returns = Payload("take", read_signature(take)), Returns("take", "take", annotation)
+    text = payload.dump({"value": value})
+    assert json.loads(text)["size"] == 3
+    result = returns.dump(value)
+    assert result is not None
+    return payload.load(text)["value"], returns.load(json.loads(result))
+
+
+def test_fields_that_nobody_has_set_stay_unset() -> None:
+    for value in (Patch(), Patch(name=None), Patch(tags=["a"]), Patch(kind="patch", name="x")):
+        for read in _taken(Patch, value):
+            assert (read, read.model_fields_set) == (value, value.model_fields_set)
+        for (read,) in _taken(list[Patch], [value]):
+            assert (read, read.model_fields_set) == (value, value.model_fields_set)
+
+
+def test_fields_are_written_where_the_value_would_be_another_one_without() -> None:
+    """A union is told apart by its fields, and a factory may make another value when the handler runs."""
+    union = Annotated[Patch | Other, Field(discriminator="kind")]
+    assert [*_taken(union, Other(name="x"))] == [Other(name="x")] * 2
+    assert [*_taken(Patch | Other, Other())] == [Other()] * 2
+    for read in _taken(Stamped, Stamped(name="x")):
+        assert read.model_fields_set == {"name", "day"}

@@ -40,6 +40,23 @@ def is_plain(annotation: Any) -> bool:
     return origin is Literal and all(type(value) is str for value in arguments)
 
 
+def keeps_unset(schema: Any) -> bool:
+    """Are there models in the model of this schema, and can their unset fields be left out? What a factory makes may be
+    another value later."""
+    models, todo = 0, [schema]
+    while todo:
+        part: Any = todo.pop()
+        if isinstance(part, dict):
+            members = cast("dict[str, Any]", part)
+            if members.get("default_factory", list) not in _CONTAINERS:
+                return False
+            models += members.get("type") == "model"
+            todo += members.values()
+        elif isinstance(part, list | tuple):
+            todo += cast("list[Any]", part)
+    return models > 1
+
+
 def has_long_number(text: str) -> bool:
     """Is there a number with more digits than Python reads?"""
     return _DIGITS.search(text) is not None

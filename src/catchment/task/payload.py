@@ -15,7 +15,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from catchment.errors import ArgumentsInvalid, DefinitionRefused
 from catchment.model.check import json_type
-from catchment.task.faithful import LONGEST_NUMBER, has_long_number, is_plain, same
+from catchment.task.faithful import LONGEST_NUMBER, has_long_number, is_plain, keeps_unset, same
 from catchment.task.parameters import Field, Signature
 
 # What JSON lacks is written so that the same annotation reads it back.
@@ -39,7 +39,17 @@ _SHOWN_PROBLEMS = 3
 class Payload:
     """The payload of one command: validates and writes it, reads and validates it."""
 
-    __slots__ = ("_command", "_compared", "_fields", "_positional", "_serializer", "_validator", "model", "names")
+    __slots__ = (
+        "_command",
+        "_compared",
+        "_fields",
+        "_keeps_unset",
+        "_positional",
+        "_serializer",
+        "_validator",
+        "model",
+        "names",
+    )
 
     def __init__(self, command: str, signature: Signature) -> None:
         self._command = command
@@ -57,6 +67,7 @@ class Payload:
             for name, field in signature.fields.items()
             if not is_plain(field.annotation)
         }
+        self._keeps_unset = bool(self._compared) and keeps_unset(self.model.__pydantic_core_schema__)
 
     def bind(self, given: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
         """Positional and keyword arguments by their names; raises ``ArgumentsInvalid``."""
@@ -76,6 +87,9 @@ class Payload:
         given: dict[str, Any] = arguments if type(arguments) is dict else self._as_dict(arguments)  # pyright: ignore[reportUnknownVariableType] - it has the type of the parameter
         try:
             values = self._validator.validate_python(given)
+            left_out = self._without_unset(values) if self._keeps_unset else None
+            if left_out is not None:
+                return left_out
             text = self._serializer.to_json(values, by_alias=True, round_trip=True, warnings=False).decode()
         except ValidationError as error:
             raise self._invalid(error, given) from error
@@ -84,10 +98,7 @@ class Payload:
                 f"the arguments of {self._command} cannot be written as JSON: {error}",
                 hint="Annotate the parameter with a type that pydantic can write, or pass plain values.",
             ) from error
-        if self._compared:
-            self._compare(values.__dict__, text)
-        if len(text) > LONGEST_NUMBER and has_long_number(text):
-            self._read_back(text)
+        self._check(values.__dict__, text)
         return text
 
     def load(self, text: str | bytes) -> dict[str, Any]:
@@ -98,6 +109,25 @@ class Payload:
             raise self._invalid(error) from error
         fields = self._fields
         return values if fields is None else {name: values[field] for name, field in fields.items()}
+
+    def _without_unset(self, values: Any) -> str | None:
+        """JSON text in which fields of models that nobody has set are left out, so that they are unset when they are
+        read; None when something would be another value then. Defaults of the handler are filled in."""
+        values.__pydantic_fields_set__.update(values.__dict__)
+        text = self._serializer.to_json(
+            values, by_alias=True, round_trip=True, warnings=False, exclude_unset=True
+        ).decode()
+        try:
+            self._check(values.__dict__, text)
+        except ArgumentsInvalid:  # such as a union that needs a field to be told apart
+            return None
+        return text
+
+    def _check(self, values: dict[str, Any], text: str) -> None:
+        if self._compared:
+            self._compare(values, text)
+        if len(text) > LONGEST_NUMBER and has_long_number(text):
+            self._read_back(text)
 
     def _compare(self, values: dict[str, Any], text: str) -> None:
         """Refuse what the handler would not get as it is given."""

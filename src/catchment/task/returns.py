@@ -16,7 +16,7 @@ from pydantic_core import to_json
 
 from catchment.errors import DefinitionRefused, GiveUp
 from catchment.task.encode import DEFAULT_LIMIT, check_json, encode, text_of
-from catchment.task.faithful import same
+from catchment.task.faithful import keeps_unset, same
 from catchment.task.payload import CONFIG
 
 # That of payloads, as far as it applies to a model of one value.
@@ -33,7 +33,7 @@ class Unreadable(Exception):
 class Returns:
     """The result of one command. ``allows_none``: a handler that spawned nothing may leave it to its join."""
 
-    __slots__ = ("_allows_none", "_is_any", "_model", "_scalar", "annotation", "command")
+    __slots__ = ("_allows_none", "_is_any", "_keeps_unset", "_model", "_scalar", "annotation", "command")
 
     def __init__(self, command: str, function: str, annotation: Any, *, allows_none: bool = False) -> None:
         self.command = command
@@ -42,6 +42,7 @@ class Returns:
         self._allows_none = allows_none or self.annotation is type(None)
         self._scalar = annotation if annotation in _SCALARS else None
         self._model = _make_model(function, self.annotation)
+        self._keeps_unset = self._scalar is None and keeps_unset(self._model.__pydantic_core_schema__)
 
     @property
     def is_open(self) -> bool:
@@ -63,10 +64,20 @@ class Returns:
             return None
         if self._is_any or type(value) is self._scalar:
             return encode(value, what, limit=limit)
+        if self._keeps_unset:
+            try:
+                return self._dump(value, what, limit, exclude_unset=True)
+            except GiveUp:  # such as a union that needs a field to be told apart
+                pass
+        return self._dump(value, what, limit, exclude_unset=False)
+
+    def _dump(self, value: Any, what: str, limit: int, *, exclude_unset: bool) -> str:
         model = self._model
         try:
             made = model.model_construct(value)
-            data = model.__pydantic_serializer__.to_json(made, by_alias=True, round_trip=True, warnings=False)
+            data = model.__pydantic_serializer__.to_json(
+                made, by_alias=True, round_trip=True, warnings=False, exclude_unset=exclude_unset
+            )
             text = check_json(data, what, limit=limit)
             read = model.__pydantic_validator__.validate_json(data).root
         except GiveUp:
