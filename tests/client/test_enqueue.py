@@ -167,7 +167,7 @@ def test_many_callers_share_a_few_connections(shop: Shop) -> None:
             " and datname = current_database()"
         )
         assert used <= 4
-        return [task.result() for task in tasks]
+        return [task.result().id for task in tasks]
 
     assert sorted(shop.run(crowd)) == shop.column("id")
 

@@ -15,7 +15,11 @@ from psycopg.sql import SQL
 
 ROOT = Path(__file__).parents[2]
 HOW_TO = ROOT / "docs" / "how-to"
-SAVEPOINTS = {"begin;": "savepoint shown;", "rollback;": "rollback to savepoint shown;"}
+SAVEPOINTS = {
+    "begin;": "savepoint shown;",
+    "commit;": "release savepoint shown;",
+    "rollback;": "rollback to savepoint shown;",
+}
 
 # Pages with workers: their blocks of all languages run in order, in a database of their own.
 LIVE_PAGES = [
@@ -109,7 +113,7 @@ def run_sql(conn: Connection[Any], sql: str) -> list[str]:
 
 
 def check_sql(conn: Connection[Any], step: Step, *, is_rolled_back: bool = True) -> None:
-    """Run a step. Where the page is one transaction, its ``begin;`` and ``rollback;`` become a savepoint."""
+    """Run a step. Where the page is one transaction, its own transactions become savepoints."""
     lines = (SAVEPOINTS.get(line.strip(), line) for line in step.lines) if is_rolled_back else step.lines
     sql = "\n".join(lines)
     if step.raises is not None:

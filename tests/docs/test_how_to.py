@@ -2,8 +2,8 @@
 
 A page is one transaction, rolled back at its end; its blocks run in order. Below a statement, ``-- returns: a | b``
 is a row of its result as psql prints it (null for a null), one line per row, and ``-- raises: CM002 text`` the error
-it ends with. ``begin;`` and ``rollback;`` on lines of their own become a savepoint, so that a page can show a
-rolled-back test.
+it ends with. ``begin;``, ``commit;`` and ``rollback;`` on lines of their own become a savepoint, so that a page can
+show a transaction, or a rolled-back test.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -87,7 +87,7 @@ def test_a_worker_in_the_lifespan_of_a_web_application(program: Program) -> None
     """As FastAPI and Starlette do it: the block is held open by another task than the one that serves requests."""
 
     @asynccontextmanager
-    async def lifespan(_: Any) -> Any:
+    async def lifespan(_: Any) -> AsyncIterator[None]:
         async with program.app.worker(queues=["here"]):
             yield
 
