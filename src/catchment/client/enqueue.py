@@ -23,24 +23,26 @@ def batches_of_items(name: str, items: Iterable[Item[Any]], options: TaskOptions
 
 
 def _of_items(name: str, source: Iterator[Item[Any]], options: TaskOptions, batch_size: int) -> Iterator[Batch]:
+    checked, lane = options, options.lane  # options of the last item, and its lane: most items share theirs
     while part := list(islice(source, batch_size)):
-        lanes: list[str | None] = [
-            options.lane if _is_alike(item, name, options) else item.options.lane for item in part
-        ]
+        lanes: list[str | None] = []
+        for item in part:
+            if type(item) is not Item:
+                check_item(item)
+            if item.name != name:
+                raise RequestRefused(
+                    f"an item of {item.name} is among those of {name}", hint="Call enqueue_many once for each command."
+                )
+            if item.options is not checked:
+                _check_options(name, item.options, options)
+                checked = item.options
+                lane = checked.lane if checked.lane is not None else options.lane
+            lanes.append(lane)
         yield Batch([item.payload for item in part], lanes if any(lanes) else None)
 
 
-def _is_alike(item: Any, name: str, options: TaskOptions) -> bool:
-    """Has the item the options of all? Refuse one that cannot be among them."""
-    if type(item) is not Item:
-        check_item(item)
-    if item.name != name:
-        raise RequestRefused(
-            f"an item of {item.name} is among those of {name}", hint="Call enqueue_many once for each command."
-        )
-    own: TaskOptions = item.options
-    if own is options:
-        return True
+def _check_options(name: str, own: TaskOptions, options: TaskOptions) -> None:
+    """Refuse options of an item that cannot be among those of all."""
     for option, given, common in (
         ("priority", own.priority, options.priority),
         ("at", own.at, options.at),
@@ -59,7 +61,6 @@ def _is_alike(item: Any, name: str, options: TaskOptions) -> bool:
         raise RequestRefused(
             f"app is given with an item of {name}", hint=f"Give it for all: {name}.using(app=…).enqueue_many(…)."
         )
-    return own.lane is None
 
 
 def batches_of_mappings(
