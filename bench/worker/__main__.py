@@ -1,6 +1,6 @@
 """Runs the benchmarks of the Python worker.
 
-python -m bench.worker [--quick] [drain|two|pickup|sleepers|memory|lanes|hot|fan|decay|chaos|peers ...]
+python -m bench.worker [--quick] [drain|two|transactions|pickup|sleepers|memory|lanes|hot|fan|decay|chaos|peers ...]
 
 Without names: all but decay and chaos, which take long. ``peers`` measures other queues beside ours, in an environment
 of their own that is made for it.
@@ -23,6 +23,7 @@ def main() -> None:
         parts = {
             "drain": lambda: workloads.drain(bench, quick=quick, workers=1),
             "two": lambda: workloads.drain(bench, quick=quick, workers=2),
+            "transactions": lambda: workloads.transactions(bench, quick=quick),
             "pickup": lambda: workloads.pickup(bench, quick=quick),
             "sleepers": lambda: workloads.sleepers(bench, quick=quick),
             "memory": lambda: workloads.memory(bench, quick=quick),

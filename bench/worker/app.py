@@ -30,6 +30,13 @@ async def no_op(i: int) -> None:
 
 
 @app.command(queue="python")
+async def write(ctx: Context, i: int) -> None:
+    """One row in the transaction that ends the task."""
+    async with ctx.transaction() as conn:
+        await conn.execute("insert into public.written values (%s)", (i,))
+
+
+@app.command(queue="python")
 async def wait(i: int, seconds: float = 0.1) -> None:
     """As a handler that waits for somebody else."""
     if probe is not None:

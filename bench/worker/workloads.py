@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 
 from bench.engine.harness import Bench, report
-from bench.worker.app import fan_children, in_hot_lane, in_lane, no_op, wait
+from bench.worker.app import fan_children, in_hot_lane, in_lane, no_op, wait, write
 from bench.worker.fleet import TUNED, Fleet, fleet
 from bench.worker.probe import ORDER, OVERLAP
 from catchment import App
@@ -47,6 +47,26 @@ def drain(bench: Bench, *, quick: bool, workers: int) -> None:
     name = f"drain {tasks:,} no-ops, {workers} process{'es' if workers > 1 else ''}"
     report(name, f"{_median(times, lambda: run(TUNED)):,.0f}/s")
     report(f"{name}, default settings", f"{_median(times, lambda: run({})):,.0f}/s")
+
+
+def transactions(bench: Bench, *, quick: bool) -> None:
+    """Handlers that write one row with ``ctx.transaction()``."""
+    tasks = 2_000 if quick else 10_000
+
+    def run() -> float:
+        with fleet(bench, tasks=tasks) as made:
+            made.conn.execute("create table public.written (i integer)")
+            made.conn.execute("grant insert on public.written to public")
+            preload(made, write, [{"i": i} for i in range(tasks)])
+            made.start()
+            made.wait(lambda: made.value("select count(*) from worker.outcome") > 0, pause=0.002)
+            began, done = time.monotonic(), made.value("select count(*) from worker.outcome")
+            made.wait(lambda: made.unfinished() == 0, pause=0.005)
+            rate = (tasks - done) / (time.monotonic() - began)
+            assert made.value("select count(*) from public.written") == tasks
+            return rate
+
+    report(f"{tasks:,} handlers that write a row", f"{_median(1 if quick else 3, run):,.0f}/s")
 
 
 def pickup(bench: Bench, *, quick: bool) -> None:
