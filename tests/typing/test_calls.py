@@ -16,19 +16,26 @@ from tests.fixtures.often import often
 
 HERE = Path(__file__).parent
 CALLS = HERE / "calls.py"
+FILES = (CALLS, HERE / "connections.py")
 SOURCE = HERE.parents[1] / "src"
 PAGE = HERE.parents[1] / "docs" / "how-to" / "check-your-calls.md"
 
 
-def expected() -> list[int]:
-    """The lines that are wrong."""
-    return [number for number, line in enumerate(CALLS.read_text().splitlines(), 1) if "# error: " in line]
+def expected() -> list[tuple[str, int]]:
+    """The lines that are wrong, with their file."""
+    return [
+        (file.name, number)
+        for file in FILES
+        for number, line in enumerate(file.read_text().splitlines(), 1)
+        if "# error: " in line
+    ]
 
 
 def by_pyright(folder: Path) -> str:
-    copy = Path(shutil.copy(CALLS, folder))  # it includes what is in its folder alone
+    for file in FILES:  # it includes what is in its folder alone
+        shutil.copy(file, folder)
     settings = {
-        "include": [copy.name],
+        "include": [file.name for file in FILES],
         "extraPaths": [str(SOURCE)],
         "typeCheckingMode": "strict",
         "pythonVersion": f"{sys.version_info.major}.{sys.version_info.minor}",
@@ -36,12 +43,14 @@ def by_pyright(folder: Path) -> str:
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
     output = _run("pyright", "--outputjson", "--pythonpath", sys.executable, "--project", str(folder))
     problems = [one for one in json.loads(output)["generalDiagnostics"] if one["severity"] == "error"]
-    return "\n".join(f"calls.py:{one['range']['start']['line'] + 1}: error: {one['message']}" for one in problems)
+    return "\n".join(
+        f"{Path(one['file']).name}:{one['range']['start']['line'] + 1}: error: {one['message']}" for one in problems
+    )
 
 
 def by_mypy(folder: Path) -> str:
     options = ("--strict", "--follow-imports=silent", "--python-executable", sys.executable, "--config-file=")
-    return _run("mypy", *options, "--cache-dir", str(folder), str(CALLS))
+    return _run("mypy", *options, "--cache-dir", str(folder), *map(str, FILES))
 
 
 def _run(*command: str) -> str:
@@ -56,7 +65,7 @@ def _run(*command: str) -> str:
 @pytest.mark.parametrize("check", often(by_pyright, now_and_then=[by_mypy]))
 def test_each_call_has_the_verdict_that_it_says(check: Callable[[Path], str], tmp_path: Path) -> None:
     said = check(tmp_path)
-    wrong = {int(line) for line in re.findall(r"^.*calls\.py:(\d+): error: ", said, re.M)}
+    wrong = {(file, int(line)) for file, line in re.findall(r"^.*\b(\w+\.py):(\d+): error: ", said, re.M)}
     assert sorted(wrong) == expected(), said
 
 

@@ -1,49 +1,97 @@
-"""The types of callers' connections. A library that is not installed counts as unknown to a type checker.
+"""The types of callers' connections, told by what they can do: none of their libraries is imported, also by a type
+checker, which takes what it cannot import for anything.
 
 ``AnyConnection`` blocks: psycopg, psycopg2, SQLAlchemy, Django (a text is the alias of a Django connection).
-``AnyAsyncConnection`` is of asyncio: psycopg, asyncpg, SQLAlchemy.
+``AnyAsyncConnection`` is of asyncio: psycopg, asyncpg, SQLAlchemy. Engines, pools and factories are none of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
-if TYPE_CHECKING:
-    import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none
-    import asyncpg.pool  # pyright: ignore[reportMissingTypeStubs]
-    import psycopg
-    import sqlalchemy
-    import sqlalchemy.ext.asyncio
-    import sqlalchemy.orm
-    from django.db.backends.base.base import BaseDatabaseWrapper  # pyright: ignore[reportMissingTypeStubs]
-    from django.utils.connection import ConnectionProxy  # pyright: ignore[reportMissingTypeStubs]
-    from psycopg2 import extensions as psycopg2
+from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
 
-    AnyConnection: TypeAlias = (
-        psycopg.Connection[Any]
-        | psycopg.Cursor[Any]
-        | sqlalchemy.orm.Session
-        | sqlalchemy.orm.scoped_session[Any]
-        | sqlalchemy.Connection
-        | BaseDatabaseWrapper
-        | ConnectionProxy
-        | psycopg2.connection
-        | psycopg2.cursor
-        | str
-    )
-    AnyAsyncConnection: TypeAlias = (
-        psycopg.AsyncConnection[Any]
-        | psycopg.AsyncCursor[Any]
-        | sqlalchemy.ext.asyncio.AsyncSession
-        | sqlalchemy.ext.asyncio.async_scoped_session[Any]
-        | sqlalchemy.ext.asyncio.AsyncConnection
-        | asyncpg.Connection
-        | asyncpg.pool.PoolConnectionProxy
-    )
-else:
-    AnyConnection = Any
-    AnyAsyncConnection = Any
+
+class OfSqlalchemy(Protocol):
+    """A ``Session``, a ``scoped_session`` or a ``Connection``."""
+
+    def begin_nested(self) -> Any: ...
+
+    def commit(self) -> None: ...
+
+
+class OfSqlalchemyAsync(Protocol):
+    """An ``AsyncSession``, an ``async_scoped_session`` or an ``AsyncConnection``."""
+
+    def begin_nested(self) -> Any: ...
+
+    def commit(self) -> Awaitable[None]: ...
+
+
+class OfAsyncpg(Protocol):
+    """A connection."""
+
+    def is_in_transaction(self) -> Any: ...
+
+    def get_server_pid(self) -> Any: ...
+
+
+class OfAsyncpgPool(Protocol):
+    """A connection of a pool. Its methods are made at run time, so that a type checker sees these alone."""
+
+    _con: Any
+    _holder: Any
+
+
+class OfPsycopg2(Protocol):
+    """A connection."""
+
+    def get_transaction_status(self) -> Any: ...
+
+
+class OfPsycopg2Cursor(Protocol):
+    """A cursor."""
+
+    def mogrify(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class OfDjango(Protocol):
+    """``connections[alias]``."""
+
+    in_atomic_block: Any
+
+    def savepoint(self) -> Any: ...
+
+
+class OfDjangoCursor(Protocol):
+    """A cursor, as Django wraps it."""
+
+    cursor: Any
+    db: Any
+
+
+class OfDjangoProxy(Protocol):
+    """``django.db.connection``, which passes everything on."""
+
+    def __getattr__(self, item: str, /) -> Any: ...
+
+    def __contains__(self, key: str, /) -> Any: ...
+
+
+AnyConnection: TypeAlias = (
+    Connection[Any]
+    | Cursor[Any]
+    | OfSqlalchemy
+    | OfPsycopg2
+    | OfPsycopg2Cursor
+    | OfDjango
+    | OfDjangoCursor
+    | OfDjangoProxy
+    | str
+)
+AnyAsyncConnection: TypeAlias = AsyncConnection[Any] | AsyncCursor[Any] | OfSqlalchemyAsync | OfAsyncpg | OfAsyncpgPool
 
 
 class Own(Enum):
