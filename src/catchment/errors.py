@@ -82,6 +82,12 @@ def shown(value: object) -> str:
     return text if len(text) <= 100 else f"{text[:99]}…"
 
 
+def a_kind(value: object) -> str:
+    """What a value is, for a message that does not show it: its type with an article, or ``None``."""
+    kind = type(value).__name__
+    return "None" if value is None else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
 class CatchmentError(Exception):
     """Base of all errors. ``hint`` says what to do next, or is None."""
 

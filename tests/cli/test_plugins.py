@@ -35,7 +35,7 @@ BROKEN = {
     "def app(:": "SyntaxError: ",
     "pass": "AttributeError: module ",
     "app = 5": "app is an int, expected a typer.Typer",
-    "app = None": "app is nothing, expected a typer.Typer",
+    "app = None": "app is None, expected a typer.Typer",
     "def app(): pass": "app is a function, expected a typer.Typer",
     TYPER: "RuntimeError: Could not get a command for this Typer instance",
     "from catchment.commands import lazy_app\nlazy_app('x', 'X.', {'y': 'z'})": "command 'y' of a lazy_app is 'z'",

@@ -82,9 +82,9 @@ def test_what_is_no_command_is_refused(shop: Shop, verbs: Verbs) -> None:
 
 
 def test_payloads_that_are_no_mappings_are_refused(shop: Shop, verbs: Verbs) -> None:
-    with pytest.raises(ArgumentsInvalid, match="the arguments of send are a JSON array, expected an object"):
+    with pytest.raises(ArgumentsInvalid, match="the arguments of send are a list, expected a mapping"):
         verbs.enqueue("send", [1])
-    with pytest.raises(ArgumentsInvalid, match="the arguments of send are a JSON null, expected an object"):
+    with pytest.raises(ArgumentsInvalid, match="the arguments of send are None, expected a mapping"):
         verbs.enqueue_many("send", [{"to": "ann"}, None])
     with pytest.raises(RequestRefused, match="arguments is None, expected a sequence of mappings"):
         verbs.enqueue_many("send", None)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from catchment.errors import ArgumentsInvalid, DefinitionRefused
 from catchment.task.payload import Payload, dump_any
@@ -109,6 +109,59 @@ def test_an_error_names_command_field_reason_and_json_type() -> None:
     assert caught.value.hint == "send takes: to, body, copies."
 
 
+async def read() -> str:
+    return "text"
+
+
+def test_a_call_names_what_was_given_as_python_does() -> None:
+    def take(value: Any) -> None: ...
+
+    for given, says in ((3, "got an int"), (None, "got None"), (b"\xff", "got a bytes")):
+        with pytest.raises(ArgumentsInvalid, match=f"valid string.*, {says}$|{says}$"):
+            payload_of(send).dump({"to": given})
+    for payload, name in ((payload_of(send), "to"), (payload_of(take), "value")):
+        coroutine = read()
+        with pytest.raises(ArgumentsInvalid, match="coroutine") as caught:
+            payload.dump({name: coroutine})
+        coroutine.close()
+        assert caught.value.hint == f"{name} was not awaited: {name}=await …"
+
+
+@dataclass
+class Sealed:
+    data: bytes
+
+
+def test_a_text_for_bytes_is_encoded_in_a_call_and_is_base64_in_json() -> None:
+    def take(data: bytes, more: Sealed, rest: dict[str, bytes | None], end: bytes = "mark") -> None: ...  # type: ignore[assignment]
+
+    payload = payload_of(take)
+    text = payload.dump({"data": "abcd", "more": {"data": "über"}, "rest": {"a": "no base64!"}})
+    assert payload.load(text) == {
+        "data": b"abcd",
+        "more": Sealed("über".encode()),
+        "rest": {"a": b"no base64!"},
+        "end": b"mark",
+    }
+    assert payload.load('{"data": "YWJjZA==", "more": {"data": "_w=="}, "rest": {}}')["data"] == b"abcd"
+    with pytest.raises(ArgumentsInvalid, match="data: Data should be valid base64"):
+        payload.load('{"data": "no base64!", "more": {"data": ""}, "rest": {}}')
+
+
+def _even(number: int) -> int:
+    if number % 2:
+        raise ValueError(f"{number} is odd")
+    return number
+
+
+def test_the_message_of_a_validator_is_shown_as_it_is_written() -> None:
+    def take(number: Annotated[int, AfterValidator(_even)]) -> None: ...
+
+    for call in (lambda: payload_of(take).dump({"number": 7}), lambda: payload_of(take).load('{"number": 7}')):
+        with pytest.raises(ArgumentsInvalid, match="number: Value error, 7 is odd, got "):
+            call()
+
+
 def test_missing_and_unknown_fields_are_named() -> None:
     with pytest.raises(ArgumentsInvalid, match="to is missing; cc is not a parameter"):
         payload_of(send).dump({"cc": "x"})
@@ -173,5 +226,5 @@ def test_the_payload_of_an_unknown_command_can_be_any_object() -> None:
 
 
 def test_the_payload_of_an_unknown_command_must_be_an_object() -> None:
-    with pytest.raises(ArgumentsInvalid, match="a JSON array, expected an object"):
+    with pytest.raises(ArgumentsInvalid, match="are a list, expected a mapping"):
         dump_any("other", [1])  # type: ignore[arg-type]

@@ -14,8 +14,8 @@ import typer
 from catchment.cli import app_advice as advice
 from catchment.client.app import App
 from catchment.client.imports import ModuleMissing
-from catchment.commands.group import a_kind, said
-from catchment.errors import CatchmentError, RequestRefused
+from catchment.commands.group import said
+from catchment.errors import CatchmentError, RequestRefused, a_kind
 from catchment.extras import LAKE
 from catchment.store.connect import DSN_VARIABLE
 from catchment.task.commands import Commands, united

@@ -16,8 +16,8 @@ from typing import Any
 
 import typer
 
-from catchment.commands.group import LazyGroup, a_kind, cannot_be_used, make_readable, plain, readable, said
-from catchment.errors import CatchmentError, DefinitionRefused
+from catchment.commands.group import LazyGroup, cannot_be_used, make_readable, plain, readable, said
+from catchment.errors import CatchmentError, DefinitionRefused, a_kind
 
 GROUP = "catchment.commands"
 OURS = "catchment"

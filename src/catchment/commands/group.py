@@ -19,7 +19,7 @@ from rich.markup import escape, render
 from rich.style import Style
 from typer.core import DEFAULT_MARKUP_MODE, TyperCommand, TyperGroup
 
-from catchment.errors import CatchmentError, DefinitionRefused
+from catchment.errors import CatchmentError, DefinitionRefused, a_kind
 
 F = TypeVar("F", bound=Callable[..., None])
 Places = Mapping[str, tuple[str, str]]
@@ -134,12 +134,6 @@ def cannot_be_used(command: str, place: str, error: BaseException) -> CatchmentE
         hint=(isinstance(error, CatchmentError) and error.hint)
         or f"{remedy} For the whole traceback: python -c 'import {module}'",
     )
-
-
-def a_kind(value: object) -> str:
-    """What a value is, for a message: ``nothing``, or its type with an article."""
-    kind = type(value).__name__
-    return "nothing" if value is None else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 def plain(text: str) -> str:

@@ -25,7 +25,7 @@ _JSON_TYPES: dict[type, str] = {
 
 
 def json_type(value: object) -> str:
-    """What a value is called in JSON; a type that JSON does not have goes by its own name."""
+    """What a value that was read from JSON is called there."""
     return _JSON_TYPES.get(type(value), type(value).__name__)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import CoroutineType
 from typing import Any
 
 from pydantic_core import to_json
@@ -19,6 +20,7 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 # More digits than Python reads as one number.
 _DIGITS = re.compile(rb"\d{4301}")
 DEFAULT_LIMIT = 16 * 1024 * 1024
+NOT_AWAITED = "it is a coroutine that was not awaited; return its value: return await …"
 
 
 def encode(value: Any, what: str, *, limit: int = DEFAULT_LIMIT, setting: str | None = "MAX_RESULT_BYTES") -> str:
@@ -29,7 +31,8 @@ def encode(value: Any, what: str, *, limit: int = DEFAULT_LIMIT, setting: str | 
     try:
         data = to_json(value, inf_nan_mode="strings")
     except BaseException as error:  # its serializer may raise anything, a pyo3 panic included
-        raise GiveUp(f"{what} cannot be written as JSON: {text_of(error)}") from error
+        reason = NOT_AWAITED if type(value) is CoroutineType else text_of(error)
+        raise GiveUp(f"{what} cannot be written as JSON: {reason}") from error
     return check_json(data, what, limit=limit, setting=setting)
 
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import json
 import re
 import types
 import typing
 import uuid
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel
@@ -23,6 +26,7 @@ _CONTAINERS = (dict, list, tuple, set, frozenset)
 # The most digits that Python reads as one number.
 LONGEST_NUMBER = 4300
 _DIGITS = re.compile(rf"\d{{{LONGEST_NUMBER + 1}}}")
+_EXPONENT = re.compile(r"\d[eE]\+?\d")
 
 
 def is_plain(annotation: Any) -> bool:
@@ -43,18 +47,44 @@ def is_plain(annotation: Any) -> bool:
 def keeps_unset(schema: Any) -> bool:
     """Are there models in the model of this schema, and can their unset fields be left out? What a factory makes may be
     another value later."""
-    models, todo = 0, [schema]
+    models = 0
+    for part in _parts(schema):
+        if part.get("default_factory", list) not in _CONTAINERS:
+            return False
+        models += part.get("type") == "model"
+    return models > 1
+
+
+def has_bytes(schema: Any) -> bool:
+    """Are there bytes in the model of this schema?"""
+    return any(part.get("type") == "bytes" for part in _parts(schema))
+
+
+def _parts(schema: Any) -> Iterator[dict[str, Any]]:
+    todo = [schema]
     while todo:
         part: Any = todo.pop()
         if isinstance(part, dict):
             members = cast("dict[str, Any]", part)
-            if members.get("default_factory", list) not in _CONTAINERS:
-                return False
-            models += members.get("type") == "model"
+            yield members
             todo += members.values()
         elif isinstance(part, list | tuple):
             todo += cast("list[Any]", part)
-    return models > 1
+
+
+def as_stored(text: str) -> str:
+    """JSON text with its numbers as jsonb has them: without exponents, so that a large float is read as an integer."""
+    if _EXPONENT.search(text) is None:
+        return text
+    try:
+        return json.dumps(json.loads(text, parse_float=_stored_number))
+    except (ValueError, RecursionError):  # more digits than Python reads, or deeper: whoever reads it says so
+        return text
+
+
+def _stored_number(text: str) -> int | float:
+    exponent = Decimal(text).as_tuple().exponent
+    return int(Decimal(text)) if isinstance(exponent, int) and exponent >= 0 else float(text)
 
 
 def has_long_number(text: str) -> bool:
@@ -82,6 +112,8 @@ def _same(given: Any, read: Any) -> bool:
         return _same_parts(given, read)
     if type(given) is not kind:
         return False
+    if kind is OrderedDict:  # jsonb has an order of its own
+        return len(read) < 2 and _same_parts(given, read)
     if kind is dt.datetime:
         # Times of two zones are never equal in the hour that a zone has twice.
         return given == read or (

@@ -6,16 +6,17 @@ What a caller gives is what the handler gets: a value that would not be read bac
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import CoroutineType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic import Field as ModelField
 from pydantic_core import PydanticSerializationError, to_json
 
-from catchment.errors import ArgumentsInvalid, DefinitionRefused
+from catchment.errors import ArgumentsInvalid, DefinitionRefused, a_kind
 from catchment.model.check import json_type
-from catchment.task.faithful import LONGEST_NUMBER, has_long_number, is_plain, keeps_unset, same
+from catchment.task.faithful import LONGEST_NUMBER, as_stored, has_bytes, has_long_number, is_plain, keeps_unset, same
 from catchment.task.parameters import Field, Signature
 
 # What JSON lacks is written so that the same annotation reads it back.
@@ -30,6 +31,8 @@ CONFIG = ConfigDict(
     hide_input_in_errors=True,
     arbitrary_types_allowed=False,
 )
+# A text that a caller gives for bytes is not JSON: it is encoded, as pydantic does it.
+_GIVEN = CONFIG | ConfigDict(val_json_bytes="utf8")
 # Options of a task that are easily given among the arguments.
 OPTIONS = ("lane", "priority", "at", "delay", "conn")
 _SCALARS = frozenset((str, int, bool, type(None)))
@@ -46,8 +49,8 @@ class Payload:
         "_keeps_unset",
         "_positional",
         "_serializer",
-        "_validator",
-        "model",
+        "_stored",
+        "given",
         "names",
     )
 
@@ -58,16 +61,17 @@ class Payload:
         # Of parameters whose names a model cannot have, the name of the field that stands for them.
         fields = {name: _field_name(place, name) for place, name in enumerate(self.names)}
         self._fields = fields if any(name != field for name, field in fields.items()) else None
-        self.model = _make_model(command, signature, fields)
-        self._validator = self.model.__pydantic_validator__
-        self._serializer = self.model.__pydantic_serializer__
+        given, stored = _make_models(command, signature, fields)
+        self.given = given.__pydantic_validator__
+        self._serializer = given.__pydantic_serializer__
+        self._stored = stored.__pydantic_validator__
         # Of parameters whose values must be compared, the field, and whether it takes anything.
         self._compared = {
             name: (fields[name], field.annotation is Any)
             for name, field in signature.fields.items()
             if not is_plain(field.annotation)
         }
-        self._keeps_unset = bool(self._compared) and keeps_unset(self.model.__pydantic_core_schema__)
+        self._keeps_unset = bool(self._compared) and keeps_unset(given.__pydantic_core_schema__)
 
     def bind(self, given: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
         """Positional and keyword arguments by their names; raises ``ArgumentsInvalid``."""
@@ -86,7 +90,7 @@ class Payload:
         """JSON text of these keyword arguments, defaults filled in; raises ``ArgumentsInvalid``."""
         given: dict[str, Any] = arguments if type(arguments) is dict else self._as_dict(arguments)  # pyright: ignore[reportUnknownVariableType] - it has the type of the parameter
         try:
-            values = self._validator.validate_python(given)
+            values = self.given.validate_python(given)
             left_out = self._without_unset(values) if self._keeps_unset else None
             if left_out is not None:
                 return left_out
@@ -96,7 +100,8 @@ class Payload:
         except PydanticSerializationError as error:
             raise ArgumentsInvalid(
                 f"the arguments of {self._command} cannot be written as JSON: {error}",
-                hint="Annotate the parameter with a type that pydantic can write, or pass plain values.",
+                hint=_await_it(given)
+                or "Annotate the parameter with a type that pydantic can write, or pass plain values.",
             ) from error
         self._check(values.__dict__, text)
         return text
@@ -104,7 +109,7 @@ class Payload:
     def load(self, text: str | bytes) -> dict[str, Any]:
         """The keyword arguments in this JSON text; raises ``ArgumentsInvalid``."""
         try:
-            values = self._validator.validate_json(text).__dict__
+            values = self._stored.validate_json(text).__dict__
         except ValidationError as error:
             raise self._invalid(error) from error
         fields = self._fields
@@ -149,11 +154,11 @@ class Payload:
 
     def _read_back(self, text: str) -> dict[str, Any]:
         try:
-            return self._validator.validate_json(text).__dict__
+            return self._stored.validate_json(as_stored(text)).__dict__
         except ValidationError as error:
             problem = error.errors(include_url=False, include_context=False)[0]
             raise ArgumentsInvalid(
-                f"the arguments of {self._command} cannot be read back from JSON: {_describe(problem)}",
+                f"the arguments of {self._command} cannot be read back from JSON: {_describe(problem, _json_kind)}",
                 hint="The handler could not get them: pass a value that JSON can hold.",
             ) from error
 
@@ -166,7 +171,8 @@ class Payload:
 
     def _invalid(self, error: ValidationError, given: Mapping[str, Any] | None = None) -> ArgumentsInvalid:
         problems = error.errors(include_url=False, include_context=False)
-        shown = [_describe(problem) for problem in problems[:_SHOWN_PROBLEMS]]
+        kind = _json_kind if given is None else a_kind
+        shown = [_describe(problem, kind) for problem in problems[:_SHOWN_PROBLEMS]]
         if len(problems) > _SHOWN_PROBLEMS:
             shown.append(f"and {len(problems) - _SHOWN_PROBLEMS} more")
         if given is None:
@@ -176,6 +182,8 @@ class Payload:
         if options:
             using = ", ".join(f"{name}=…" for name in options)
             refused.hint = f"{self._command} has no such parameter. An option of the task is given by .using({using})."
+        else:
+            refused.hint = _await_it(given) or refused.hint
         return refused
 
 
@@ -191,17 +199,28 @@ def dump_any(command: str, arguments: Mapping[str, Any]) -> str:
 def _check_mapping(command: str, arguments: object) -> None:
     if not isinstance(arguments, Mapping):
         raise ArgumentsInvalid(
-            f"the arguments of {command} are a JSON {json_type(arguments)}, expected an object", hint="Pass a mapping."
+            f"the arguments of {command} are {a_kind(arguments)}, expected a mapping", hint="Pass {'name': value, …}."
         )
 
 
-def _describe(problem: Any) -> str:
+def _await_it(given: Mapping[str, Any]) -> str | None:
+    """A hint for arguments of which one is a coroutine."""
+    name = next((name for name, value in given.items() if type(value) is CoroutineType), None)
+    return None if name is None else f"{name} was not awaited: {name}=await …"
+
+
+def _json_kind(value: object) -> str:
+    return f"a JSON {json_type(value)}"
+
+
+def _describe(problem: Any, kind: Callable[[object], str]) -> str:
+    """What is wrong, without the value. The message of a validator is shown as its author has written it."""
     where = ".".join(str(part) for part in problem["loc"]) or "the whole"
     if problem["type"] == "missing":
         return f"{where} is missing"
     if problem["type"] == "extra_forbidden":
         return f"{where} is not a parameter"
-    return f"{where}: {problem['msg']}, got a JSON {json_type(problem['input'])}"
+    return f"{where}: {problem['msg']}, got {kind(problem['input'])}"
 
 
 def _field_name(place: int, name: str) -> str:
@@ -210,7 +229,9 @@ def _field_name(place: int, name: str) -> str:
     return name if is_free else f"parameter_{place}"
 
 
-def _make_model(command: str, signature: Signature, names: Mapping[str, str]) -> type[BaseModel]:
+def _make_models(
+    command: str, signature: Signature, names: Mapping[str, str]
+) -> tuple[type[BaseModel], type[BaseModel]]:
     fields: dict[str, Any] = {}
     for name, field in signature.fields.items():
         default = ... if field.is_required else _checked_default(signature.function, name, field)
@@ -225,21 +246,25 @@ def _make_model(command: str, signature: Signature, names: Mapping[str, str]) ->
         ) from error
 
 
-def _create(name: str, fields: dict[str, Any]) -> type[BaseModel]:
+def _create(name: str, fields: dict[str, Any]) -> tuple[type[BaseModel], type[BaseModel]]:
+    """The models of what callers give, and of what is stored; one, unless there are bytes in it."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Field name .* shadows an attribute")
-        return create_model(name, __config__=CONFIG, **fields)
+        stored: type[BaseModel] = create_model(name, __config__=CONFIG, **fields)
+        if not has_bytes(stored.__pydantic_core_schema__):
+            return stored, stored
+        return create_model(name, __config__=_GIVEN, **fields), stored
 
 
 def _checked_default(function: str, name: str, field: Field) -> Any:
     """The default as the annotation has it; it must survive being written with the payload and read back."""
     try:
-        model = _create("Default", {"value": (field.annotation, ...)})
-        made = model.__pydantic_validator__.validate_python({"value": field.default}).__dict__["value"]
-        text = model.__pydantic_serializer__.to_json(
-            model.model_construct(value=made), by_alias=True, round_trip=True, warnings=False
+        given, stored = _create("Default", {"value": (field.annotation, ...)})
+        made = given.__pydantic_validator__.validate_python({"value": field.default}).__dict__["value"]
+        text = given.__pydantic_serializer__.to_json(
+            given.model_construct(value=made), by_alias=True, round_trip=True, warnings=False
         )
-        read = model.__pydantic_validator__.validate_json(text).__dict__["value"]
+        read = stored.__pydantic_validator__.validate_json(as_stored(text.decode())).__dict__["value"]
     except Exception as error:
         raise _unfit_default(function, name, field, str(error)) from error
     if not same(made, read):

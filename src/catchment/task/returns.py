@@ -15,8 +15,8 @@ from pydantic import ConfigDict, RootModel, ValidationError
 from pydantic_core import to_json
 
 from catchment.errors import DefinitionRefused, GiveUp
-from catchment.task.encode import DEFAULT_LIMIT, check_json, encode, text_of
-from catchment.task.faithful import keeps_unset, same
+from catchment.task.encode import DEFAULT_LIMIT, NOT_AWAITED, check_json, encode, text_of
+from catchment.task.faithful import as_stored, keeps_unset, same
 from catchment.task.payload import CONFIG
 
 # That of payloads, as far as it applies to a model of one value.
@@ -79,15 +79,16 @@ class Returns:
                 made, by_alias=True, round_trip=True, warnings=False, exclude_unset=exclude_unset
             )
             text = check_json(data, what, limit=limit)
-            read = model.__pydantic_validator__.validate_json(data).root
+            read = model.__pydantic_validator__.validate_json(as_stored(text)).root
         except GiveUp:
             raise
         except BaseException as error:  # a serializer may raise anything, a pyo3 panic included
-            raise GiveUp(f"{what} does not fit its return annotation {self.written}: {_reason(error)}") from error
+            reason = NOT_AWAITED if type(value) is types.CoroutineType else _reason(error)
+            raise GiveUp(f"{what} does not fit its return annotation {self.written}: {reason}") from error
         if not same(value, read):
             raise GiveUp(
-                f"{what} does not fit its return annotation {self.written}: a {type(value).__name__} was returned, and"
-                " it is another value after it was written as JSON and read back"
+                f"{what} does not fit its return annotation {self.written}: the {type(value).__name__} that was"
+                " returned is another value after it was written as JSON and read back"
             )
         return text
 
