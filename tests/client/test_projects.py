@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from psycopg.types.json import Jsonb
 from catchment.errors import NameTaken
 from catchment.store import registry
 from catchment.store.foreign.of_psycopg import PsycopgSender
+from catchment.task.command import path_of
 from catchment.task.project import project_of
 from tests.fixtures.embedded import Own
 from tests.fixtures.worker import wait_until
@@ -74,6 +77,30 @@ def test_what_is_of_a_library_or_in_no_file_is_of_no_project(monkeypatch: pytest
     assert _project_of(pytest.fail) is None
     monkeypatch.delattr(sys.modules[__name__], "__file__")
     assert _project_of(_load) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "spec", "name"),
+    [
+        ("/srv/mails.py", None, "mails"),
+        ("/srv/shop/mails.py", "shop.mails", "shop.mails"),
+        ("/srv/my-mails.py", None, "__main__"),
+        (None, None, "__main__"),
+    ],
+)
+def test_a_command_of_the_program_itself_is_found_by_the_name_of_its_file(
+    file: str | None, spec: str | None, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = ModuleType("__main__")
+    program.__spec__ = None if spec is None else ModuleSpec(spec, None)
+    if file is not None:
+        program.__file__ = file
+    monkeypatch.setitem(sys.modules, "__main__", program)
+
+    def send() -> None: ...
+
+    send.__module__, send.__qualname__ = "__main__", "send"
+    assert path_of(send) == f"{name}:send"
 
 
 def _register(tx: Connection[Any], project: str | None, *, attempts: int, overwrite: bool = False) -> int:

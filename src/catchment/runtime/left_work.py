@@ -69,5 +69,7 @@ def _where(left: Left) -> str:
 
 
 def _remedy(left: Left) -> str:
-    module = "MODULE" if left.handler is None else left.handler.partition(":")[0]
+    module = (left.handler or "").partition(":")[0]
+    if module in ("", "__main__"):  # of a notebook, or of no file
+        module = "MODULE"
     return f"Start one with the app that defines it: catchment worker --app {module}:APP"

@@ -17,6 +17,7 @@ from catchment.task.context import Context
 from catchment.task.options import CommandOptions, check_name
 from catchment.task.parameters import Signature
 from catchment.task.payload import Payload
+from catchment.task.project import importable
 from catchment.task.request import Request
 from catchment.task.returns import Returns
 from catchment.task.signature import read_signature
@@ -161,7 +162,7 @@ class Command(Request[P, R], Generic[P, R, F]):
 
 def path_of(fn: Callable[..., Any]) -> str:
     """Where a function is defined, as ``module:qualname``."""
-    return f"{fn.__module__}:{fn.__qualname__}"
+    return f"{importable(fn.__module__)}:{fn.__qualname__}"
 
 
 def _checked_name(fn: Callable[..., Any], name: str | None) -> str:

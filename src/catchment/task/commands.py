@@ -167,7 +167,7 @@ def definition(command: Defined, *, with_project: bool = False) -> dict[str, Any
         "rate": None if limit is None else limit.rate,
         "rate_per": None if limit is None else _interval(limit.per),
         "description": options.description,
-        **({"project": project_of(command.path.partition(":")[0])} if with_project else {}),
+        **({"project": project_of(command.fn.__module__)} if with_project else {}),
     }
 
 

@@ -11,6 +11,17 @@ _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "manage
 _LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
 
 
+def importable(module: str) -> str:
+    """The name by which other processes import a module: the program itself goes by the name of its file. One that is
+    in no file, as in a notebook, stays ``__main__``."""
+    program = sys.modules.get(module)
+    if module != "__main__" or program is None:
+        return module
+    spec = getattr(program, "__spec__", None)  # of python -m
+    name = Path(getattr(program, "__file__", None) or "").stem if spec is None else spec.name
+    return name if all(part.isidentifier() for part in name.split(".")) else module
+
+
 def project_of(module: str) -> str | None:
     """The folder that has the program of a module: the nearest one that looks like a project's, or the one that its
     package is in. None for a module of a library, and for one that is in no file, as in a notebook."""

@@ -24,6 +24,9 @@ class Defined(Protocol):
     returns: Returns
 
     @property
+    def fn(self) -> Callable[..., Any]: ...
+
+    @property
     def path(self) -> str: ...
 
     @property
