@@ -76,6 +76,13 @@ def test_a_task_is_its_id(shop: Shop) -> None:
     assert isinstance(shop.app.task(first.id), Task)
 
 
+def test_tasks_of_two_databases_are_not_equal(shop: Shop, db: str) -> None:
+    task = shop.app.task(1)
+    assert task == shop.app.sync.task(1) == App(db).task(1)
+    assert task != App("host=/nowhere").task(1)
+    assert len({task, App(db).task(1), App("host=/nowhere").task(1)}) == 2
+
+
 def test_a_handle_stops_repeats_and_looks(shop: Shop) -> None:
     async def scenario() -> None:
         task = await shop.send.enqueue(to="a")
@@ -150,3 +157,4 @@ def test_what_the_database_keeps_is_what_the_handler_gets(shop: Shop) -> None:
     task = command.sync.enqueue(**given)
     text = shop.engine.value("select payload::text from worker.tasks where id = %s", task.id)
     assert command.payload.load(text) == given
+    assert str(command.payload.load(text)["f"]) == "0.0"

@@ -45,6 +45,11 @@ class AppSyncVerbs:
         self._connections = connections
         self._registrar = registrar
 
+    @property
+    def given_dsn(self) -> str | None:
+        """The ``dsn`` of the app, or None."""
+        return self._connections.given
+
     def make(self, command: AnyCommand, payload: str, options: TaskOptions) -> TaskId:
         """Make one task."""
         name = command if isinstance(command, str) else command.name

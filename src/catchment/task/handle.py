@@ -17,18 +17,19 @@ class _Handle(Generic[R_co]):
     """``returns`` reads the result; without it the result is a JSON value. A task of another
     command than ``expected`` is not this one."""
 
-    __slots__ = ("_expected", "_returns", "id")
+    __slots__ = ("_dsn", "_expected", "_returns", "id")
 
-    def __init__(self, task_id: TaskId, returns: Returns | None, expected: str | None) -> None:
+    def __init__(self, task_id: TaskId, returns: Returns | None, dsn: str | None, expected: str | None) -> None:
         self.id = task_id
         self._returns = returns
+        self._dsn = dsn
         self._expected = expected
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Handle) and other.id == self.id
+        return isinstance(other, _Handle) and other.id == self.id and other._dsn == self._dsn
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -50,13 +51,13 @@ class _Handle(Generic[R_co]):
 class Task(_Handle[R_co]):
     """A task that was asked for; ``id`` is its id. Made by ``command.enqueue(…)`` and ``command.task(id)``.
 
-    Two handles of one task are equal.
+    Two handles of one task are equal; those of apps with different DSNs are not.
     """
 
     __slots__ = ("_verbs",)
 
     def __init__(self, task_id: TaskId, returns: Returns | None, verbs: Verbs, expected: str | None = None) -> None:
-        super().__init__(task_id, returns, expected)
+        super().__init__(task_id, returns, verbs.given_dsn, expected)
         self._verbs = verbs
 
     async def result(self, *, timeout: Duration | None = None) -> R_co:  # noqa: ASYNC109 - names the state on expiry
@@ -92,7 +93,7 @@ class SyncTask(_Handle[R_co]):
     __slots__ = ("_verbs",)
 
     def __init__(self, task_id: TaskId, returns: Returns | None, verbs: SyncVerbs, expected: str | None = None) -> None:
-        super().__init__(task_id, returns, expected)
+        super().__init__(task_id, returns, verbs.given_dsn, expected)
         self._verbs = verbs
 
     def result(self, *, timeout: Duration | None = None) -> R_co:

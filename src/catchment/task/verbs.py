@@ -42,6 +42,9 @@ class Verbs(Protocol):
     A task of another command than ``expected`` raises ``TaskNotFound``.
     """
 
+    @property
+    def given_dsn(self) -> str | None: ...
+
     async def make(self, command: AnyCommand, payload: str, options: TaskOptions) -> TaskId: ...
 
     async def make_many(
@@ -64,6 +67,9 @@ class Verbs(Protocol):
 
 class SyncVerbs(Protocol):
     """The same for code without asyncio."""
+
+    @property
+    def given_dsn(self) -> str | None: ...
 
     def make(self, command: AnyCommand, payload: str, options: TaskOptions) -> TaskId: ...
 
