@@ -48,6 +48,17 @@ def test_enqueue_prints_the_id_of_the_task(committed: Engine, cli: Run) -> None:
     assert committed.task(later)["waits_for"] == "scheduled"
 
 
+def test_enqueue_checks_the_payload_by_an_app(committed: Engine, cli: Run) -> None:
+    committed.command("greet")
+    checked = ("--app", "tests.worker.wrapped:app")
+    for payload, says in (('{"nme": "a"}', "nme is not a parameter"), ('{"name": 1}', "name: Input should be a valid")):
+        assert says in cli("enqueue", "greet", payload, *checked, code=1).stderr
+    assert "Did you mean greet?" in cli("enqueue", "gret", *checked, code=1).stderr
+    assert committed.value("select count(*) from worker.tasks") == 0
+    task = int(cli("enqueue", "greet", '{"name": "a"}', *checked).stdout)
+    assert committed.task(task)["payload"] == {"name": "a"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -40,11 +40,17 @@ def enqueue(
     ] = None,
     lane: Annotated[str | None, typer.Option(help="Tasks of one lane run one after another.")] = None,
     at: Annotated[datetime | None, typer.Option(help="Not before this time.")] = None,
+    app: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODULE:APP", help="Check the payload by the command of this app; may be given again."),
+    ] = None,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
     """Make a task and print its id."""
     check_payload(payload)
+    if app:
+        dsn = _check_arguments(app, command, payload, dsn)
     when = None if at is None else _local(at)
     with open_database(dsn, "catchment_enqueue") as conn:
         task_id = task_store.enqueue(conn, command, payload, priority=priority, lane=lane, scheduled_at=when)
@@ -52,6 +58,15 @@ def enqueue(
         print_json({"id": task_id})
     else:
         console.print(task_id)
+
+
+def _check_arguments(names: list[str], command: str, payload: str, dsn: str | None) -> str | None:
+    """Refuse a payload that the handler would refuse; returns the database of the apps."""
+    from catchment.cli.app import load_apps  # with the client, which this command does without
+
+    apps = load_apps(names)
+    apps.commands().get(command).payload.load(payload)
+    return apps.dsn(dsn)
 
 
 def _local(at: datetime) -> datetime:
