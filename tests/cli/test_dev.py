@@ -125,6 +125,53 @@ def test_an_app_is_served_reloaded_after_a_mistake_too_and_ended_by_ctrl_c(
     assert engine.value("select count(*) from worker.worker") == 0
 
 
+BILLS = """
+import catchment
+from datetime import timedelta
+
+app = catchment.App(queue="books")
+
+
+@app.command(max_attempts=2, retry=catchment.Retry(delay=timedelta(seconds=1)))
+async def bill(n: int) -> None:
+    raise ValueError("no paper")
+
+
+@app.command(max_attempts=3)
+async def refuse() -> None:
+    raise catchment.GiveUp("never")
+"""
+
+
+def test_a_failed_attempt_says_what_follows_from_it_and_a_renamed_command_what_to_do(
+    tmp_path: Path, db: str, engine: Engine, started: ExitStack
+) -> None:
+    (tmp_path / "shop.py").write_text(BILLS)
+    dev = Dev(tmp_path, db, ("shop:app",), started)
+    dev.wait_for(r"serves shop:app")
+    # Tasks of other projects: on a queue of their own, and on this one, where a folder says whose they are.
+    for name, queue, module, project in (("paint", "studio", "art", None), ("draw", "books", "shop", "/elsewhere")):
+        engine.conn.execute("insert into worker.queue_registry (queue) values (%s) on conflict do nothing", [queue])
+        engine.command(name, queue, handler_kind="python", handler_procedure=f"{module}:{name}", project=project)
+        engine.enqueue(name)
+    task, given_up = engine.enqueue("bill", lane="order 17", n=1), engine.enqueue("refuse")
+    dev.wait_for(rf"failed +refuse {given_up}  \S+ s  attempt 1 of 3, which is not tried again: GiveUp: never")
+    dev.wait_for(rf"failed +bill {task}  \S+ s  attempt 1 of 2, again (in \S+ m?s|now): ValueError: no paper \(shop")
+    dev.wait_for(rf"failed +bill {task}  \S+ s  attempt 2 of 2, the last: ValueError: no paper \(shop")
+    dev.wait_for(rf"halted +lane order 17 of queue books, because task {task} failed\..*catchment task retry {task}\.")
+    dev.wait_for("To go on without it: catchment lane skip books 'order 17'\n")
+
+    dev.write("shop.py", BILLS.replace("def bill", "def charge"))
+    dev.wait_for(r"serves shop:app \(charge, refuse\)")
+    old = engine.enqueue("bill", n=2)
+    dev.wait_for(r"1 task of bill on queue books waits: no worker has the command bill \(shop:bill\)\.")
+    (cancel,) = re.findall(r'name=\'bill\'\)\. To cancel: catchment psql -c "(.*)"', dev.said)
+    engine.conn.execute(cancel)
+    wait_until(lambda: engine.state(old) == "cancelled")
+    assert "paint" not in dev.said
+    assert "draw" not in dev.said
+
+
 @pytest.mark.parametrize(
     ("name", "says", "typed"),
     [

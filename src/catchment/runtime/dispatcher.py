@@ -61,7 +61,7 @@ class Dispatcher:
         self.python: PythonWorker | None = None
         self._options = options
         self._events = events or Events()
-        self._left_work = LeftWork(self._events)
+        self._left_work = LeftWork(self._events, self._commands, options.queues)
         self._stopping = asyncio.Event()
         self._hurry = asyncio.Event()
         # Set as soon as this process is a registered worker.
@@ -309,6 +309,10 @@ class Dispatcher:
     async def _discover(self, shared: Shared, fibers: asyncio.TaskGroup) -> bool:
         """Start the fibers of new queues; true when the worker is to stop when idle, and there is nothing to do."""
         return await self._look_at(lambda conn: self._look(conn, shared, fibers))
+
+    def look_again(self) -> None:
+        """Look for new queues, and for tasks that nobody can run, without waiting for the next time."""
+        self._queue_news.set()
 
     async def _look_at(self, look: Callable[[AsyncConnection[Any]], Awaitable[bool]]) -> bool:
         """What ``look`` says on a connection of its own; false if that fails, which is logged."""

@@ -66,6 +66,7 @@ class Journal:
         milliseconds = round(attempt.seconds * 1000, 1) if isinstance(attempt, Held) else None
         failure = ending.failure or {}
         error = failure.get("message")
+        has_failed = ending.asked == "failed" and state != "cancelled"
         self._events.emit(
             "task.processed",
             f"{attempt.command} {attempt.id} {state} in {milliseconds} ms" + (f": {error}" if error else ""),
@@ -74,6 +75,8 @@ class Journal:
             command=attempt.command,
             state=state,
             attempt=attempt.attempt,
+            failures=attempt.failures + 1 if has_failed else None,
+            max_attempts=attempt.max_attempts if has_failed else None,
             duration_ms=milliseconds,
             error=error,
             kind=failure.get("kind"),

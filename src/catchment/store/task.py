@@ -59,9 +59,10 @@ def show_task(conn: Connection[Any], task_id: int) -> Row:
     return rows[0]
 
 
-def task_tree(conn: Connection[Any], task_id: int, *, limit: int) -> list[Row]:
-    """The task's whole tree from its root, parents before children, at most ``limit`` rows."""
-    rows = fetch_rows(conn, ENGINE.query("task_tree"), id=task_id, limit=limit)
+def task_tree(conn: Connection[Any], task_id: int, *, limit: int, state: str | None = None) -> list[Row]:
+    """The task's tree from its root, parents before children: ``limit`` tasks, and those above them. The first row has
+    ``counts`` of all."""
+    rows = fetch_rows(conn, ENGINE.query("task_tree"), id=task_id, limit=limit, state=state)
     if not rows:
         raise TaskNotFound(f"there is no task {task_id}", hint="'catchment task list' shows the newest tasks.")
     return rows
@@ -87,8 +88,8 @@ async def retry_async(conn: AsyncConnection[Any], task_id: int) -> str:
     return await fetch_value_async(conn, _RETRY, task_id)
 
 
-async def settled_async(conn: AsyncConnection[Any], task_ids: list[int]) -> list[Row]:
-    """Those of these tasks that have settled: id, command, state, seconds from start to end, error."""
+async def ends_async(conn: AsyncConnection[Any], task_ids: list[int]) -> list[Row]:
+    """How these tasks ended, or when they are tried again; see the query ``task_ends``."""
     cursor = AsyncCursor(conn, row_factory=dict_row)
     with translated():
         await cursor.execute(ENGINE.query("task_ends"), {"ids": task_ids})

@@ -205,13 +205,15 @@ async def record_warning(conn: AsyncConnection[Any], task_id: int, source: str, 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Unsettled tasks of one command that a worker does not run now; ``handler`` is where Python defines it."""
+    """Unsettled tasks of one command that a worker does not run now; ``handler`` is where Python defines it,
+    ``project`` the folder of that on the embedded server."""
 
     reason: str
     queue: str
     command: str
     handler: str | None
     tasks: int
+    project: str | None = None
 
 
 async def has_work(conn: AsyncConnection[Any], identity: WorkerIdentity, queues: list[str]) -> bool:
@@ -230,6 +232,8 @@ async def work_left(conn: AsyncConnection[Any], identity: WorkerIdentity, queues
 async def unserved_commands(conn: AsyncConnection[Any], most: int) -> list[Left]:
     """Python commands that tasks wait for, and that no live worker has; looks at ``most`` tasks of a queue."""
     cursor = await conn.execute(
-        "select 'no_handler', queue, command, handler, tasks from worker.unserved_commands(%s)", [most]
+        "select 'no_handler', u.queue, u.command, u.handler, u.tasks, c.project"
+        " from worker.unserved_commands(%s) as u left join worker.command_registry as c on c.command = u.command",
+        [most],
     )
     return [Left(*row) for row in await cursor.fetchall()]

@@ -37,6 +37,11 @@ def project_of(module: str) -> str | None:
         return None
 
 
+def are_apart(one: str, other: str) -> bool:
+    """Are these the folders of two projects? Not if one is in the other. As ``worker.are_projects_apart``."""
+    return not f"{one}/".startswith(f"{other}/") and not f"{other}/".startswith(f"{one}/")
+
+
 def _is_library(path: Path) -> bool:
     folders = {sysconfig.get_path(name) for name in _LIBRARIES} | {str(Path(__file__).parents[2])}
     return any(path.is_relative_to(Path(folder).resolve()) for folder in folders)

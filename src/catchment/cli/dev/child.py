@@ -18,13 +18,14 @@ from psycopg.conninfo import conninfo_to_dict
 
 from catchment.cli.app import AppNotFound, Apps, find_apps
 from catchment.cli.database import check_may_run, open_database
+from catchment.cli.dev.ends import Ends
 from catchment.cli.dev.files import own_files
 from catchment.cli.dev.line import BROKEN, WRONG_NAME, Message, Order
-from catchment.cli.dev.log import DevFormatter, Parents, is_shown
+from catchment.cli.dev.log import DevFormatter, is_shown
 from catchment.cli.failure import show_failure
 from catchment.errors import CatchmentError, SchemaMismatch
 from catchment.runtime.dispatcher import Dispatcher
-from catchment.runtime.events import Events
+from catchment.runtime.events import Event, Events
 from catchment.runtime.loop import end_without_threads, keep_running, run_again_if_cancelled
 from catchment.runtime.settings import read_options
 from catchment.runtime.signals import end_process
@@ -47,7 +48,7 @@ class Child:
         self._lock = threading.Lock()
         self._dispatcher: Dispatcher | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._parents = Parents(self._order["waiting"])
+        self._ends = Ends(self._order["waiting"])
         self._files: set[str] = set()
 
     def run(self) -> int:
@@ -102,11 +103,11 @@ class Child:
     def _serve(self, where: str, commands: Commands, apps: Apps) -> None:
         handler = logging.StreamHandler()
         handler.setFormatter(DevFormatter())
-        handler.addFilter(is_shown)
+        handler.addFilter(lambda record: is_shown(record) and not self._ends.is_shown_here(record))
         logger = logging.getLogger("catchment")
         logger.handlers = [handler]
         logger.setLevel(logging.INFO)
-        events = Events(self._parents.hear)
+        events = Events(self._ends.hear, self._hear)
         grace = {} if "SHUTDOWN_GRACE_SECONDS" in os.environ else {"shutdown_grace": RELOAD_GRACE}
         options = read_options(**grace)
         code = 1
@@ -116,7 +117,8 @@ class Child:
         except* CatchmentError as group:
             raise group.exceptions[0] from None
         finally:
-            self._tell({"waiting": sorted(self._parents.waiting)})
+            self._ends.show_rest()
+            self._tell({"waiting": sorted(self._ends.waiting)})
             end_without_threads(events, code)
 
     async def _run(self, dispatcher: Dispatcher, where: str, events: Events, apps: Apps) -> int:
@@ -124,14 +126,19 @@ class Child:
             self._dispatcher, self._loop = dispatcher, asyncio.get_running_loop()
         beside = [
             asyncio.create_task(part)
-            for part in (self._announce(dispatcher, apps), self._report_more_files(), self._parents.watch(where))
+            for part in (self._announce(dispatcher, apps), self._report_more_files(), self._ends.watch(where))
         ]
         try:
             return await run_again_if_cancelled(dispatcher, events)
         finally:
             for task in beside:
                 task.cancel()
-            self._tell({"waiting": sorted(self._parents.waiting)})
+            self._tell({"waiting": sorted(self._ends.waiting)})
+
+    def _hear(self, event: Event) -> None:
+        """Tasks of a command that is not here were given back: as soon as they are, the worker says what to do."""
+        if event.name == "command.unknown" and self._dispatcher is not None and self._loop is not None:
+            self._loop.call_soon_threadsafe(self._loop.call_later, LOOK_SECONDS, self._dispatcher.look_again)
 
     async def _announce(self, dispatcher: Dispatcher, apps: Apps) -> None:
         await dispatcher.serving.wait()

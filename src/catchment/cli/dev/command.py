@@ -20,7 +20,12 @@ def dev(
     ] = False,
     dsn: Dsn = None,
 ) -> None:
-    """Develop: a worker that reloads when the app changes, and shows the end of each task. Ctrl-C stops it."""
+    """Run the tasks of an app while you develop it.
+
+    Shows the end of each task, and reloads when the files of the app change. Ctrl-C stops it.
+
+    Example: catchment dev shop.tasks:app
+    """
     supervisor = Supervisor(
         {"apps": apps, "dsn": dsn, "migrates": migrate, "is_first": True, "waiting": []},
         lambda text: typer.echo(f"catchment dev: {text}", err=True),

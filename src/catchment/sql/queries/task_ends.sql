@@ -1,6 +1,15 @@
--- task_ends: those of some tasks that have settled, with the seconds from the first start to the end.
-select t.id, t.command, t.state, extract(epoch from t.completed_at - t.process_start_at)::float8 as seconds, t.error
+-- task_ends: what a developer is shown of tasks that have settled or failed once: the seconds from the first start to
+-- the end, the attempts that have failed, the time until the next one, and the lane that is halted by the task.
+select t.id, t.command, t.state, extract(epoch from t.completed_at - t.process_start_at)::float8 as seconds, t.error,
+       t.max_attempts, (select count(*) from worker.attempt as a where a.task_id = t.id and a.state = 'failed')
+       as failures,
+       t.waits_for, case when t.waits_for = 'retry' then t.due_at - worker.now() end as again_in,
+       (select jsonb_build_object('queue', l.queue, 'lane', l.lane)
+          from worker.lanes as l
+         where l.queue = t.queue
+           and l.lane = coalesce(t.lane, '')
+           and l.head_id = t.id
+           and l.state = 'halted') as halted
   from worker.tasks as t
  where t.id = any (%(ids)s)
-   and t.state in ('completed', 'failed', 'cancelled')
  order by t.completed_at, t.id

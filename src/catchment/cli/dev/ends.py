@@ -1,0 +1,118 @@
+"""Ends that need a look at the database before they can be shown.
+
+A parent that waits for its children ends without an attempt, so no worker logs it. An attempt that failed is logged
+without what follows from it: when there is another one, or which lane it has halted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+
+from catchment.cli.dev.log import attempt_remark, clock, fields_line, halted_line, task_line
+from catchment.errors import CatchmentError
+from catchment.runtime.events import Event
+from catchment.store.connect import OURS, connect_async
+from catchment.store.task import Row, ends_async
+
+LOOK_SECONDS = 0.5
+_SETTLED = ("completed", "failed", "cancelled")
+
+
+class Ends:
+    """``waiting`` are parents whose end is to be shown."""
+
+    def __init__(self, waiting: Iterable[int]) -> None:
+        self.waiting = set(waiting)
+        # When they failed, and the fields of the event.
+        self._failed: list[tuple[str, dict[str, Any]]] = []
+        self._news = asyncio.Event()
+
+    def hear(self, event: Event) -> None:
+        """A subscriber of the worker's events."""
+        if event.name == "task.processed":
+            (self.waiting.add if event.fields["state"] == "waiting" else self.waiting.discard)(event.fields["id"])
+            if _has_failed(event.fields):
+                self._failed.append((clock(), event.fields))
+                self._news.set()
+
+    def is_shown_here(self, record: logging.LogRecord) -> bool:
+        """Is this the end of an attempt that ``watch`` shows?"""
+        return getattr(record, "event", None) == "task.processed" and _has_failed(getattr(record, "fields", {}))
+
+    async def watch(self, dsn: str) -> None:
+        """Show the ends as they come, until cancelled."""
+        while True:
+            await self._wait()
+            if not self.waiting and not self._failed:
+                continue
+            # The worker reports a lost connection itself.
+            with suppress(psycopg.Error, CatchmentError):
+                async with await connect_async(dsn, name="catchment dev", settings=OURS) as conn:
+                    while self.waiting or self._failed:
+                        await self._show(conn)
+                        await self._wait()
+            self.show_rest()
+
+    def show_rest(self) -> None:
+        """Show the attempts that nobody could ask about."""
+        failed, self._failed = self._failed, []
+        for at, fields in failed:
+            remark = attempt_remark(fields.get("failures"), fields.get("max_attempts"), is_last=_is_last(fields))
+            _print(fields_line(fields, at=at, state="failed", remark=remark if _is_last(fields) else ""))
+
+    async def _wait(self) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._news.wait(), LOOK_SECONDS)
+        self._news.clear()
+
+    async def _show(self, conn: psycopg.AsyncConnection[Any]) -> None:
+        count = len(self._failed)
+        ids = {fields["id"] for _, fields in self._failed} | self.waiting
+        rows = {row["id"]: row for row in await ends_async(conn, sorted(ids))}
+        failed, self._failed = self._failed[:count], self._failed[count:]
+        for at, fields in failed:
+            row = rows.get(fields["id"], {})
+            _print(_failed_line(fields, row, at=at))
+            if _is_last(fields) and row.get("halted"):
+                _print(halted_line(row["halted"], fields["id"], at=at))
+        for row in rows.values():
+            if row["id"] in self.waiting and row["state"] in _SETTLED:
+                self.waiting.discard(row["id"])
+                at = clock()
+                _print(task_line(row["state"], row["command"], row["id"], row["seconds"], row["error"], at=at))
+                if row["halted"]:
+                    _print(halted_line(row["halted"], row["id"], at=at))
+
+
+def _has_failed(fields: dict[str, Any]) -> bool:
+    """Did an attempt fail, whether or not there is another one?"""
+    return fields.get("state") in ("failed", "pending") and bool(fields.get("error") or fields.get("kind"))
+
+
+def _is_last(fields: dict[str, Any]) -> bool:
+    return fields["state"] == "failed"
+
+
+def _failed_line(fields: dict[str, Any], row: Row, *, at: str) -> str:
+    if row.get("waits_for") == "snooze":  # a SQL handler that snoozes
+        return fields_line(fields, at=at, state="snoozed")
+    again_in: timedelta | None = row.get("again_in")
+    remark = attempt_remark(
+        fields.get("failures") or row.get("failures"),
+        fields.get("max_attempts") or row.get("max_attempts"),
+        is_last=_is_last(fields),
+        again_in=None if again_in is None else again_in.total_seconds(),
+    )
+    return fields_line(fields, at=at, state="failed", remark=remark)
+
+
+def _print(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
