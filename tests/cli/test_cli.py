@@ -24,11 +24,13 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def cli(db: str) -> Run:
     """Runs ``catchment`` against the test's database."""
 
-    def run(*arguments: str, code: int = 0, dsn: str | None = db) -> subprocess.CompletedProcess[str]:
+    def run(
+        *arguments: str, code: int = 0, dsn: str | None = db, columns: int = 200
+    ) -> subprocess.CompletedProcess[str]:
         environment = {k: v for k, v in os.environ.items() if k != "CATCHMENT_DSN"}
         if dsn is not None:
             environment["CATCHMENT_DSN"] = dsn
-        done = spare.run(*arguments, environment=environment | {"COLUMNS": "200"}, timeout=60)
+        done = spare.run(*arguments, environment=environment | {"COLUMNS": str(columns)}, timeout=60)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
         return done
@@ -191,11 +193,34 @@ def test_task_show_tells_a_snooze(committed: Engine, cli: Run) -> None:
 def test_task_tree_shows_parents_and_children(committed: Engine, cli: Run) -> None:
     parent = committed.enqueue(spawn=[{}, {"fail": "broken"}])
     committed.drain()
-    rows = _json(cli("task", "tree", str(parent), "--json"))
-    assert [row["depth"] for row in rows] == [0, 1, 1]
-    picture = cli("task", "tree", str(rows[1]["id"])).stdout
+    tree = _json(cli("task", "tree", str(parent), "--json"))
+    assert [row["depth"] for row in tree["tasks"]] == [0, 1, 1]
+    assert tree["left_off"] == 0
+    picture = cli("task", "tree", str(tree["tasks"][1]["id"])).stdout
     assert f"act {parent} failed" in picture
     assert "├── " in picture
+    assert "more" not in picture
+
+
+def test_a_large_tree_is_shown_by_its_counts_and_its_first_tasks(committed: Engine, cli: Run) -> None:
+    parent = committed.enqueue(spawn=[{"fail": "first line\nsecond"} if n == 150 else {} for n in range(200)])
+    committed.drain()
+    failed = committed.value("select id from worker.tasks where parent_id = %s and state = 'failed'", parent)
+    lines = cli("task", "tree", str(parent), columns=80).stdout.splitlines()
+    assert len(lines) < 70
+    assert lines[1].startswith(f"├── act {failed} failed")
+    assert lines[1].endswith("first line second")
+    assert "└── … 151 more" in lines
+    assert [line.split() for line in lines[-4:-1]] == [
+        *(["command", "state", "tasks"], ["act", "completed", "199"], ["act", "failed", "2"])
+    ]
+    few = _json(cli("task", "tree", str(parent), "--state", "failed", "--json"))
+    assert [row["id"] for row in few["tasks"]] == [parent, failed]
+    assert few["left_off"] == 199
+    assert sum(count["tasks"] for count in few["counts"]) == 201
+    # A task that was asked for is there, whatever its state.
+    last = committed.children(parent)[-1]
+    assert f"act {last} completed" in cli("task", "tree", str(last), "--state", "failed").stdout
 
 
 def test_task_retry_and_cancel(committed: Engine, cli: Run) -> None:
@@ -250,6 +275,38 @@ def test_paused_queue_stays_paused_through_a_restart(committed: Engine, cli: Run
     assert next(row for row in rows if row["queue"] == "work")["is_paused"]
     cli("queue", "resume", "work")
     wait_until(lambda: committed.state(task) == "completed")
+
+
+def test_queue_list_counts_workers_that_have_a_command_of_the_queue(
+    committed: Engine, cli: Run, start_worker: StartWorker
+) -> None:
+    committed.queue("python")
+    committed.command("paint", "python", handler_kind="python", handler_procedure="studio:paint")
+
+    start_worker()
+    wait_until(lambda: committed.value("select count(*) from worker.worker") == 1)
+    workers = {row["queue"]: row["workers"] for row in _json(cli("queue", "list", "--json"))}
+    assert (workers["work"], workers["python"]) == (1, 0)
+
+
+def test_task_list_fits_a_terminal_and_a_pipe_gets_all(committed: Engine, cli: Run) -> None:
+    long = "a_command_with_a_name_that_is_as_long_as_it_gets"
+    committed.command(long)
+    lane = "customer-4711/order-2026-11-17/000000123"
+    task = committed.enqueue(long, lane=lane, fail="the printer\nis on fire and " + "so on " * 50)
+    committed.drain()
+    for columns, count in ((80, 6), (120, 10), (200, 10)):
+        title, line = cli("task", "list", columns=columns).stdout.splitlines()
+        assert len(title) <= columns
+        assert len(line) <= columns
+        assert line.split()[:2] == [str(task), "failed"]
+        assert line.endswith("…")
+        assert "the printer" in line
+        assert len(title.split()) == count
+    environment = {k: v for k, v in os.environ.items() if k not in ("CATCHMENT_DSN", "COLUMNS")}
+    piped = spare.run("task", "list", environment=environment | {"CATCHMENT_DSN": committed.conn.info.dsn}, timeout=60)
+    (line,) = piped.stdout.splitlines()[1:]
+    assert (long in line, lane in line, line.endswith("so on")) == (True, True, True)
 
 
 def test_command_list_shows_the_registry(committed: Engine, cli: Run) -> None:

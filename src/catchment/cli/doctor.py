@@ -10,10 +10,11 @@ import psycopg
 import typer
 from psycopg import Connection
 from rich.markup import escape
+from rich.padding import Padding
 
 from catchment.cli.database import open_database
 from catchment.commands.options import Dsn, Json
-from catchment.commands.output import console, print_json
+from catchment.commands.output import console, harmless, print_json
 from catchment.lake.sql import LAKE
 from catchment.store import task as task_store
 from catchment.store.fetch import fetch_rows, fetch_value
@@ -22,7 +23,11 @@ OLDEST_SERVER = 150000
 
 
 def doctor(as_json: Json = False, dsn: Dsn = None) -> None:
-    """Check the engine's rules and the health around it. Exit code 1 when something is wrong."""
+    """Check for problems, and say what to do about each.
+
+    Such as a halted lane, a queue without a worker, or a broken rule of the engine. The exit code is 1 if one of them
+    is an error.
+    """
     with open_database(dsn, "catchment_read") as conn:
         findings = [*_server_findings(conn), *task_store.diagnose(conn), *_lake_findings(conn)]
     if as_json:
@@ -32,10 +37,16 @@ def doctor(as_json: Json = False, dsn: Dsn = None) -> None:
     else:
         for finding in findings:
             style = {"error": "red", "warning": "yellow"}.get(finding["level"], "dim")
-            console.print(f"[{style}]{finding['level']}[/] {escape(finding['subject'])}: {escape(finding['finding'])}")
-            console.print(f"  [dim]{escape(finding['remedy'])}[/]")
+            console.print(f"[{style}]{finding['level']}[/] {_line(finding['subject'])}: {_line(finding['finding'])}")
+            remedy = f"[dim]{_line(finding['remedy'])}[/]"
+            console.print(f"  {remedy}" if console.is_pipe else Padding(remedy, (0, 0, 0, 2)))
     if any(f["level"] == "error" for f in findings):
         raise typer.Exit(1)
+
+
+def _line(text: str) -> str:
+    """A text of many lines as one: it may hold the message of an error."""
+    return escape(harmless(" ".join(text.split())))
 
 
 def _server_findings(conn: Connection[Any]) -> list[dict[str, Any]]:

@@ -10,44 +10,53 @@ from rich.markup import escape
 
 from catchment.cli.database import open_database
 from catchment.cli.numbers import MOST_SECONDS
+from catchment.cli.table_show import span
 from catchment.commands.options import Dsn, Json
-from catchment.commands.output import console, print_rows
+from catchment.commands.output import console, print_json, print_rows
 from catchment.store import task as task_store
 
-app = typer.Typer(help="Look at queues, pause and resume them.", no_args_is_help=True)
+app = typer.Typer(help="List queues, pause and resume them.", no_args_is_help=True)
 
 QueueName = Annotated[str, typer.Argument(metavar="QUEUE", help="A registered queue.")]
 
-COLUMNS = [
-    "queue",
-    "mode",
-    "concurrency",
-    "is_paused",
-    "ready",
-    "blocked",
-    "processing",
-    "waiting",
-    "oldest_ready_seconds",
-    "workers",
-]
+COLUMNS = ["queue", "mode", "concurrency", "paused", "ready", "blocked", "processing", "waiting", "oldest", "workers"]
+WIDE_COLUMNS = ["mode", "concurrency"]
 
 
 @app.command("list")
 def list_queues(as_json: Json = False, dsn: Dsn = None) -> None:
-    """Each queue with what is in it and how many workers serve it."""
+    """List queues with their tasks and workers.
+
+    A task is ready if it could start, and blocked if it waits for its time, its lane, its siblings or a limit; oldest
+    is how long the first of the ready ones has waited. Workers are those that have a command of the queue.
+    """
     with open_database(dsn, "catchment_read") as conn:
-        print_rows(task_store.list_queues(conn), COLUMNS, as_json=as_json, empty="No queues.")
+        rows = task_store.list_queues(conn)
+    if as_json:
+        print_json(rows)
+        return
+    shown = [{**row, "paused": row["is_paused"], "oldest": _age(row["oldest_ready_seconds"])} for row in rows]
+    print_rows(shown, COLUMNS, as_json=False, empty="No queues.", extra=WIDE_COLUMNS, cut=["queue"])
+
+
+def _age(seconds: int | None) -> str | None:
+    """How long the oldest task that could start has waited."""
+    return None if seconds is None else span(seconds)
 
 
 @app.command("pause")
 def pause(
     queue: QueueName,
     seconds: Annotated[
-        float | None, typer.Option("--for", min=0, max=MOST_SECONDS, help="Seconds; else until resumed.")
+        float | None,
+        typer.Option("--for", min=0, max=MOST_SECONDS, help="Pause for this many seconds. Default: until resumed."),
     ] = None,
     dsn: Dsn = None,
 ) -> None:
-    """Claim nothing more on a queue. Running tasks go on; a restart does not end the pause."""
+    """Start no more tasks of a queue.
+
+    Running tasks go on. A restart of workers does not end the pause.
+    """
     until = datetime.now(UTC) + timedelta(seconds=seconds) if seconds is not None else None
     with open_database(dsn, "catchment_worker") as conn:
         task_store.pause_queue(conn, queue, until)
@@ -56,7 +65,7 @@ def pause(
 
 @app.command("resume")
 def resume(queue: QueueName, dsn: Dsn = None) -> None:
-    """Claim on a queue again."""
+    """Start tasks of a paused queue again."""
     with open_database(dsn, "catchment_worker") as conn:
         task_store.resume_queue(conn, queue)
     console.print(f"{escape(queue)} is resumed.")

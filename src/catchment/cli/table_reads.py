@@ -7,20 +7,22 @@ from typing import Annotated, Any
 
 import typer
 
-from catchment.cli.numbers import MOST_HOURS
+from catchment.cli.numbers import MOST_HOURS, MOST_ROWS
 from catchment.cli.table_lake import All, LakeOption, Name, SomeNames, choose, open_lake, read_text
 from catchment.cli.table_show import plain, rows_of, show_one, show_rows
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json
 from catchment.errors import RequestRefused
-from catchment.model.check import LARGEST_ID
 
 LIST_COLUMNS = ["name", "state", "target_lag", "lag", "mode", "strategy", "rows", "bytes", "last_state", "last_action"]
+WIDE_LIST_COLUMNS = ["mode", "strategy", "bytes", "last_action"]
 HISTORY_COLUMNS = [
     *("id", "name", "trigger", "state", "action", "reason", "data_timestamp", "queued_ms", "execute_ms"),
     *("inserted", "deleted", "keys", "error"),
 ]
+WIDE_HISTORY_COLUMNS = ["trigger", "reason", "data_timestamp", "queued_ms", "keys"]
 LAG_COLUMNS = ["name", "target_lag", "lag", "mean_lag", "max_lag", "within_target", "refreshes", "last_state"]
+WIDE_LAG_COLUMNS = ["refreshes", "last_state"]
 DESCRIBED = {
     "dynamic_table": "name", "scheduling_state": "state", "suspended_by": "suspended by", "comment": "comment",
     "target_lag": "target lag", "effective_lag": "effective lag", "lag": "lag now", "data_timestamp": "data of",
@@ -40,13 +42,14 @@ EXPLAINED = {
 
 
 def list_tables(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
-    """Each dynamic table with its state, its lag and its last refresh."""
+    """List dynamic tables with their state, lag and last refresh."""
     with open_lake(dsn, lake) as used:
-        show_rows(rows_of(used.tables()), LIST_COLUMNS, as_json=as_json, empty="No dynamic tables.")
+        rows = rows_of(used.tables())
+    show_rows(rows, LIST_COLUMNS, as_json=as_json, empty="No dynamic tables.", extra=WIDE_LIST_COLUMNS, cut=["name"])
 
 
 def describe(name: Name, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
-    """One table: state, lag, mode and reason, data, sources, last refresh and error."""
+    """Show a table: state, lag, data, sources and last refresh."""
     with open_lake(dsn, lake) as used:
         table = used.describe(name)
     show_one(rows_of([table])[0], as_json=as_json, names=DESCRIBED)
@@ -63,7 +66,7 @@ def explain(
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """How a table is refreshed and why, what has changed since, what the next refresh will do."""
+    """Explain how a table is refreshed, and what comes next."""
     if (name is None) == (file is None):
         raise RequestRefused("name a table, or a file with --file")
     text = read_text(file) if file is not None else None
@@ -81,16 +84,17 @@ def history(
     state: Annotated[str | None, typer.Option(help="Only refreshes in this state, such as FAILED.")] = None,
     with_idle: Annotated[bool, typer.Option("--with-idle", help="Also those that had nothing to do.")] = False,
     limit: Annotated[
-        int, typer.Option(min=1, max=LARGEST_ID, help="Show at most this many refreshes, newest first.")
+        int, typer.Option(min=1, max=MOST_ROWS, help="Show at most this many refreshes, newest first.")
     ] = 50,
     as_json: Json = False,
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """Refreshes, the newest first."""
+    """List refreshes, newest first."""
     with open_lake(dsn, lake) as used:
         rows = rows_of(used.history(name, state=state, with_idle=with_idle, limit=limit))
-    show_rows(rows, HISTORY_COLUMNS, as_json=as_json, empty="No refreshes.")
+    cut = ["name", "reason", "error"]
+    show_rows(rows, HISTORY_COLUMNS, as_json=as_json, empty="No refreshes.", extra=WIDE_HISTORY_COLUMNS, cut=cut)
 
 
 def lag(
@@ -100,14 +104,17 @@ def lag(
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """How old the data were: mean and largest lag, and the share of the time within the target."""
+    """Show how old the data were.
+
+    Mean and largest lag, and the share of the time within the target.
+    """
     with open_lake(dsn, lake) as used:
         rows = rows_of(used.lag(name, since=hours * 3600))
-    show_rows(rows, LAG_COLUMNS, as_json=as_json, empty="No dynamic tables.")
+    show_rows(rows, LAG_COLUMNS, as_json=as_json, empty="No dynamic tables.", extra=WIDE_LAG_COLUMNS, cut=["name"])
 
 
 def graph(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
-    """Which table reads which; connected ones together."""
+    """Show which table reads which."""
     with open_lake(dsn, lake) as used:
         tables = rows_of(used.graph())
     if as_json:
@@ -120,7 +127,10 @@ def graph(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> No
 def audit(
     names: SomeNames = None, is_all: All = False, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None
 ) -> None:
-    """Compare tables with their queries at their data snapshots. Exit code 1 when one differs."""
+    """Compare tables with their queries.
+
+    Each query is run at the snapshot of the table's data. The exit code is 1 if one differs.
+    """
     rows: list[dict[str, Any]] = []
     with open_lake(dsn, lake) as used:
         for name in choose(used, names, is_all):
@@ -137,7 +147,10 @@ def attach(
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """Print the statement by which any DuckDB with DuckLake attaches this lake. It may hold a password."""
+    """Print the statement by which DuckDB attaches this lake.
+
+    Any DuckDB with DuckLake can run it. It may contain a password.
+    """
     with open_lake(dsn, lake) as used:
         statement = used.attach_statement(alias)
     print_json({"statement": statement}) if as_json else print(f"{statement};")

@@ -46,13 +46,26 @@ def rows_of(answers: Iterable[Any]) -> list[dict[str, Any]]:
     return [as_row(answer) for answer in answers]
 
 
-def show_rows(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool, empty: str) -> None:
-    """Rows as a table of some columns, or all of them as JSON."""
+def show_rows(
+    rows: Sequence[Row],
+    columns: Sequence[str],
+    *,
+    as_json: bool,
+    empty: str,
+    extra: Sequence[str] = (),
+    cut: Sequence[str] = (),
+) -> None:
+    """Rows as a table of some columns, or all of them as JSON; as ``print_rows``, with values as people read them."""
     if as_json:
         print_json(plain(list(rows)))
         return
-    shown = [{column: readable(column, row[column]) for column in columns} for row in rows]
-    print_rows(shown, columns, as_json=False, empty=empty)
+    shown = [{_title(column): readable(column, row[column]) for column in columns} for row in rows]
+    titles = [_title(column) for column in columns]
+    print_rows(shown, titles, as_json=False, empty=empty, extra=[_title(column) for column in extra], cut=cut)
+
+
+def _title(column: str) -> str:
+    return column.removesuffix("_ms")
 
 
 def readable(name: str, value: Any) -> Any:

@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.tree import Tree
 
 from catchment.cli.database import open_database
 from catchment.cli.failure import show_failure
+from catchment.cli.numbers import MOST_ROWS
+from catchment.cli.table_show import span
 from catchment.cli.task_show import show_task
+from catchment.cli.task_tree import tree
 from catchment.commands.options import Dsn, Json
-from catchment.commands.output import console, errors, print_json, print_rows, styled_state
+from catchment.commands.output import console, errors, print_json, print_rows
 from catchment.errors import PayloadRefused, RequestRefused
 from catchment.model.check import LARGEST_ID, LARGEST_INTEGER, SMALLEST_ID, SMALLEST_INTEGER, is_text, json_type
 from catchment.model.state import TaskState
 from catchment.store import task as task_store
 from catchment.store.json_text import reason_for
 
-app = typer.Typer(help="Look at tasks, stop them, run them again.", no_args_is_help=True)
+app = typer.Typer(help="List tasks, show, cancel and retry them.", no_args_is_help=True)
 
 TaskIds = Annotated[
     list[int], typer.Argument(metavar="ID...", min=SMALLEST_ID, max=LARGEST_ID, help="One or more task ids.")
 ]
 TaskIdArgument = Annotated[int, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="A task id.")]
 
-LIST_COLUMNS = ["id", "command", "queue", "state", "priority", "parent_id", "lane", "attempt", "created_at", "error"]
+# In a pipe or a file a task has its time; in a terminal its age, and of long texts what fits.
+LIST_COLUMNS = ["id", "state", "command", "lane", "created_at", "queue", "priority", "parent", "attempt", "error"]
+WIDE_COLUMNS = ["queue", "priority", "parent", "attempt"]
 
 
 def enqueue(
@@ -47,7 +50,10 @@ def enqueue(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Make a task and print its id."""
+    """Make a task and print its id.
+
+    Example: catchment enqueue send '{"to": "a@b.org"}' --lane order-17
+    """
     check_payload(payload)
     if app:
         dsn = _check_arguments(app, command, payload, dsn)
@@ -100,19 +106,37 @@ def list_tasks(
     state: Annotated[TaskState | None, typer.Option(help="Only tasks in this state.")] = None,
     command: Annotated[str | None, typer.Option(help="Only this command.")] = None,
     queue: Annotated[str | None, typer.Option(help="Only this queue.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_ID, help="Show at most this many tasks, newest first.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_ROWS, help="Show at most this many tasks, newest first.")] = 50,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """The newest tasks."""
+    """List the newest tasks.
+
+    Example: catchment task list --state failed
+    """
     with open_database(dsn, "catchment_read") as conn:
         rows = task_store.list_tasks(conn, state=state, command=command, queue=queue, limit=limit)
-    print_rows(rows, LIST_COLUMNS, as_json=as_json, empty="No tasks.")
+    if as_json:
+        print_json(rows)
+        return
+    columns = LIST_COLUMNS if console.is_pipe else ["age" if name == "created_at" else name for name in LIST_COLUMNS]
+    shown = [{**row, "age": _age(row["created_at"]), "parent": row["parent_id"]} for row in rows]
+    print_rows(
+        shown, columns, as_json=False, empty="No tasks.", extra=WIDE_COLUMNS, cut=["command", "lane", "queue", "error"]
+    )
+
+
+def _age(moment: datetime | str) -> str:
+    """How long ago, with the largest unit alone; a time that Python cannot hold is text, as it is."""
+    if isinstance(moment, str):
+        return moment
+    words = span(max(0.0, (datetime.now(UTC) - moment).total_seconds())).split()
+    return " ".join([words[0].partition(".")[0], words[1]])
 
 
 @app.command("show")
 def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> None:
-    """One task: what is wrong with it, what to do next, what it carries, and how each attempt went."""
+    """Show a task: its error, what to do next, and how each attempt went."""
     with open_database(dsn, "catchment_read") as conn:
         row = task_store.show_task(conn, task_id)
     if as_json:
@@ -121,35 +145,7 @@ def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> Non
     show_task(row)
 
 
-@app.command("tree")
-def tree(
-    task_id: TaskIdArgument,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_ID, help="Show at most this many tasks.")] = 500,
-    as_json: Json = False,
-    dsn: Dsn = None,
-) -> None:
-    """The whole tree that a task belongs to."""
-    with open_database(dsn, "catchment_read") as conn:
-        rows = task_store.task_tree(conn, task_id, limit=limit)
-    if as_json:
-        print_json(rows)
-        return
-    branches: dict[int, Tree] = {}
-    for row in rows:
-        parent = branches.get(row["parent_id"])
-        branches[row["id"]] = parent.add(_label(row)) if parent else Tree(_label(row))
-    console.print(branches[rows[0]["id"]])
-    if len(rows) == limit:
-        console.print(f"[dim]… cut after {limit} tasks, see --limit[/]")
-
-
-def _label(row: dict[str, Any]) -> str:
-    progress: dict[str, Any] = row["progress"] or {}
-    counts = f" {progress['done']} of {progress['total']}" if "done" in progress else ""
-    duration = row["completion_duration_ms"] or row["process_duration_ms"]
-    took = f" [dim]{float(duration):.0f} ms[/]" if duration is not None else ""
-    error = f" [red]{escape(str(row['error']))}[/]" if row["error"] else ""
-    return f"{escape(row['command'])} {row['id']} {styled_state(row['state'])}{counts}{took}{error}"
+app.command("tree")(tree)
 
 
 @app.command("cancel")
@@ -159,8 +155,10 @@ def cancel(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Stop tasks and everything under them. Running ones are told, and settle as they end. Settled ones stay as they
-    are, which is no error."""
+    """Cancel tasks and everything under them.
+
+    A running task is asked to stop, and settles as it ends. Settled tasks stay as they are, which is no error.
+    """
     with open_database(dsn, "catchment_worker") as conn:
         states = _each(task_ids, lambda task_id: task_store.cancel(conn, task_id, reason), as_json=as_json)
     for task_id, state in states.items():
@@ -170,7 +168,10 @@ def cancel(
 
 @app.command("retry")
 def retry(task_ids: TaskIds, as_json: Json = False, dsn: Dsn = None) -> None:
-    """Run failed or cancelled tasks again; a parent runs its failed children again."""
+    """Run failed or cancelled tasks again.
+
+    A parent runs those of its children again that have failed.
+    """
     with open_database(dsn, "catchment_worker") as conn:
         _each(task_ids, lambda task_id: task_store.retry(conn, task_id), as_json=as_json)
 

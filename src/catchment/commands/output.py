@@ -31,6 +31,8 @@ from catchment.store.json_text import JsonText
 WIDE = 110
 # In a pipe or a file, columns are aligned up to this width: one long cell does not widen all others.
 _ALIGNED = 200
+# A column that is cut in a terminal has at least this width.
+_NARROWEST = 8
 
 
 class _Console(Console):
@@ -119,12 +121,20 @@ def _within_json(value: Any) -> Any:
 
 
 def print_rows(
-    rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool, empty: str, extra: Sequence[str] = ()
+    rows: Iterable[Mapping[str, Any]],
+    columns: Sequence[str],
+    *,
+    as_json: bool,
+    empty: str,
+    extra: Sequence[str] = (),
+    cut: Sequence[str] = (),
 ) -> None:
     """Rows as a table of the given columns, and of the extra ones if there is room; or all of them as JSON.
 
-    ``empty`` is printed for a table without rows. A column ``state`` is coloured and never broken into lines, a column
-    ``name`` is the first to be broken; nothing is cut off.
+    Extra columns are last, unless ``columns`` has them in another place. ``empty`` is printed for a table without rows.
+    A column ``state`` is coloured and never broken into lines, a column ``name`` is the first to be broken. Cells of
+    the columns in ``cut`` have one line; where a terminal lacks the room, they end with ``…``. Nothing else is cut
+    off, and nothing at all in a pipe or a file.
     """
     rows = list(rows)
     if as_json:
@@ -133,35 +143,42 @@ def print_rows(
     if not rows:
         console.print(empty, markup=False)
         return
+    room = console.width
+    is_wide = console.is_pipe or room >= WIDE
+    shown = [column for column in dict.fromkeys([*columns, *extra]) if is_wide or column not in extra]
+    texts = {
+        column: [" ".join(text.split("\n")) if column in cut else text for text in (_text(row[column]) for row in rows)]
+        for column in shown
+    }
+    numbers = [column for column in shown if _is_numeric(row[column] for row in rows)]
     if console.is_pipe:
-        for line in _lines(rows, [*columns, *extra]):
+        for line in _lines(texts, numbers):
             console.file.write(f"{line}\n")
         return
+    widths = _widths(texts, cut, room)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    room = console.width
-    shown = [*columns, *(extra if room >= WIDE else ())]
     # Titles and names are broken first: nothing else can be read in pieces.
-    widths = {column: _width(rows, column) for column in shown}
     is_narrow = sum(2 + max(width, len(column)) for column, width in widths.items()) > room
     has_room = sum(2 + width for column, width in widths.items() if column != "name") + 12 <= room
     for column, width in widths.items():
         title = "\n".join(textwrap.wrap(column.replace("_", " "), max(1, width if is_narrow else len(column))))
-        justify = "right" if _is_number(rows[0][column]) else "left"
-        is_whole = column == "state" or (has_room and column != "name")
+        is_whole = column == "state" or column in cut or (has_room and column != "name")
+        justify = "right" if column in numbers else "left"
         table.add_column(Text(title), justify=justify, no_wrap=is_whole, overflow="fold")
-    for row in rows:
-        table.add_row(*(_cell(column, row[column]) for column in shown))
+    for cells in zip(*texts.values(), strict=True):
+        table.add_row(*(_cell(column, text, widths[column], cut) for column, text in zip(shown, cells, strict=True)))
     console.print(table)
 
 
-def _lines(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
+def _lines(texts: Mapping[str, Sequence[str]], numbers: Sequence[str]) -> Iterator[str]:
     """The same table for a pipe or a file."""
-    cells = [[column.replace("_", " ").split("\n") for column in columns]]
-    cells += [[_text(row[column]).split("\n") for column in columns] for row in rows]
-    widths = [min(_ALIGNED, max(cell_len(part) for row in cells for part in row[i])) for i in range(len(columns))]
-    is_right = [_is_number(rows[0][column]) for column in columns]
-    for row in cells:
-        for parts in zip_longest(*row, fillvalue=""):
+    columns = {column: [column.replace("_", " "), *cells] for column, cells in texts.items()}
+    widths = [
+        min(_ALIGNED, max(cell_len(part) for cell in cells for part in cell.split("\n"))) for cells in columns.values()
+    ]
+    is_right = [column in numbers for column in columns]
+    for row in zip(*columns.values(), strict=True):
+        for parts in zip_longest(*(cell.split("\n") for cell in row), fillvalue=""):
             gaps = [" " * (width - cell_len(part)) for part, width in zip(parts, widths, strict=True)]
             padded = (
                 gap + part if right else part + gap for part, gap, right in zip(parts, gaps, is_right, strict=True)
@@ -169,9 +186,15 @@ def _lines(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Iterato
             yield "  ".join(padded).rstrip()
 
 
-def _width(rows: Sequence[Mapping[str, Any]], column: str) -> int:
-    """How wide a column has to be for its cells and the words of its title."""
-    return max(cell_len(text) for text in (*column.split("_"), *(_text(row[column]) for row in rows)))
+def _widths(texts: Mapping[str, Sequence[str]], cut: Sequence[str], room: int) -> dict[str, int]:
+    """How wide each column has to be for its cells and the words of its title; those that may be cut share the rest."""
+    widths = {column: max(cell_len(text) for text in (*column.split("_"), *cells)) for column, cells in texts.items()}
+    left = room - sum(2 + width for column, width in widths.items() if column not in cut) + 2
+    shrinking = sorted((column for column in widths if column in cut), key=widths.__getitem__)
+    for n, column in enumerate(shrinking):
+        widths[column] = min(widths[column], max(_NARROWEST, left // (len(shrinking) - n) - 2))
+        left -= widths[column] + 2
+    return widths
 
 
 def styled_state(state: str) -> str:
@@ -179,8 +202,12 @@ def styled_state(state: str) -> str:
     return f"[{style}]{escape(state)}[/]" if style else escape(state)
 
 
-def _cell(column: str, value: Any) -> str:
-    return styled_state(_text(value)) if column == "state" else escape(_text(value))
+def _cell(column: str, text: str, width: int, cut: Sequence[str]) -> str | Text:
+    if column in cut:
+        line = Text(text)
+        line.truncate(width, overflow="ellipsis")
+        return line
+    return styled_state(text) if column == "state" else escape(text)
 
 
 def _text(value: Any) -> str:
@@ -205,8 +232,10 @@ def harmless(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else " " if c == "\t" else repr(c)[1:-1] for c in text)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+def _is_numeric(values: Iterable[Any]) -> bool:
+    """Are all of these numbers that are not None?"""
+    given = [value for value in values if value is not None]
+    return bool(given) and all(isinstance(v, int | float | Decimal) and not isinstance(v, bool) for v in given)
 
 
 def _plain(value: Any) -> Any:

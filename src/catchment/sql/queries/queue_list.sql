@@ -1,8 +1,19 @@
--- queue_list: each queue with what is in it and who serves it.
+-- queue_list: each queue with what is in it, and the live workers that have at least one of its commands.
 select q.queue, q.mode, q.concurrency, q.max_depth, q.is_paused, q.paused_until, q.ready, q.blocked, q.processing,
        q.waiting,
        case when isfinite(q.oldest_ready_since)
          then round(extract(epoch from clock_timestamp() - q.oldest_ready_since))::bigint end as oldest_ready_seconds,
-       (select count(*) from worker.worker as w where q.queue = any (w.queues)) as workers, q.description
+       (select count(*)
+          from worker.worker as w
+         where w.lease_until > clock_timestamp()
+           and exists (select
+                         from worker.command_registry as c
+                        where c.queue = q.queue
+                          and case c.handler_kind
+                                when 'sql' then q.queue = any (w.queues)
+                                else q.queue = any (w.python_queues)
+                                     and (w.python_commands is null or c.command = any (w.python_commands))
+                              end)) as workers,
+       q.description
   from worker.queues as q
  order by q.queue

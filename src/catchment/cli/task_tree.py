@@ -1,0 +1,100 @@
+"""``catchment task tree``: the tasks of a tree that matter most, and how many there are of the others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.tree import Tree
+
+from catchment.cli.database import open_database
+from catchment.cli.numbers import MOST_ROWS
+from catchment.cli.table_show import span
+from catchment.commands.options import Dsn, Json
+from catchment.commands.output import console, harmless, print_json, print_rows, styled_state
+from catchment.model.check import LARGEST_ID, SMALLEST_ID
+from catchment.model.state import TaskState
+from catchment.store import task as task_store
+
+Row = Mapping[str, Any]
+
+_LONGEST_ERROR = 200
+_PIPE_WIDTH = 10_000
+# Failed ones come first, where not all are shown.
+_FIRST = ("failed", "interrupted", "processing", "cancelled", "waiting", "pending", "completed")
+
+
+def tree(
+    task_id: Annotated[int, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="A task id.")],
+    state: Annotated[TaskState | None, typer.Option(help="Only tasks in this state, and those above them.")] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST_ROWS, help="Show at most this many tasks, failed ones first.")
+    ] = 50,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """Show the tree that a task belongs to.
+
+    Of a large one, its first tasks, failed ones first, and how many there are of each command in each state.
+
+    Example: catchment task tree 42 --state failed
+    """
+    with open_database(dsn, "catchment_read") as conn:
+        rows = task_store.task_tree(conn, task_id, state=state, limit=limit)
+    counts: list[Row] = rows[0]["counts"]
+    left_off = sum(count["tasks"] for count in counts) - len(rows)
+    if as_json:
+        print_json({"tasks": [_without_counts(row) for row in rows], "counts": counts, "left_off": left_off})
+        return
+    # In a pipe or a file there is room for every line.
+    printer = Console(width=_PIPE_WIDTH, highlight=False, emoji=False) if console.is_pipe else console
+    printer.print(_drawn(rows, is_whole=left_off == 0))
+    if left_off:
+        console.print()
+        print_rows(counts, ["command", "state", "tasks"], as_json=False, empty="", cut=["command"])
+        console.print(
+            f"[dim]{left_off:,} of these tasks are not shown above. To see more: --limit N, or --state STATE[/]"
+        )
+
+
+def _without_counts(row: Row) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "counts"}
+
+
+def _drawn(rows: Sequence[Row], *, is_whole: bool) -> Tree:
+    below: dict[int | None, list[Row]] = defaultdict(list)
+    for row in rows:
+        below[row["parent_id"]].append(row)
+    root = rows[0]
+    drawn = Tree(_label(root))
+    waiting = [(root, drawn)]
+    while waiting:  # a tree may be deeper than Python's stack
+        parent, branch = waiting.pop()
+        children = below[parent["id"]]
+        if not is_whole:
+            children.sort(key=lambda row: _FIRST.index(row["state"]))
+        waiting += [(child, branch.add(_label(child))) for child in children]
+        if (hidden := parent["children"] - len(children)) > 0:
+            branch.add(f"[dim]… {hidden:,} more[/]")
+    return drawn
+
+
+def _label(row: Row) -> str:
+    return " ".join(_parts(row))
+
+
+def _parts(row: Row) -> Iterator[str]:
+    yield f"{escape(harmless(row['command']))} {row['id']} {styled_state(row['state'])}"
+    progress: Row = row["progress"] or {}
+    if "done" in progress:
+        yield f"{progress['done']} of {progress['total']}"
+    duration = row["completion_duration_ms"] or row["process_duration_ms"]
+    if duration is not None:
+        yield f"[dim]{span(float(duration) / 1000)}[/]"
+    if row["error"]:
+        text = " ".join(harmless(row["error"]).split())
+        yield f"[red]{escape(text if len(text) <= _LONGEST_ERROR else text[: _LONGEST_ERROR - 1] + '…')}[/]"
