@@ -86,7 +86,7 @@ def test_whatever_a_plug_in_raises_spoils_its_own_command_alone(catchment: Said,
     code, listed, err = catchment("--help")
     assert (code, err) == (0, "")
     assert "Says yes." in listed
-    assert "Look at queues" in listed
+    assert "List queues" in listed
     for name, says in zip(bodies, BROKEN.values(), strict=True):
         assert f"{name} " in listed
         module = re.compile(f"{name}_module[.:]")
@@ -117,7 +117,7 @@ def test_a_name_that_catchment_has_stays_its_own_and_the_list_says_so(catchment:
     for name in ("task", "register"):
         warning = f"warning: {name} of thief (thief_module:app) is not used, catchment has this command"
         assert err.count(warning) == 1
-    assert "Look at tasks" in catchment("task", "--help")[1]
+    assert "List tasks" in catchment("task", "--help")[1]
     assert "statistical business register" in catchment("register", "--help")[1]
 
 

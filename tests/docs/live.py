@@ -169,7 +169,7 @@ def check_printed(block: Block, printed: str) -> None:
 
 
 def _comparable(text: str) -> list[str]:
-    text = re.sub(r"\(database \S+ on [^)]+\)", "(database d on h)", re.sub(r"\d+ ms", "0 ms", text))
+    text = re.sub(r"\(database \S+ on [^)]+\)", "(database d on h)", re.sub(r"[\d.]+ m?s\b", "0 ms", text))
     return [line.rstrip() for line in text.strip().splitlines()]
 
 

@@ -39,7 +39,10 @@ def bench(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Measure enqueues, throughput and pickup on this server, with the worker settings of the environment."""
+    """Measure enqueues, throughput and pickup on this server.
+
+    Uses a database of its own, which it drops, and the worker settings of the environment.
+    """
     with _own_database(find_dsn(dsn)) as where, connect(where) as conn:
         client = App(where)
         try:

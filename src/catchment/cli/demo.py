@@ -39,9 +39,10 @@ def demo(
     lake: Annotated[bool, typer.Option(help="Show a dynamic table too; never in a database of yours.")] = True,
     dsn: Dsn = None,
 ) -> None:
-    """Watch a parent wait for its children while a worker dies, then a dynamic table follow its sources.
+    """Watch tasks and a dynamic table survive killed workers.
 
-    Leaves nothing behind without a DSN.
+    A parent waits for its children while a worker dies; a table follows its sources. Without a DSN it leaves nothing
+    behind.
     """
     with ExitStack() as stack:
         folder: Path | None = None

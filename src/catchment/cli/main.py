@@ -22,43 +22,44 @@ COMPLETE = "_CATCHMENT_COMPLETE"
 
 app = make_app(
     "catchment",
-    "Durable structured concurrency on PostgreSQL.",
+    "Durable structured concurrency on PostgreSQL.\n\n"
+    "Start with 'catchment dev MODULE:APP', which runs the tasks of an app. 'catchment COMMAND --help' says more.",
     {
         "migrate": (
             "catchment.cli.schema:migrate",
-            "Install or upgrade the schema. Safe to run again, and while workers run.",
+            "Install or upgrade the schema in a database.",
         ),
         "dev": (
             "catchment.cli.dev.command:dev",
-            "Develop: a worker that reloads when the app changes, and shows the end of each task. Ctrl-C stops it.",
+            "Run the tasks of an app while you develop it.",
         ),
         "worker": (
             "catchment.cli.worker:worker",
-            "Run the handlers of all queues, or of some. SIGTERM and Ctrl-C let running tasks finish.",
+            "Run tasks in production.",
         ),
         "enqueue": ("catchment.cli.task:enqueue", "Make a task and print its id."),
         "psql": (
             "catchment.cli.psql:psql",
-            "Open psql on the database. All other arguments are psql's: catchment psql -c 'select 1'.",
+            "Open psql on the database.",
         ),
         "doctor": (
             "catchment.cli.doctor:doctor",
-            "Check the engine's rules and the health around it. Exit code 1 when something is wrong.",
+            "Check for problems, and say what to do about each.",
         ),
         "bench": (
             "catchment.cli.bench:bench",
-            "Measure enqueues, throughput and pickup on this server, with the worker settings of the environment.",
+            "Measure enqueues, throughput and pickup on this server.",
         ),
         "demo": (
             "catchment.cli.demo:demo",
-            "Watch a parent wait for its children while a worker dies, then a dynamic table follow its sources.",
+            "Watch tasks and a dynamic table survive killed workers.",
         ),
-        "task": ("catchment.cli.task:app", "Look at tasks, stop them, run them again."),
-        "queue": ("catchment.cli.queue:app", "Look at queues, pause and resume them."),
-        "command": ("catchment.cli.command:app", "Look at the registered commands."),
+        "task": ("catchment.cli.task:app", "List tasks, show, cancel and retry them."),
+        "queue": ("catchment.cli.queue:app", "List queues, pause and resume them."),
+        "command": ("catchment.cli.command:app", "List the commands that tasks can have."),
         "table": (
             "catchment.cli.table:app",
-            "Dynamic tables: queries whose results are kept as tables and refreshed.",
+            "Create dynamic tables, look at them, refresh them.",
         ),
     },
     PluginGroup,

@@ -20,7 +20,12 @@ from catchment.store.data_directory import Programs
 
 @passing_on
 def psql(context: typer.Context, dsn: Dsn = None) -> None:
-    """Open psql on the database. All other arguments are psql's: catchment psql -c 'select 1'."""
+    """Open psql on the database.
+
+    All other arguments are psql's.
+
+    Example: catchment psql -c 'select * from worker.queues'
+    """
     where: dict[str, Any] = dict(conninfo_to_dict(find_dsn(dsn)))
     program = _find()
     # Arguments are shown in lists of processes.

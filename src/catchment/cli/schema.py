@@ -29,7 +29,10 @@ def migrate(
         ),
     ] = None,
 ) -> None:
-    """Install or upgrade the schema. Safe to run again, and while workers run."""
+    """Install or upgrade the schema in a database.
+
+    It can be run again, and while workers run. The embedded server needs none of it: its schema is always current.
+    """
     if since is not None:
         if not as_sql:
             raise typer.BadParameter("it is for a script: add --sql", param_hint="--from")

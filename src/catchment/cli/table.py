@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     cls=TableGroup,
-    help="Dynamic tables: queries whose results are kept as tables and refreshed.",
+    help="Create dynamic tables, look at them, refresh them.\n\n"
+    "A dynamic table is a query whose result is kept as a table, up to date with its sources.",
     no_args_is_help=True,
 )
 
@@ -68,7 +69,10 @@ def create(
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """Create dynamic tables, and fill them."""
+    """Create dynamic tables and fill them.
+
+    Example: catchment table create tables.sql --lake ./lake
+    """
     text = read_text(source)
     with open_lake(dsn, lake) as used, waiting(), progress(is_quiet=as_json) as tell:
         made = used.create(text, wait=not no_wait, timeout=timeout, on_progress=tell)
@@ -101,7 +105,10 @@ def refresh(
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """Refresh tables now, and what they read, all as of one moment. Exit code 1 when one fails."""
+    """Refresh tables now.
+
+    What they read is refreshed too, all as of one moment. The exit code is 1 if one fails.
+    """
     with open_lake(dsn, lake) as used:
         chosen = choose(used, names, is_all)
         if not chosen:
@@ -117,7 +124,10 @@ def refresh(
 
 @app.command("cancel")
 def cancel(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
-    """Stop refreshes that are under way. What is published stays."""
+    """Cancel refreshes that are under way.
+
+    What is published stays.
+    """
     with open_lake(dsn, lake) as used:
         rows = [{"name": name, "cancelled": used.cancel(name)} for name in names]
     show_rows(rows, ["name", "cancelled"], as_json=as_json, empty="")
@@ -125,13 +135,19 @@ def cancel(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Ds
 
 @app.command("suspend")
 def suspend(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
-    """Stop refreshing tables by the schedule, and those that read them. By hand they still can be."""
+    """Stop refreshing tables by the schedule.
+
+    The tables that read them are suspended too. 'catchment table refresh' still refreshes them.
+    """
     _each(names, "suspended", as_json, lake, dsn)
 
 
 @app.command("resume")
 def resume(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
-    """Refresh tables by the schedule again, and those that were suspended because of them."""
+    """Refresh suspended tables by the schedule again.
+
+    Those that were suspended because of them are resumed too.
+    """
     _each(names, "resumed", as_json, lake, dsn)
 
 
@@ -155,7 +171,10 @@ def alter(
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """Change properties or the name of a table."""
+    """Change the properties or the name of a table.
+
+    Example: catchment table alter orders_by_day --set 'TARGET_LAG=10 minutes'
+    """
     properties = dict(_pair(change) for change in changes or ())
     if not properties and rename_to is None:
         raise RequestRefused("there is nothing to change", hint="Say --set PROPERTY=VALUE or --rename-to NAME.")
@@ -185,7 +204,10 @@ def drop(
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """Drop dynamic tables. Their sources stay."""
+    """Drop dynamic tables.
+
+    Their sources stay.
+    """
     dropped: list[str] = []
     with open_lake(dsn, lake) as used:
         for name in names:
@@ -210,8 +232,11 @@ def maintain(
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """Put tables that lie in many files, or have many deleted rows, into few files again, and remove what interrupted
-    refreshes have left."""
+    """Compact the files of tables.
+
+    Tables that lie in many files, or have many deleted rows, are put into few files again, and what interrupted
+    refreshes have left is removed.
+    """
     with open_lake(dsn, lake) as used:
         rows = [{"name": name.replace('"', ""), **asdict(used.maintain(name))} for name in choose(used, names, is_all)]
         removed = used.sweep()
@@ -239,7 +264,10 @@ def worker(
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """Refresh tables as they become due. SIGTERM and Ctrl-C let running work end or give it back."""
+    """Refresh tables as they become due.
+
+    SIGTERM and Ctrl-C let running work end or give it back.
+    """
     with open_lake(dsn, lake) as used:
         from catchment.lake.tasks.worker import run_workers
 

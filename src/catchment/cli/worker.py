@@ -50,7 +50,13 @@ def worker(
     log_level: Annotated[Literal["debug", "info", "warning", "error"], typer.Option(help="What to log.")] = "info",
     dsn: Dsn = None,
 ) -> None:
-    """Run the handlers of all queues, or of some. SIGTERM and Ctrl-C let running tasks finish."""
+    """Run tasks in production.
+
+    Serves all queues, or some: SQL handlers, and with --app the Python handlers of an app. SIGTERM and Ctrl-C let
+    running tasks finish.
+
+    Example: catchment worker --app shop.tasks:app --queue mail
+    """
     options = read_options(
         queues=tuple(dict.fromkeys(queue or ())),
         concurrency=_read_concurrency(concurrency or []),

@@ -44,7 +44,10 @@ def demo(
     legal_units: Annotated[int, typer.Option(min=50, max=100_000, help="Legal units of the register.")] = 600,
     dsn: Dsn = None,
 ) -> None:
-    """Watch a register come to life: import, derivation, one edit. Leaves nothing behind without a DSN."""
+    """Watch a register come to life: import, derivation, one edit.
+
+    Without a DSN it leaves nothing behind.
+    """
     plan = choose_plan("demo", legal_units=legal_units)
     began = time.monotonic()
     with ExitStack() as stack, REGISTER.translated():

@@ -24,7 +24,10 @@ def derive(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Ask for what has changed to be derived. Changes ask for it themselves: this is for everything else."""
+    """Derive what has changed.
+
+    Changes ask for it themselves: this is for everything else.
+    """
     if full and reports:
         raise typer.BadParameter("choose one of --full and --reports")
     with open_register(dsn) as conn:

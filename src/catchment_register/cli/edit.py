@@ -90,7 +90,7 @@ def connect(
     work: Work = False,
     dsn: Dsn = None,
 ) -> None:
-    """Let a legal unit belong to another enterprise."""
+    """Move a legal unit to another enterprise."""
     first, until = _period(valid_from, valid_to)
     with open_register(dsn) as conn:
         unit_id = find_unit(conn, unit, kind="legal_unit")[1]

@@ -40,7 +40,10 @@ def generate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make up a register of any size, as files to import. The same options and seed make the same files anywhere."""
+    """Make up a register of any size, as files to import.
+
+    The same options and seed make the same files anywhere.
+    """
     plan = choose_plan(
         profile,
         legal_units=legal_units,

@@ -48,7 +48,10 @@ def import_file(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Import a file. Rows that cannot be used are reported with the column to correct; the others are imported."""
+    """Import a file of units, statistics or relationships.
+
+    Rows that cannot be used are reported with the column to correct; the others are imported.
+    """
     if (kind is None) == (definition is None):
         raise JobRefused("a file has a kind or a definition", hint="Give either --kind or --definition.")
     request = Request(

@@ -17,7 +17,7 @@ from catchment_register.errors import FileRefused, JobNotFound
 from catchment_register.schema import REGISTER
 from catchment_register.watch import find_job
 
-app = typer.Typer(name="import-job", help="Import jobs: look at them, approve or reject them.", no_args_is_help=True)
+app = typer.Typer(name="import-job", help="List import jobs, approve or reject them.", no_args_is_help=True)
 JobId = Annotated[int, typer.Argument(metavar="ID", min=1, max=LARGEST_INTEGER, help="Of the job.")]
 Row = dict[str, Any]
 
@@ -28,7 +28,7 @@ def list_jobs(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Jobs, the newest first."""
+    """List jobs, newest first."""
     with open_register(dsn) as conn, conn.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(
             "select * from register.import_job_progress order by id desc limit %s", [limit]
@@ -40,7 +40,7 @@ def list_jobs(
 
 @app.command("show")
 def show_job(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
-    """One job, and its first problems."""
+    """Show a job and its first problems."""
     with open_register(dsn) as conn:
         job = _found(conn, job_id)
         rows = job_rows(conn, job_id, limit=10)
@@ -58,7 +58,7 @@ def show_errors(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """All rows with errors or warnings, by the column of the file that has to be mended."""
+    """List all rows with errors or warnings, with the column to correct."""
     with open_register(dsn) as conn:
         job = _found(conn, job_id)
         if file is not None:

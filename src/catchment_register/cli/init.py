@@ -36,7 +36,10 @@ def init(
     roles: Roles = None,
     as_json: Json = False,
 ) -> None:
-    """Install or upgrade the register, and change its settings. Safe to run again, and while workers run."""
+    """Install or upgrade the register, and change its settings.
+
+    It can be run again, and while workers run.
+    """
     with connect_register(dsn) as conn, REGISTER.translated():
         upgrade = migrate(conn, on_step=lambda step: None if as_json else console.print(f"  {step}"), roles=roles)
         countries = load_countries(conn)

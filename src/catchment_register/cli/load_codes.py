@@ -26,7 +26,10 @@ def load_codes(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Load a code list: new codes are added, known ones corrected. Rows that cannot be used are left out and listed."""
+    """Load a code list from a file.
+
+    New codes are added, known ones corrected. Rows that cannot be used are skipped and listed.
+    """
     code_list = find_kind(kind)
     reading = read_codes(file, code_list, encoding=encoding)
     with open_register(dsn) as conn:

@@ -35,7 +35,7 @@ from catchment_register.report.figures import (
 )
 from catchment_register.report.panels import Series, panels, partial_until, title
 
-app = typer.Typer(name="report", help="What the register tells: tables, charts, files.", no_args_is_help=True)
+app = typer.Typer(name="report", help="Show what the register says: tables, charts, files.", no_args_is_help=True)
 
 UnitType = Annotated[str, typer.Option("--unit-type", help=f"One of {', '.join(UNIT_TYPES)}.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it into this file: .png, .svg or .pdf.")]
@@ -68,7 +68,10 @@ def history(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Units by year or month: how many there are, what came, went and changed, and the sums of their statistics."""
+    """Show units by year or month.
+
+    How many there are, what came, went and changed, and the sums of their statistics.
+    """
     with open_register(dsn) as conn:
         rows = read_history(conn, unit_type, resolution, first_year=first_year, last_year=last_year)
         today = read_today(conn)
@@ -101,7 +104,7 @@ def demography(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Births and deaths by year, and how many of those born in a year are still there."""
+    """Show births and deaths by year, and how many of those born in a year are still there."""
     with open_register(dsn) as conn:
         rows = read_demography(conn, unit_type)
         today = read_today(conn)
@@ -138,7 +141,10 @@ def facets(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Units on a day by what they are: give codes or paths to go deeper."""
+    """Show units on a day by what they are.
+
+    Give codes or paths to go deeper.
+    """
     place = Place(region, activity, sector, legal_form, country, status)
     with open_register(dsn) as conn:
         drilldown = read_facets(conn, unit_type, read_day(at, "--at", ReportRefused) or read_today(conn), place)
@@ -183,7 +189,7 @@ def unit(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """One unit in time, as it is published."""
+    """Show one unit in time, as it is published."""
     with open_register(dsn) as conn:
         rows = read_unit(conn, which)
     if rows and not as_json:
@@ -238,7 +244,7 @@ def units(
     ] = None,
     dsn: Dsn = None,
 ) -> None:
-    """All published units with all columns, as a file."""
+    """Write all published units with all columns to a file."""
     if unit_type is not None:
         check_choice("unit type", unit_type, UNIT_TYPES)
     with open_register(dsn) as conn:
@@ -252,7 +258,7 @@ def codes(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Codes that published units have."""
+    """List the codes that published units have."""
     with open_register(dsn) as conn:
         rows = read_used_codes(conn, name)
     print_rows(rows, list(rows[0]) if rows else [], as_json=as_json, empty="No unit has any.")

@@ -38,7 +38,10 @@ def search(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Find published units: an identifier exactly first, then names with all the words. Options alone list units."""
+    """Find published units by identifier or name.
+
+    A unit with exactly this identifier is first, then those whose names have all the words. Options alone list units.
+    """
     if not text.strip() and not (unit_type or region or activity or sector):
         raise ReportRefused("there is nothing to search for", hint="Give a text, or --unit-type, --region, --activity.")
     if unit_type is not None:

@@ -25,7 +25,10 @@ def sql(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Run SQL and show what it returns. Without a DSN the embedded server runs meanwhile."""
+    """Run SQL and show what it returns.
+
+    Without a DSN the embedded server runs meanwhile.
+    """
     if statements is None and sys.stdin.isatty():
         errors.print("Write SQL, and Ctrl-D at the end.")
     text = sys.stdin.read() if statements is None else statements

@@ -42,7 +42,7 @@ def status(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Whether something is imported or derived, how far it is, and what waits."""
+    """Show what is imported or derived now, and what waits."""
     with open_register(dsn) as conn:
         if follow:
             show(conn, watch_round(conn), "analytics", quietly=as_json)

@@ -61,7 +61,10 @@ def verify(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Check every rule. Ends with 1 if one is broken."""
+    """Check every rule of the register.
+
+    The exit code is 1 if one is broken.
+    """
     with open_register(dsn) as conn:
         violations = _violations(conn, deep=deep)
         if reference:
