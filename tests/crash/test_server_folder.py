@@ -185,9 +185,20 @@ def test_a_first_start_that_was_killed_is_done_again(folder: Path, use: Use) -> 
     _end(second)
     assert sorted(path.name for path in data.glob(".catchment-*")) == [
         ".catchment-keep.lock",
+        ".catchment-log",
         ".catchment-start.lock",
         ".catchment-use.lock",
     ]
+
+
+def test_a_folder_with_leftovers_of_a_server_is_taken_over(folder: Path, use: Use) -> None:
+    """A folder that is removed while it is in use may not be empty in the end: its users write until they notice."""
+    data = folder / "data"
+    data.mkdir()
+    (data / ".catchment-log").write_text("of the server that was removed")
+    for name in (".catchment-keep.lock", "postmaster.opts", "postmaster.pid", ".s.PGSQL.5432", ".s.PGSQL.5432.lock"):
+        (data / name).touch()
+    assert _answers(_dsn(use(data)))
 
 
 def test_files_that_came_into_a_folder_made_by_half_are_kept(folder: Path) -> None:

@@ -142,6 +142,37 @@ def test_a_server_whose_folder_was_removed_ends_at_once(ready: Own) -> None:
     wait_until(lambda: not ready.processes())
 
 
+def test_a_worker_whose_folder_was_removed_ends_with_one_error(ready: Own) -> None:
+    worker = ready.start("-m", "catchment", "worker", CATCHMENT_KEEP_SECONDS="3600")
+    errors = ready.at / "errors"
+    wait_until(lambda: "serves maintenance" in errors.read_text())
+    # As rm -rf does it, file by file, while keeper, server and worker notice.
+    for path in sorted(ready.data.iterdir(), key=lambda path: path.name != "PG_VERSION"):
+        subprocess.run(["rm", "-rf", path], check=True)
+        wait_until(lambda: not ready.processes())
+    assert worker.wait(timeout=60) == 3
+    said = errors.read_text()
+    assert said.count("was removed or replaced while it was in use") == 1
+    assert said.count("WARNING") < 25, said
+    # What they have left is no obstacle.
+    assert ready.command("queue", "list", "--json").returncode == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("_", range(10))
+def test_a_folder_that_is_removed_in_use_can_be_used_again(ready: Own, _: int) -> None:
+    worker = ready.start("-m", "catchment", "worker", CATCHMENT_KEEP_SECONDS="3600")
+    errors = ready.at / "errors"
+    wait_until(lambda: "serves maintenance" in errors.read_text())
+    server = ready.server()
+    assert server is not None
+    os.kill(server, signal.SIGKILL)  # the worker starts it again meanwhile
+    subprocess.run(["rm", "-rf", ready.data], check=False)
+    assert worker.wait(timeout=60) == 3
+    assert errors.read_text().count("was removed or replaced while it was in use") == 1
+    assert ready.command("queue", "list", "--json").returncode == 0
+
+
 @pytest.mark.long
 def test_a_server_whose_folder_was_moved_ends_at_once_and_keeps_its_data(ready: Own) -> None:
     assert ready.command("psql", "-c", "create table kept ()", CATCHMENT_KEEP_SECONDS="3600").returncode == 0
@@ -160,6 +191,15 @@ def test_a_first_start_that_is_terminated_leaves_nothing(own: Own) -> None:
     assert client.wait() == -signal.SIGTERM
     wait_until(lambda: not own.processes())
     assert own.run("-c", ENQUEUES).stdout == "1\n"
+
+
+def test_a_first_start_that_takes_long_says_what_is_done(own: Own) -> None:
+    done = own.run("-c", f"from catchment.store import slow_start\nslow_start.AFTER = 0\n{ENQUEUES}")
+    assert done.stdout == "1\n"
+    creating, starting, migrating = [line for line in done.stderr.splitlines() if not line.startswith("Waiting")]
+    assert creating == f"Creating a PostgreSQL server in {own.data} …"
+    assert starting == f"Starting the PostgreSQL server in {own.data} …"
+    assert migrating == f"Bringing the schema of the PostgreSQL server in {own.data} up to date …"
 
 
 def test_a_start_that_is_terminated_leaves_nothing(ready: Own) -> None:

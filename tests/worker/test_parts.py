@@ -13,6 +13,7 @@ from psycopg import AsyncConnection
 
 from catchment.runtime.connection import Link, Overdue
 from catchment.runtime.events import Event, Events
+from catchment.runtime.reports import Reports
 from tests.fixtures.engine import Engine
 from tests.fixtures.worker import StartWorker, wait_until
 from tests.worker.app import step
@@ -43,7 +44,23 @@ def test_a_part_that_ends_unexpectedly_is_started_again(db: str, error: Exceptio
 
     asyncio.run(link.hold(serve, asyncio.Event()))
     assert len(set(turns)) == 3
-    assert [e.name for e in seen] == [event] * 2
+    assert [e.name for e in seen] == [event]
+
+
+def test_a_failure_that_lasts_is_logged_less_and_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("catchment.runtime.reports.monotonic", lambda: now)
+    reports = Reports()
+    logged: list[str] = []
+    # Eight times a second for ten minutes, as a heartbeat tries to reconnect.
+    for _ in range(4800):
+        now += 0.125
+        logged += filter(None, [reports.due("refused", "no server")])
+    assert logged[:3] == ["no server", "no server (41 times in 5 s)", "no server (121 times in 15 s)"]
+    assert len(logged) <= 15
+    assert reports.due("cut", "another one") == "another one"
+    reports.over()
+    assert reports.due("refused", "no server") == "no server"
 
 
 def test_a_part_whose_call_had_ended_when_it_was_cut_ends_too(db: str) -> None:

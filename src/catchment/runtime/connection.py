@@ -21,7 +21,9 @@ from psycopg import AsyncConnection, Connection
 from catchment.errors import CatchmentError, ServerUnavailable
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
+from catchment.runtime.reports import Reports
 from catchment.store.connect import READ, connect_async
+from catchment.store.embedded import FolderGone
 from catchment.store.errors import Fault, fault_of
 from catchment.store.worker import end_backend
 
@@ -97,35 +99,44 @@ class Link:
         *,
         limit: timedelta,
         on_loss: Callable[[], None] = lambda: None,
+        on_gone: Callable[[FolderGone], None] = lambda _: None,
         last_pause: float = LAST_PAUSE,
         settings: Mapping[str, str] = READ,
     ) -> None:
         self._dsn = dsn
         self._part = part
         self._events = events
+        self._reports = Reports()
         self._limit = limit.total_seconds()
         self._on_loss = on_loss
+        self._on_gone = on_gone
         self._last_pause = last_pause
         self._settings = settings
         self._conn: AsyncConnection[Any] | None = None
+        self._connected_at: float | None = None
         # Backend pid of the connection that was lost, and when.
         self._lost: tuple[int, float] | None = None
         self._is_cut = False
 
     async def hold(self, serve: Callable[[AsyncConnection[Any]], Awaitable[None]], stopping: asyncio.Event) -> None:
         """Call ``serve`` with a connection until it returns. Whenever it raises, call it again with a new connection,
-        unless ``stopping`` is set."""
+        unless ``stopping`` is set. If the server is gone for good, it only waits for that."""
         pause = FIRST_PAUSE
         while not stopping.is_set():
-            began = time.monotonic()
+            self._connected_at = None
             try:
                 await self._serve_once(serve)
                 return
+            except FolderGone as error:
+                self._on_gone(error)
+                await stopping.wait()
+                return
             except Exception as error:
+                if self._has_served_long():
+                    pause = FIRST_PAUSE
+                    self._reports.over()
                 self._report(error)
             self._on_loss()
-            if time.monotonic() - began > LAST_PAUSE:
-                pause = FIRST_PAUSE
             await wait_for(stopping, timedelta(seconds=pause * random.uniform(0.8, 1.2)))  # noqa: S311 - jitter
             pause = min(pause * 2, self._last_pause)
 
@@ -158,7 +169,7 @@ class Link:
 
     async def _serve_once(self, serve: Callable[[AsyncConnection[Any]], Awaitable[None]]) -> None:
         conn = await connect_async(self._dsn, name=self._name, settings=self._settings)
-        self._conn, self._is_cut = conn, False
+        self._conn, self._is_cut, self._connected_at = conn, False, time.monotonic()
         pid = conn.pgconn.backend_pid
         try:
             await self._end_lost_session(conn)
@@ -184,26 +195,33 @@ class Link:
     def _name(self) -> str:
         return f"catchment {self._part}"
 
+    def _has_served_long(self) -> bool:
+        """Was the last connection of use? What fails soon after each new connection is one failure that lasts."""
+        return self._connected_at is not None and time.monotonic() - self._connected_at > LAST_PAUSE
+
     def _report(self, error: Exception) -> None:
-        reason = str(error).strip() or type(error).__name__
-        if fault_of(error) is Fault.LOST:
-            if self._is_cut:
-                return
-            self._events.emit("connection.lost", f"{self._part}: {reason}", level=logging.WARNING, part=self._part)
-        elif isinstance(error, (psycopg.Error, CatchmentError)):
+        fault = fault_of(error)
+        if fault is not Fault.LOST and not isinstance(error, (psycopg.Error, CatchmentError)):
+            report_fault(self._events, self._reports, self._part, error)
+            return
+        if fault is Fault.LOST and self._is_cut:
+            return
+        kind = type(error).__name__
+        text = self._reports.due(kind, f"{self._part}: {str(error).strip() or kind}")
+        if text is None:
+            return
+        if fault is Fault.LOST:
+            self._events.emit("connection.lost", text, level=logging.WARNING, part=self._part)
+        else:
             # A schema changed under a prepared statement, a right revoked, a queue deleted: a new session may succeed,
             # and the worker must go on with its other queues.
-            self._events.emit("connection.refused", f"{self._part}: {reason}", level=logging.ERROR, part=self._part)
-        else:
-            report_fault(self._events, self._part, error)
+            self._events.emit("connection.refused", text, level=logging.ERROR, part=self._part)
 
 
-def report_fault(events: Events, part: str, error: BaseException) -> None:
+def report_fault(events: Events, reports: Reports, part: str, error: BaseException) -> None:
     """Log an unexpected error of a part, with its traceback: a defect of Catchment. The caller restarts the part."""
-    events.emit(
-        "part.failed",
-        f"{part}: {type(error).__name__}: {error}; it is restarted",
-        level=logging.ERROR,
-        part=part,
-        traceback="".join(traceback.format_exception(error)),
-    )
+    kind = type(error).__name__
+    text = reports.due(kind, f"{part}: {kind}: {error}; it is restarted")
+    if text is not None:
+        trace = "".join(traceback.format_exception(error))
+        events.emit("part.failed", text, level=logging.ERROR, part=part, traceback=trace)

@@ -33,9 +33,11 @@ from catchment.runtime.options import WorkerOptions
 from catchment.runtime.pools import run_in_own_thread
 from catchment.runtime.pulse import Pulse
 from catchment.runtime.python_worker import PythonWorker
+from catchment.runtime.reports import Reports
 from catchment.store import embedded, migrate, registry
 from catchment.store import worker as worker_store
 from catchment.store.connect import OURS, connect_async, connect_ours
+from catchment.store.embedded import FolderGone
 from catchment.store.foreign.of_psycopg import PsycopgSender
 from catchment.task.commands import Commands
 
@@ -61,6 +63,7 @@ class Dispatcher:
         self.python: PythonWorker | None = None
         self._options = options
         self._events = events or Events()
+        self._reports = Reports()
         self._left_work = LeftWork(self._events, self._commands, options.queues)
         self._stopping = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -72,7 +75,8 @@ class Dispatcher:
         self._python_queues: set[str] = set()
         self._fibers: list[Fiber] = []
         self._has_served = False
-        self._misfit: SchemaMismatch | None = None
+        # Why it cannot go on: the schema has changed, or there is no database any more.
+        self._end: SchemaMismatch | FolderGone | None = None
 
     @property
     def left_behind(self) -> int:
@@ -92,12 +96,13 @@ class Dispatcher:
         self._queue_news.set()
 
     async def run(self) -> None:
-        """Serve until stopped; raises ``SchemaMismatch`` when the schema is not compatible with this version."""
+        """Serve until stopped; raises ``SchemaMismatch`` when the schema is not compatible with this version, and
+        ``FolderGone`` when the embedded server was removed."""
         await run_in_own_thread(self._prepare)
         async with self._metrics_served():
             await self._keep_running()
-        if self._misfit is not None:
-            raise self._misfit
+        if self._end is not None:
+            raise self._end
 
     def _prepare(self) -> None:
         """Check the schema, and register the commands."""
@@ -148,16 +153,19 @@ class Dispatcher:
             try:
                 await self._run_once()
                 continue
-            except (AlreadyRunning, SchemaMismatch):
+            except (AlreadyRunning, SchemaMismatch, FolderGone):
                 raise
-            except (psycopg.Error, ServerUnavailable) as error:
-                self._events.emit("worker.disconnected", f"worker: {str(error).strip()}", level=logging.WARNING)
             except Exception as error:
-                if not self._has_served:  # then the options are wrong
+                is_disconnected = isinstance(error, psycopg.Error | ServerUnavailable)
+                if not is_disconnected and not self._has_served:  # then the options are wrong
                     raise
-                report_fault(self._events, "worker", error)
-            if time.monotonic() - began > LAST_PAUSE:
-                pause = FIRST_PAUSE
+                if time.monotonic() - began > LAST_PAUSE:
+                    pause = FIRST_PAUSE
+                    self._reports.over()
+                if not is_disconnected:
+                    report_fault(self._events, self._reports, "worker", error)
+                elif (text := self._reports.due(type(error).__name__, f"worker: {str(error).strip()}")) is not None:
+                    self._events.emit("worker.disconnected", text, level=logging.WARNING)
             await wait_for(self._stopping, timedelta(seconds=pause))
             pause = min(pause * 2, LAST_PAUSE)
 
@@ -181,6 +189,7 @@ class Dispatcher:
             self._events,
             pulse,
             on_dead=self._declared_dead,
+            on_gone=self._found_gone,
             on_hooks=hooks.ring,
             on_tick=self.on_tick,
             report=self._capacity,
@@ -208,6 +217,13 @@ class Dispatcher:
             "worker.declared_dead", "the database declared this worker dead; it registers again", level=logging.ERROR
         )
         self._is_dead.set()
+        self._queue_news.set()
+
+    def _found_gone(self, error: FolderGone) -> None:
+        """Nothing can be recorded or given back any more: handlers are stopped, and the worker ends."""
+        self._end = error
+        self._is_dead.set()
+        self._stopping.set()
         self._queue_news.set()
 
     async def _serve(self, identity: worker_store.WorkerIdentity, pulse: Pulse, hooks: AfterHooks) -> None:
@@ -320,12 +336,17 @@ class Dispatcher:
             conn = await connect_async(self._dsn, name="catchment worker", settings=OURS)
             try:
                 with self._call(conn):
-                    return await look(conn)
+                    seen = await look(conn)
+                self._reports.over("discovery")
+                return seen
             finally:
                 await conn.close()
+        except FolderGone:
+            return False  # the heartbeat finds out as well, and ends this
         except (psycopg.Error, CatchmentError) as error:
-            reason = str(error).strip()
-            self._events.emit("connection.lost", f"discovery: {reason}", level=logging.WARNING, part="discovery")
+            text = self._reports.due("discovery", f"discovery: {str(error).strip()}")
+            if text is not None:
+                self._events.emit("connection.lost", text, level=logging.WARNING, part="discovery")
             return False
 
     async def _tell_left(self, conn: AsyncConnection[Any], shared: Shared) -> bool:
@@ -333,9 +354,10 @@ class Dispatcher:
         return True
 
     async def _look(self, conn: AsyncConnection[Any], shared: Shared, fibers: asyncio.TaskGroup) -> bool:
-        self._misfit = await migrate.find_misfit(conn)
-        if self._misfit is not None:
-            self._events.emit("worker.outdated", str(self._misfit), level=logging.ERROR)
+        misfit = await migrate.find_misfit(conn)
+        if misfit is not None:
+            self._end = misfit
+            self._events.emit("worker.outdated", str(misfit), level=logging.ERROR)
             self.stop()
             return False
         queues = await self._own_queues(conn)

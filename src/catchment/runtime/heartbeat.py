@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
@@ -20,7 +21,9 @@ from catchment.errors import WorkerNotRegistered
 from catchment.runtime.connection import Link, report_fault
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
+from catchment.runtime.reports import Reports
 from catchment.store import worker as worker_store
+from catchment.store.embedded import FolderGone
 
 # A worker without its lock is declared dead after half a second.
 LAST_PAUSE = 0.1
@@ -39,6 +42,7 @@ class Heartbeat:
         events: Events,
         *,
         on_dead: Callable[[], None],
+        on_gone: Callable[[FolderGone], None],
         report: Callable[[], worker_store.Capacity],
         is_alive: Callable[[], bool],
     ) -> None:
@@ -47,8 +51,17 @@ class Heartbeat:
         self._identity = identity
         self._lease = lease
         self._events = events
+        self._reports = Reports()
         self._on_dead = on_dead
-        self._link = Link(dsn, "heartbeat", events, limit=max(lease / 3, SHORTEST_BEAT), last_pause=LAST_PAUSE)
+        self._on_gone = on_gone
+        self._link = Link(
+            dsn,
+            "heartbeat",
+            events,
+            limit=max(lease / 3, SHORTEST_BEAT),
+            on_gone=self._tell_gone,
+            last_pause=LAST_PAUSE,
+        )
         self._has_lock = False
         self._is_stopped = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -78,7 +91,8 @@ class Heartbeat:
                 asyncio.run(self._beat_until_stopped())
                 return
             except Exception as error:
-                report_fault(self._events, "heartbeat", error)
+                report_fault(self._events, self._reports, "heartbeat", error)
+                time.sleep(LAST_PAUSE)
 
     async def _beat_until_stopped(self) -> None:
         self._stopping = asyncio.Event()
@@ -99,6 +113,10 @@ class Heartbeat:
                 return
             self._ready.set()
             await self._rest(conn)
+
+    def _tell_gone(self, error: FolderGone) -> None:
+        self._ready.set()
+        self._on_gone(error)
 
     async def _beat(self, conn: AsyncConnection[Any]) -> None:
         if self._is_alive():

@@ -19,6 +19,7 @@ from catchment.runtime.pulse import Pulse
 from catchment.runtime.upkeep import Upkeep
 from catchment.store import worker as worker_store
 from catchment.store.connect import connect_async
+from catchment.store.embedded import FolderGone
 
 FAREWELL_SECONDS = 5.0
 
@@ -28,9 +29,10 @@ class AlreadyRunning(CatchmentError):
 
 
 class Membership:
-    """``on_dead`` is called in the event loop when the database has declared the worker dead, ``on_hooks`` when after
-    hooks are due, ``on_tick`` at each heartbeat. ``interrupted`` returns the tasks that ran when the worker failed;
-    ``python_queues`` are those whose Python commands it runs, ``python_commands`` the commands it has."""
+    """``on_dead`` is called in the event loop when the database has declared the worker dead, ``on_gone`` when there is
+    no database any more, ``on_hooks`` when after hooks are due, ``on_tick`` at each heartbeat. ``interrupted`` returns
+    the tasks that ran when the worker failed; ``python_queues`` are those whose Python commands it runs,
+    ``python_commands`` the commands it has."""
 
     def __init__(
         self,
@@ -40,6 +42,7 @@ class Membership:
         pulse: Pulse,
         *,
         on_dead: Callable[[], None],
+        on_gone: Callable[[FolderGone], None],
         on_hooks: Callable[[], None],
         on_tick: Callable[[], None],
         report: Callable[[], worker_store.Capacity],
@@ -52,6 +55,7 @@ class Membership:
         self._events = events
         self._pulse = pulse
         self._on_dead = on_dead
+        self._on_gone = on_gone
         self._on_hooks = on_hooks
         self._on_tick = on_tick
         self._report = report
@@ -72,6 +76,9 @@ class Membership:
         def declare_dead() -> None:
             loop.call_soon_threadsafe(self._on_dead)
 
+        def declare_gone(error: FolderGone) -> None:
+            loop.call_soon_threadsafe(self._on_gone, error)
+
         self._ticked = time.monotonic()
         heartbeat = Heartbeat(
             self._dsn,
@@ -79,6 +86,7 @@ class Membership:
             self._options.lease,
             self._events,
             on_dead=declare_dead,
+            on_gone=declare_gone,
             report=self._report,
             is_alive=lambda: self._is_alive(loop),
         )

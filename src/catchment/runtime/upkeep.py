@@ -20,8 +20,10 @@ from psycopg import Connection
 from catchment.errors import ServerUnavailable
 from catchment.runtime.events import Events
 from catchment.runtime.pulse import Pulse
+from catchment.runtime.reports import Reports
 from catchment.store import worker as worker_store
 from catchment.store.connect import connect_ours
+from catchment.store.embedded import FolderGone
 
 # Chores read whole tables. They run this often, and take at most a twentieth of the time.
 CHORES_EVERY = 10.0
@@ -29,11 +31,9 @@ CHORES_SHARE = 20
 FIRST_PAUSE = 0.2
 STOP_SECONDS = 2.0
 LAST_PAUSE = 5.0
+_CONNECTION = "connection"
 VACUUM_EVERY = 4.0
 VACUUM_AT_LEAST_EVERY = 600.0
-# A part that keeps failing is reported after this time, then after twice as long, and so on.
-FIRST_REPORT = 5.0
-LAST_REPORT = 600.0
 
 
 class Upkeep:
@@ -52,7 +52,7 @@ class Upkeep:
         self._vacuum_from = time.monotonic() + VACUUM_EVERY
         self._pause = FIRST_PAUSE
         self._vacuumed: dict[str, tuple[float, float]] = {}
-        self._reports: dict[str, tuple[float, float]] = {}
+        self._reports = Reports()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="catchment-upkeep", daemon=True)
 
@@ -72,12 +72,15 @@ class Upkeep:
                     while not self._stopping.is_set():
                         self.run_round(conn)
                         self._pause = FIRST_PAUSE
+                        self._reports.over(_CONNECTION)
                         self._stopping.wait(self._interval.total_seconds() * random.uniform(0.9, 1.1))  # noqa: S311 - jitter
             except Exception as error:  # whatever it is, the next round is worth a try
-                if isinstance(error, psycopg.OperationalError | ServerUnavailable):
-                    self._events.emit("upkeep.disconnected", f"upkeep: {error}", level=logging.WARNING)
-                else:
+                if not isinstance(error, psycopg.OperationalError | ServerUnavailable):
                     self._report("upkeep", error)
+                elif not isinstance(error, FolderGone):  # which ends the worker
+                    text = self._reports.due(_CONNECTION, f"upkeep: {str(error).strip()}")
+                    if text is not None:
+                        self._events.emit("upkeep.disconnected", text, level=logging.WARNING)
                 self._stopping.wait(self._pause)
                 self._pause = min(self._pause * 2, LAST_PAUSE)
 
@@ -100,17 +103,14 @@ class Upkeep:
                 raise
             self._report(part, error)
             return None
-        if self._reports.pop(part, None) is not None:
+        if self._reports.over(part):
             self._events.emit("upkeep.recovered", f"{part} works again", part=part)
         return result
 
     def _report(self, part: str, error: Exception) -> None:
-        """Log a failure at once, then less and less often while it lasts."""
-        due, pause = self._reports.get(part, (0.0, FIRST_REPORT))
-        if time.monotonic() >= due:
-            reason = str(error).strip() or type(error).__name__
-            self._events.emit("upkeep.failed", f"{part}: {reason}", level=logging.ERROR, part=part)
-            self._reports[part] = (time.monotonic() + pause, min(pause * 2, LAST_REPORT))
+        text = self._reports.due(part, f"{part}: {str(error).strip() or type(error).__name__}")
+        if text is not None:
+            self._events.emit("upkeep.failed", text, level=logging.ERROR, part=part)
 
     def _tell(self, done: dict[str, Any]) -> None:
         if done.get("hooks_due"):

@@ -17,6 +17,7 @@ from catchment.model.check import check_count, check_text, is_text
 from catchment.model.release import VERSION
 from catchment.store import embedded
 from catchment.store.migrate import check_version, migrate
+from catchment.store.slow_start import said_if_slow
 
 DSN_VARIABLE = "CATCHMENT_DSN"
 PREPARE_VARIABLE = "CATCHMENT_PREPARE"
@@ -132,7 +133,8 @@ def _up_to_date(dsn: str) -> str:
             check_version(conn)
         except SchemaMismatch:
             # Those that come meanwhile wait for the first one, for as long as it takes.
-            with embedded.alone(), _folder_named():
+            step = f"Bringing the schema of the PostgreSQL server in {embedded.default_folder()} up to date …"
+            with said_if_slow(step), embedded.alone(), _folder_named():
                 migrate(conn)
     return dsn
 

@@ -1,7 +1,7 @@
 """The data directory of the embedded server, and the programs that work on it.
 
-Nothing in the folder that this module has not made is ever removed or replaced. A new data directory is made in a
-folder within it, and moved into place when it is complete; the file that marks a data directory comes last.
+Nothing in the folder that this package and its server have not made is ever removed or replaced. A new data directory
+is made in a folder within it, and moved into place when it is complete; the file that marks one comes last.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from catchment.extras import EMBEDDED
 PREFIX = ".catchment-"
 """How the names begin that this package uses in the folder beside those of PostgreSQL."""
 
-LOG = "log"
+# Its name says whose it is: a folder that was removed while the server started may have got it at the last moment.
+LOG = f"{PREFIX}log"
 SOCKETS = "catchment-sockets-"
 VERSION = "PG_VERSION"
 # The first one may be made by half, the second one is complete.
@@ -34,6 +35,8 @@ _MADE = f"{PREFIX}made"
 # Longer than the programs wait by themselves.
 _LIMIT_SECONDS = 120
 _SHOWN_LINES = 3
+# What a server that ran in a folder may have left, beside files of this package.
+_OF_A_SERVER = re.compile(r"postmaster\.(pid|opts)|\.s\.PGSQL\.[0-9]+(\.lock)?")
 # Characters that the path of a socket may have on every system.
 _SOCKET_LIMIT = 103
 
@@ -136,8 +139,14 @@ def refuse_others(where: Path, *, unless: str) -> None:
 
 
 def _others(where: Path) -> list[str]:
+    """What is in a folder without a data directory and was put there by others. What is left of a folder of ours that
+    was removed while it was in use is not."""
     names = [entry.name for entry in where.iterdir()]
-    return [] if VERSION in names else sorted(name for name in names if not name.startswith(PREFIX))
+    return [] if VERSION in names else sorted(name for name in names if not _is_ours(name))
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith(PREFIX) or _OF_A_SERVER.fullmatch(name) is not None
 
 
 def _refuse(others: list[str]) -> None:
@@ -162,6 +171,9 @@ def _make(where: Path, programs: Programs, lock: int) -> None:
     others = _others(where)
     if others:
         _refuse(others)
+    for entry in list(where.iterdir()):
+        if _OF_A_SERVER.fullmatch(entry.name):
+            entry.unlink()  # without its data there is no such server
     making = where / _MAKING
     if making.is_symlink() or making.exists():
         shutil.rmtree(making)  # never through a link

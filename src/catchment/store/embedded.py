@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -23,11 +23,16 @@ from catchment.errors import RequestRefused, ServerUnavailable
 from catchment.store import data_directory, folder_locks
 from catchment.store.data_directory import LOG, Programs
 from catchment.store.folder_locks import AT_ONCE, DEFAULT_KEEP, KEEP, START, USE
+from catchment.store.slow_start import said_if_slow
 
 DATA_VARIABLE = "CATCHMENT_DATA"
 KEEP_VARIABLE = "CATCHMENT_KEEP_SECONDS"
 STOP_LIMIT = timedelta(seconds=60)
 PAUSE = timedelta(milliseconds=50)
+
+
+class FolderGone(ServerUnavailable):
+    """The folder of the default server was removed, moved or replaced while this process used it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +117,31 @@ def is_default(dsn: str) -> bool:
 
 def revive(dsn: str) -> bool:
     """Start the default server again if it has ended although this process uses it: it may have been killed. Returns
-    whether a connection is worth another try. A server whose folder was removed is not made again."""
+    whether a connection is worth another try.
+
+    Raises ``FolderGone`` if the folder was removed: it is not made again.
+    """
     with _guard:
         where = next((where for where, use in _uses.items() if use.dsn == dsn and use.is_default), None)
-        if where is None or not folder_locks.is_in_place(where, USE, _uses[where].lock):
+        if where is None:
             return False
-        with _explained(where), folder_locks.locked(where):
-            return _reach(where) == dsn
+        with _explained(where):
+            _check_in_place(where)
+            try:
+                with folder_locks.locked(where):
+                    return _reach(where) == dsn
+            except Exception:
+                _check_in_place(where)  # it may be removed just now
+                raise
+
+
+def _check_in_place(where: Path) -> None:
+    use = _uses[where].lock
+    if not (folder_locks.is_in_place(where, USE, use) and (where / data_directory.VERSION).exists()):
+        raise FolderGone(
+            f"the folder of the embedded PostgreSQL was removed or replaced while it was in use: {where}",
+            hint="Start the program again: it makes a new server there, which is empty.",
+        )
 
 
 @contextmanager
@@ -143,6 +166,8 @@ def _explained(where: Path) -> Generator[None]:
     """Every fault names the folder, and what to do."""
     try:
         yield
+    except FolderGone:
+        raise
     except Exception as error:
         log = f"See {where / LOG}. " if os.access(where / LOG, os.R_OK) else ""
         raise ServerUnavailable(
@@ -166,16 +191,30 @@ def _join(where: Path, seconds: float, *, is_default: bool) -> _Use:
         raise RuntimeError("it is not a folder")
     where.mkdir(parents=True, exist_ok=True)
     data_directory.refuse_others(where, unless=START)
-    with folder_locks.locked(where) as lock:
-        data_directory.ensure(where, Programs.find(), lock)
+    with ExitStack() as stack:
+        with _said(f"Waiting for a process that starts the PostgreSQL server in {where} …", is_default):
+            lock = stack.enter_context(folder_locks.locked(where))
+        try:
+            with _said(f"Creating a PostgreSQL server in {where} …", is_default):
+                data_directory.ensure(where, Programs.find(), lock)
+        except Exception:
+            if not folder_locks.is_in_place(where, START, lock):
+                raise RuntimeError("the folder was removed while the server was made in it") from None
+            raise
         use = folder_locks.open_lock(where, USE)
         try:
             folder_locks.share(use)
             folder_locks.write_keep(use, seconds)
-            return _Use(_reach(where), use, os.getpid(), is_default)
+            with _said(f"Starting the PostgreSQL server in {where} …", is_default):
+                return _Use(_reach(where), use, os.getpid(), is_default)
         except BaseException:
             os.close(use)
             raise
+
+
+def _said(step: str, is_default: bool) -> AbstractContextManager[None]:
+    """Those who start a server in a folder of theirs know what they wait for."""
+    return said_if_slow(step) if is_default else nullcontext()
 
 
 def _reach(where: Path) -> str:

@@ -53,6 +53,7 @@ class Keeper:
     def run(self) -> None:
         """Until the server has ended. Raises ``RuntimeError`` if it does before it is ready."""
         for remaining in reversed(range(TRIES)):
+            self._check_in_place()
             size = data_directory.logged(self._where)
             server = self._begin()
             try:
@@ -60,8 +61,9 @@ class Keeper:
             finally:
                 # A signal may have told the keeper to end.
                 server.end(FAST, IMMEDIATE, KILL)
-            if self._is_ready or not self._is_in_place():
+            if self._is_ready:
                 return
+            self._check_in_place()
             if not remaining:
                 raise RuntimeError(f"postgres ended: {data_directory.last_words(self._where, size)}")
             # A server that was killed may have left a process that has not ended yet.
@@ -120,6 +122,11 @@ class Keeper:
         self._asked = time.monotonic()
         said = postmaster.read(self._where)
         return said is not None and said.answers() and postmaster.count_sessions(said.dsn, self._programs) > 0
+
+    def _check_in_place(self) -> None:
+        """Nothing is written to a folder that is being removed: it would be found not empty."""
+        if not self._is_in_place():
+            raise RuntimeError("the folder was removed")
 
     def _is_in_place(self) -> bool:
         with suppress(PermissionError):
