@@ -165,11 +165,23 @@ def test_two_apps_that_describe_a_queue_in_two_ways_are_both_named(project: Path
 def test_a_worker_serves_the_database_of_its_app_unless_an_option_says_another(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(project, shop="import catchment\napp = catchment.App('dbname=shop')\n", mail=APP)
-    write(project, book="import catchment\napp = catchment.App('dbname=book')\n")
+    given = "import catchment\napp = catchment.App({!r})\n".format
+    url = "postgresql://ada:secret@db.example.org/shop"
+    write(project, mail=APP, post=APP, shop=given(url), book=given("dbname=book password=secret"))
+    write(project, till=given("host=db.example.org dbname=shop user=ada password=secret"))
     monkeypatch.setenv("CATCHMENT_DSN", "dbname=environment")
-    assert find_apps(["shop:app", "mail:app"]).dsn("dbname=environment") == "dbname=shop"
+    assert find_apps(["shop:app", "till:app"]).dsn("dbname=environment") == url
+    assert find_apps(["shop:app", "mail:app"]).dsn(url) == url
     assert find_apps(["shop:app", "mail:app"]).dsn("dbname=option") == "dbname=option"
-    assert find_apps(["mail:app"]).dsn("dbname=environment") == "dbname=environment"
-    with pytest.raises(RequestRefused, match="the apps shop:app and book:app name different databases"):
-        find_apps(["shop:app", "book:app"]).dsn("dbname=environment")
+    assert find_apps(["mail:app", "post:app"]).dsn("dbname=environment") == "dbname=environment"
+    assert find_apps(["mail:app", "post:app"]).dsn(None) is None
+    shop = "the database with host db.example.org, dbname shop, user ada"
+    for apps, option, first, second in [
+        (["shop:app", "book:app"], "dbname=environment", shop, "the database with dbname book"),
+        (["mail:app", "shop:app"], "dbname=environment", "the database with dbname environment", shop),
+        (["mail:app", "shop:app"], None, "the embedded server", shop),
+    ]:
+        with pytest.raises(RequestRefused) as refused:
+            find_apps(apps).dsn(option)
+        said = f"{apps[0]} uses {first}, and {apps[1]} uses {second}: one worker serves one database"
+        assert str(refused.value) == said

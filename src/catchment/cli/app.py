@@ -17,7 +17,7 @@ from catchment.client.imports import ModuleMissing
 from catchment.commands.group import said
 from catchment.errors import CatchmentError, RequestRefused, a_kind
 from catchment.extras import LAKE
-from catchment.store.connect import DSN_VARIABLE
+from catchment.store.connect import DSN_VARIABLE, target_of
 from catchment.task.commands import Commands, united
 
 
@@ -38,16 +38,26 @@ class Apps:
         return united({place: app.commands for place, app in self.by_place.items()})
 
     def dsn(self, option: str | None) -> str | None:
-        """The database to serve: of the option ``--dsn``, or of the apps if they name one, or of the environment."""
+        """The database to serve: of the option ``--dsn``, or of the apps if they name one, or of the environment; None
+        for that of the embedded server. Raises ``RequestRefused`` if the apps use different ones."""
         if option is not None and option != os.environ.get(DSN_VARIABLE):
             return option
-        given = {app.given_dsn: place for place, app in self.by_place.items() if app.given_dsn is not None}
-        if len(given) > 1:
-            raise RequestRefused(
-                f"the apps {' and '.join(given.values())} name different databases: one worker serves one database",
-                hint="Run a worker for each, or say which one is served: --dsn …",
-            )
-        return next(iter(given), option)
+        (place, chosen), *others = [(place, app.given_dsn or option) for place, app in self.by_place.items()]
+        for other, dsn in others:
+            if (dsn is None) != (chosen is None) or target_of(dsn) != target_of(chosen):
+                raise RequestRefused(
+                    f"{place} uses {_named(chosen)}, and {other} uses {_named(dsn)}: one worker serves one database",
+                    hint="Run a worker for each, or say which database is served for all of them: --dsn …",
+                )
+        return chosen
+
+
+def _named(dsn: str | None) -> str:
+    """A database as a message names it: without its password."""
+    if dsn is None:
+        return "the embedded server"
+    place = ", ".join(f"{name} {value}" for name, value in target_of(dsn).items())
+    return f"the database with {place}" if place else "the default database of libpq"
 
 
 def find_apps(names: list[str], *, typed: str = "--app") -> Apps:

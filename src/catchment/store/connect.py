@@ -29,6 +29,7 @@ S = TypeVar("S", bound=Connection[Any])
 A = TypeVar("A", bound=AsyncConnection[Any])
 
 CONNECT_SECONDS = 10
+_TARGET = ("service", "host", "hostaddr", "port", "dbname", "user")
 _KEEPALIVE: dict[str, Any] = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
@@ -109,6 +110,12 @@ def check_dsn(dsn: Any, *, name: str = "dsn") -> None:
         conninfo_to_dict(dsn)
     except psycopg.ProgrammingError as error:
         raise RequestRefused(f"{name} is not a connection string that libpq can read", hint=example) from error
+
+
+def target_of(dsn: str | None) -> dict[str, str]:
+    """What a DSN says about where it leads, and as which user: no password is among it. Nothing without a DSN."""
+    given = conninfo_to_dict(dsn or "")
+    return {name: str(given[name]) for name in _TARGET if given.get(name)}
 
 
 def given_dsn(dsn: str | None = None) -> str | None:
