@@ -1,4 +1,5 @@
--- demo_setup: a queue, a parent that spawns, and children that work for a moment; number 17 fails at its first attempt.
+-- demo_setup: a queue, a parent that spawns, and children that work for a moment; number 17 fails at its first attempt,
+-- and those of the second half hang in the sessions of worker 1, so that it has some in its hands when it is killed.
 create schema if not exists demo;
 create table if not exists demo.effect (task_id bigint not null, n integer not null);
 truncate demo.effect;
@@ -8,7 +9,7 @@ create or replace procedure demo.run_parent(payload jsonb)
 as $$
 begin
   for n in 1 .. (payload ->> 'children')::integer loop
-    call worker.spawn('demo_child', jsonb_build_object('n', n));
+    call worker.spawn('demo_child', jsonb_build_object('n', n, 'of', payload -> 'children'));
   end loop;
 end;
 $$;
@@ -18,7 +19,12 @@ create or replace procedure demo.run_child(payload jsonb)
 as $$
 begin
   insert into demo.effect values (worker.current_task_id(), (payload ->> 'n')::integer);
-  perform pg_sleep(0.05);
+  perform pg_sleep(
+    case
+      when current_setting('demo.worker', true) = '1' and 2 * (payload ->> 'n')::integer > (payload ->> 'of')::integer
+      then 30
+      else 0.05
+    end);
   if (payload ->> 'n')::integer = 17
      and (select t.attempt from worker.tasks as t where t.id = worker.current_task_id()) = 1 then
     raise exception 'the remote service did not answer';
