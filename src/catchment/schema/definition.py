@@ -15,6 +15,14 @@ from catchment.schema import files, statements
 from catchment.schema.translate import find_class, is_missing, raised_as, report_of
 from catchment.schema.values import check_schema
 
+# The schema of the engine, in which the schemas of applications register their commands. Workers may also make tasks.
+ENGINE_SCHEMA = "worker"
+ENGINE_OWNER = "catchment_owner"
+ENGINE_ROLES: Mapping[str, Sequence[str]] = {
+    "catchment_worker": ["catchment_enqueue"],
+    "catchment_enqueue": [],
+    "catchment_read": [],
+}
 # The fingerprint between a migration and the functions that come after it.
 UNFINISHED = ""
 
@@ -64,7 +72,7 @@ class Definition:
         """Does it register commands, or name roles of the engine?"""
         needed = {group for groups in self.roles.values() for group in groups}
         if files.commands(self.package):
-            needed.add("catchment_owner")
+            needed.add(ENGINE_OWNER)
         return any(role.startswith("catchment_") for role in needed.difference([self.owner], self.roles))
 
     @property

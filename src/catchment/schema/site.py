@@ -12,11 +12,7 @@ from typing import Any, LiteralString
 from psycopg import Connection
 
 from catchment.schema.connection import execute, with_values
-from catchment.schema.definition import Definition
-
-ENGINE = "worker"
-ENGINE_OWNER = "catchment_owner"
-ENGINE_ROLES = ("catchment_worker", "catchment_enqueue", "catchment_read")
+from catchment.schema.definition import ENGINE_OWNER, ENGINE_ROLES, ENGINE_SCHEMA, Definition
 
 # The owner and whether roles were granted the schema; whether it is one of ours, and whether something is in it.
 _FIND: LiteralString = """
@@ -67,7 +63,7 @@ def find_site(conn: Connection[Any], schema: Definition, roles: bool | None) -> 
     Raises ``mismatch`` if there is a schema of this name that is another's, or if the engine lacks the roles.
     """
     there = _look(conn, schema)
-    engine, own = there.get(ENGINE), there.get(schema.name)
+    engine, own = there.get(ENGINE_SCHEMA), there.get(schema.name)
     engine_has_roles = engine is None or engine.owner == ENGINE_OWNER or engine.has_grants
     ((user,),) = execute(conn, "select current_user::text").fetchall()
     if own is None:
@@ -87,9 +83,9 @@ def find_site(conn: Connection[Any], schema: Definition, roles: bool | None) -> 
                 hint="The application needs a schema of that name for itself: use another database.",
             )
         had_roles = owner == schema.owner or own.has_grants
-        shares_roles = schema.owner == ENGINE_OWNER and schema.name != ENGINE
+        shares_roles = schema.owner == ENGINE_OWNER and schema.name != ENGINE_SCHEMA
         has_roles = had_roles or roles is True or (shares_roles and engine_has_roles)
-    if has_roles and schema.name != ENGINE and schema.needs_engine and not engine_has_roles:
+    if has_roles and schema.name != ENGINE_SCHEMA and schema.needs_engine and not engine_has_roles:
         raise schema.mismatch(
             f"{schema.title} cannot have roles: Catchment has none in this database",
             hint="Run: catchment migrate --roles",
@@ -119,5 +115,5 @@ def unseen_site(schema: Definition, roles: bool | None, *, exists: bool) -> Site
 
 def _look(conn: Connection[Any], schema: Definition) -> dict[str, _There]:
     granted = [*ENGINE_ROLES, *schema.roles]
-    rows = execute(conn, with_values(_FIND, granted=granted, engine=ENGINE, name=schema.name)).fetchall()
+    rows = execute(conn, with_values(_FIND, granted=granted, engine=ENGINE_SCHEMA, name=schema.name)).fetchall()
     return {name: _There(*values) for name, *values in rows}

@@ -3,13 +3,13 @@
 from catchment import errors
 from catchment.model.release import VERSION
 from catchment.schema import Schema
+from catchment.schema.definition import ENGINE_OWNER, ENGINE_ROLES, ENGINE_SCHEMA
 
 ENGINE = Schema(
-    name="worker",
+    name=ENGINE_SCHEMA,
     package="catchment.sql",
-    owner="catchment_owner",
-    # Workers may also make tasks.
-    roles={"catchment_worker": ["catchment_enqueue"], "catchment_enqueue": [], "catchment_read": []},
+    owner=ENGINE_OWNER,
+    roles=ENGINE_ROLES,
     release=VERSION,
     title="Catchment",
     command="catchment migrate",

@@ -2,11 +2,12 @@
 
 from catchment.model.release import VERSION
 from catchment.schema import Schema
+from catchment.schema.definition import ENGINE_OWNER
 
 LAKE = Schema(
     name="lake",
     package="catchment.lake.sql",
-    owner="catchment_owner",
+    owner=ENGINE_OWNER,
     release=VERSION,
     title="Catchment",
     command="catchment migrate",
