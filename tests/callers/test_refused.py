@@ -123,6 +123,15 @@ def test_what_the_engine_says_is_a_catchment_error(shop: Shop, db: str, without_
     asyncio.run(scenario())
 
 
+@pytest.mark.parametrize("kind", ["psycopg", "psycopg2"])
+def test_a_character_that_the_connection_cannot_send_is_named(shop: Shop, db: str, kind: str) -> None:
+    with KINDS[kind](make_conninfo(db, client_encoding="LATIN1"), False) as way:
+        shop.send.sync.using(conn=way.conn, lane="é").enqueue(to="a")
+        with pytest.raises(RequestRefused, match=r"'5 €' cannot be sent: the client_encoding .* has no '€'") as refused:
+            shop.send.sync.using(conn=way.conn, lane="5 €").enqueue(to="a")
+    assert refused.value.hint == "Use a connection with client_encoding UTF8."
+
+
 def _errors(db: str, without_schema: str) -> list[tuple[str, type[Exception], str]]:
     return [
         (db, CommandNotRegistered, "unknown command 'nowhere'"),

@@ -182,7 +182,9 @@ def test_what_cannot_work_is_refused(program: Program, db: str) -> None:
         program.app, queues=["nowhere"]
     )
     assert "concurrency" in run(program.app, concurrency=0)
-    assert "queues" in run(program.app, queues=5)
+    expected = "expected the name of a queue, or a list of names"
+    for queues in (5, [5], ["here", None], {"here": 1}, b"here", ""):
+        assert f"queues is {queues!r}, {expected}" in run(program.app, queues=queues)
     program.engine.conn.execute("drop schema worker cascade")
     assert "catchment migrate" in run(program.app)
 

@@ -25,7 +25,7 @@ from catchment.task.collector import Collector, check_collector
 from catchment.task.command import Command
 from catchment.task.commands import Commands
 from catchment.task.handle import Task
-from catchment.task.limit import Limit, QueueOptions, as_names
+from catchment.task.limit import Limit, QueueOptions
 from catchment.task.middleware import Middleware, check_middleware
 from catchment.task.options import CommandOptions, Executor, MergeRule, OnFailure, Retry, as_dedup, check_name
 from catchment.task.request import BATCH_SIZE
@@ -108,9 +108,7 @@ class App:
         from catchment.client.worker import AppWorker  # with the runtime, which a client does without
 
         self.load()
-        return AppWorker(
-            self.commands, self._connections.dsn, concurrency=concurrency, queues=as_names("queues", queues)
-        )
+        return AppWorker(self.commands, self._connections.dsn, concurrency=concurrency, queues=queues)
 
     @overload
     def command(self, fn: Unchecked[P, Awaited[R]], /) -> Command[..., R, Callable[..., Awaited[R]]]: ...

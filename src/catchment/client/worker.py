@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, cast
 
 import psycopg
 
-from catchment.errors import CatchmentError, DefinitionRefused, RequestRefused
-from catchment.model.check import check_count
+from catchment.errors import CatchmentError, DefinitionRefused, RequestRefused, shown
+from catchment.model.check import check_count, is_text
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.guarded import IN_HANDLER
 from catchment.runtime.settings import read_options
 from catchment.task.commands import Commands
-from catchment.task.options import check_name
 
 
 class AppWorker:
     """What ``app.worker()`` returns. One block at a time; it can be entered again after that."""
 
     def __init__(
-        self, commands: Commands, find_dsn: Callable[[], str], *, concurrency: int | None, queues: tuple[str, ...]
+        self, commands: Commands, find_dsn: Callable[[], str], *, concurrency: int | None, queues: Iterable[str]
     ) -> None:
         if concurrency is not None:
             check_count(concurrency, name="concurrency")
-        for queue in queues:
-            check_name("queue", queue)
         self._commands = commands
         self._find_dsn = find_dsn
         self._concurrency = concurrency
-        self._queues = queues
+        self._queues = _read_names(queues)
         self._running: tuple[Dispatcher, asyncio.Task[None]] | None = None
         self._body: asyncio.Task[Any] | None = None
         self._is_leaving = False
@@ -120,6 +117,17 @@ class AppWorker:
                     " cannot find it",
                     hint="Move it into a module, and import it from there.",
                 )
+
+
+def _read_names(queues: Any) -> tuple[str, ...]:
+    """The names of queues; a single one stands for itself. Callers are not all typed."""
+    names: tuple[Any, ...] = (queues,)
+    if isinstance(queues, Iterable) and not isinstance(queues, str | bytes | bytearray | Mapping):
+        names = tuple(cast("Iterable[Any]", queues))
+    if not all(is_text(name) and name for name in names):
+        given = shown(cast("object", queues))
+        raise RequestRefused(f"queues is {given}, expected the name of a queue, or a list of names")
+    return tuple(dict.fromkeys(names))
 
 
 def _raise_error_of(task: asyncio.Task[None]) -> None:

@@ -78,4 +78,15 @@ def raised_as(translate: Callable[[psycopg.Error], Exception]) -> Generator[None
             raise
         raise raised from error
     except UnicodeEncodeError as error:
-        raise RequestRefused(f"{shown(error.object)} cannot be stored: it is not valid Unicode text") from error
+        raise not_encodable(error) from error
+
+
+def not_encodable(error: UnicodeEncodeError) -> RequestRefused:
+    """Why a driver cannot send a text: it is no text, or the encoding of the connection lacks a character of it."""
+    character = error.object[error.start]
+    if "\ud800" <= character <= "\udfff":
+        return RequestRefused(f"{shown(error.object)} cannot be stored: it is not valid Unicode text")
+    return RequestRefused(
+        f"{shown(error.object)} cannot be sent: the client_encoding of this connection has no {character!r}",
+        hint="Use a connection with client_encoding UTF8.",
+    )

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import count
 from typing import Any, LiteralString
 
-from catchment.errors import RequestRefused, shown
+from catchment.schema.translate import not_encodable
 from catchment.store.errors import translate
 
 Values = Sequence[str | None]
@@ -85,7 +85,7 @@ def foreign_errors() -> Generator[None]:
     try:
         yield
     except UnicodeEncodeError as error:
-        raise RequestRefused(f"{shown(error.object)} cannot be stored: it is not valid Unicode text") from error
+        raise not_encodable(error) from error
     except Exception as error:
         raised = translate(error)
         if raised is error:
