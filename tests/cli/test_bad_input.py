@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from catchment.sql import ENGINE
 from tests.fixtures import spare
 from tests.fixtures.engine import Engine
 
@@ -84,6 +85,29 @@ OUT_OF_RANGE: list[tuple[list[str], str]] = [
     (["table", "worker", "--processes", "99999999999999999999", *NOWHERE], "'--processes': "),
     (["table", "worker", "--threads", "99999999999999999999", *NOWHERE], "'--threads': "),
 ]
+
+
+def test_a_script_from_a_migration_that_does_not_exist_is_refused(cli: Run) -> None:
+    said = _said(cli("migrate", "--sql", "--from", "99999", code=1))
+    assert f"schema worker has no migration 99999, expected a number from 0 to {ENGINE.newest}" in said
+
+
+def test_a_migration_without_roles_says_that_there_are_some(cli: Run) -> None:
+    said = cli("migrate", "--no-roles").stdout
+    assert "It has roles, and keeps them: --no-roles is for a new schema." in " ".join(said.split())
+    assert "roles" not in cli("migrate").stdout
+
+
+def test_psql_is_not_led_to_another_database(cli: Run) -> None:
+    given = {"-d": "-dother", "--dbname": "--dbn=other", "-h": "-h other", "-p": "-At -p 1", "-U": "-AtU ada"}
+    for option, words in given.items():
+        said = _said(cli("psql", *words.split(), code=1))
+        assert f"{option} of psql would lead to another database than that of Catchment" in said
+        assert "Choose the database by --dsn" in said
+    said = _said(cli("psql", "-c", "select 1", "nosuchdb", code=1))
+    assert "'nosuchdb', for psql the name of a database, would lead to another database" in said
+    # Values of options may look like any of them.
+    assert cli("psql", "-XAt", "-v", "a=-d", "-F-h", "-c", "select 1, 2", "-P", "null=-U").stdout == "1-h2\n"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getopt
 import os
 import shutil
 from pathlib import Path
@@ -12,20 +13,32 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from catchment.commands.group import passing_on
 from catchment.commands.options import Dsn
-from catchment.errors import CatchmentError
+from catchment.errors import CatchmentError, RequestRefused
 from catchment.store import embedded
 from catchment.store.connect import find_dsn
 from catchment.store.data_directory import Programs
+
+# The options of psql, those that choose a connection among them.
+_SHORT = "aAbc:d:eEf:F:h:HlL:no:p:P:qR:sStT:U:v:VwWxXz01?"
+_LONG = [
+    *("echo-all", "no-align", "command=", "dbname=", "echo-queries", "echo-errors", "echo-hidden", "file="),
+    *("field-separator=", "field-separator-zero", "host=", "html", "list", "log-file=", "no-readline"),
+    *("single-transaction", "output=", "port=", "pset=", "quiet", "record-separator=", "record-separator-zero"),
+    *("single-step", "single-line", "tuples-only", "table-attr=", "username=", "set=", "variable=", "version"),
+    *("no-password", "password", "expanded", "no-psqlrc", "csv", "help"),
+]
+_TARGETS = ("-d", "--dbname", "-h", "--host", "-p", "--port", "-U", "--username")
 
 
 @passing_on
 def psql(context: typer.Context, dsn: Dsn = None) -> None:
     """Open psql on the database.
 
-    All other arguments are psql's.
+    All other arguments are psql's. Those that would choose another database are refused: -d, -h, -p, -U, or a name.
 
     Example: catchment psql -c 'select * from worker.queues'
     """
+    _check_arguments(context.args)
     where: dict[str, Any] = dict(conninfo_to_dict(find_dsn(dsn)))
     program = _find()
     # Arguments are shown in lists of processes.
@@ -35,6 +48,22 @@ def psql(context: typer.Context, dsn: Dsn = None) -> None:
     # It replaces this process, so that keys and signals are its own.
     embedded.hand_on()
     os.execv(program, ["psql", "-d", make_conninfo(**where), *context.args])  # noqa: S606 - no shell
+
+
+def _check_arguments(given: list[str]) -> None:
+    """Refuse arguments that would lead to another database than the one this command is for."""
+    try:
+        options, names = getopt.gnu_getopt(given, _SHORT, _LONG)
+    except getopt.GetoptError:
+        return  # psql says what is wrong with them
+    chosen = next((option for option, _ in options if option in _TARGETS), None)
+    if chosen is None and not names:
+        return
+    what = f"{chosen} of psql" if chosen is not None else f"{names[0]!r}, for psql the name of a database,"
+    raise RequestRefused(
+        f"{what} would lead to another database than that of Catchment",
+        hint="Choose the database by --dsn or CATCHMENT_DSN. Within psql, \\connect leads to another one.",
+    )
 
 
 def _find() -> str:

@@ -10,6 +10,7 @@ from catchment.commands.options import Dsn, Roles
 from catchment.commands.output import console
 from catchment.lake.control.grants import grant_lake
 from catchment.model.release import VERSION
+from catchment.sql import ENGINE
 from catchment.store import embedded
 from catchment.store.connect import connect_ours, given_dsn
 from catchment.store.migrate import migrate as run_migrations
@@ -54,6 +55,12 @@ def migrate(
         console.print(f"The schema is up to date ({len(upgrade.applied)} migrations applied).")
     else:
         console.print("The schema was up to date already.")
+    if upgrade.has_roles and roles is False:
+        console.print(
+            "It has roles, and keeps them: --no-roles is for a new schema. Members of "
+            f"{', '.join(ENGINE.roles)} can use it as before.",
+            markup=False,
+        )
     if not upgrade.has_roles:
         console.print(
             f"It has no roles: only {upgrade.owner} can use it. catchment migrate --roles makes them.", markup=False

@@ -102,9 +102,15 @@ class Schema(Definition):
         of another tool. It has no BEGIN and no COMMIT.
 
         It starts from what the database has; or, without a connection, from the migration with the number ``since``.
-        ``roles`` is as for ``migrate``. Raises ``mismatch`` if a newer version wrote the schema.
+        ``roles`` is as for ``migrate``. Raises ``mismatch`` if a newer version wrote the schema, and ``RequestRefused``
+        if there is no migration with that number.
         """
         _check_choice(roles)
+        if type(since) is not int or not 0 <= since <= self.newest:
+            raise RequestRefused(
+                f"schema {self.name} has no migration {shown(since)}, expected a number from 0 to {self.newest}",
+                hint="Give the number of the last migration that the database has; 0 if it does not have the schema.",
+            )
         if conn is None:
             site = unseen_site(self, roles, exists=since > 0)
             return script.make_script(self, site, since, is_current=False)

@@ -63,6 +63,8 @@ def init(
         console.print("The register is ready.")
     else:
         console.print("The register was ready already.")
+    if upgrade.has_roles and roles is False:
+        console.print("It has roles, and keeps them: --no-roles is for a new schema.")
 
 
 def read_settings(conn: Connection[Any]) -> dict[str, Any]:
