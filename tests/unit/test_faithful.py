@@ -252,6 +252,16 @@ def test_a_result_that_does_not_fit_names_the_annotation(annotation: Any, value:
     assert "sesame" not in str(caught.value)
 
 
+@pytest.mark.parametrize("annotation", [Any, str, Letter])
+def test_a_coroutine_that_is_returned_was_not_awaited(annotation: Any) -> None:
+    async def write() -> None: ...
+
+    coroutine = write()
+    with pytest.raises(GiveUp, match="it is a coroutine that was not awaited; return its value"):
+        Returns("take", "take", annotation).dump(coroutine)
+    coroutine.close()
+
+
 def test_types_that_are_always_read_back_are_not_compared() -> None:
     plain = [
         str,

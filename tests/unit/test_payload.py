@@ -125,6 +125,11 @@ def test_a_call_names_what_was_given_as_python_does() -> None:
             payload.dump({name: coroutine})
         coroutine.close()
         assert caught.value.hint == f"{name} was not awaited: {name}=await …"
+    coroutine = read()
+    with pytest.raises(ArgumentsInvalid, match="coroutine") as caught:
+        dump_any("other", {"name": coroutine})
+    coroutine.close()
+    assert caught.value.hint == "name was not awaited: name=await …"
 
 
 @dataclass

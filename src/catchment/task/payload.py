@@ -193,7 +193,9 @@ def dump_any(command: str, arguments: Mapping[str, Any]) -> str:
     try:
         return to_json(dict(arguments), inf_nan_mode="strings", bytes_mode="base64").decode()
     except PydanticSerializationError as error:
-        raise ArgumentsInvalid(f"the arguments of {command} cannot be written as JSON: {error}") from error
+        raise ArgumentsInvalid(
+            f"the arguments of {command} cannot be written as JSON: {error}", hint=_await_it(arguments)
+        ) from error
 
 
 def _check_mapping(command: str, arguments: object) -> None:
