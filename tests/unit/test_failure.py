@@ -18,6 +18,7 @@ from catchment.task.encode import encode
 from catchment.task.failure import describe_error
 from catchment.task.middleware import compose
 from catchment.task.options import CommandOptions
+from catchment.testing import run_inline
 
 
 def caught(error: BaseException) -> BaseException:
@@ -75,6 +76,56 @@ def test_retry_later_says_when(delay: Any, seconds: float) -> None:
     described = describe_error(caught(RetryLater(delay, "busy")))
     assert described["retry_after"] == seconds
     assert described["message"] == "busy"
+
+
+def test_a_group_names_what_it_holds_and_where_the_first_of_it_arose() -> None:
+    inner = ExceptionGroup("inner", [caught(KeyError("no such order"))])
+    described = describe_error(caught(ExceptionGroup("outer", [caught(ValueError("too late")), inner])))
+    assert described["kind"] == "ExceptionGroup"
+    assert described["message"] == "outer (2 sub-exceptions): ValueError: too late; KeyError: 'no such order'"
+    assert described["where"].endswith(" caught")
+    many = ExceptionGroup("many", [ValueError("é" * 9_000) for _ in range(8)])
+    assert describe_error(many)["message"].endswith("; and 3 more")
+    assert len(describe_error(many)["message"].encode()) <= 2_000
+
+
+def test_a_group_of_retry_later_alone_says_when_and_one_with_a_give_up_ends_the_retries() -> None:
+    early, late = RetryLater(3, "busy", uses_attempt=False), RetryLater(5, "very busy", uses_attempt=False)
+    group = BaseExceptionGroup("all", [early, asyncio.CancelledError(), ExceptionGroup("inner", [late])])
+    described = describe_error(group)
+    assert (described["kind"], described["message"], described["retry_after"]) == ("RetryLater", "very busy", 5)
+    assert described["uses_attempt"] is False
+    counted = describe_error(ExceptionGroup("all", [late, RetryLater(1)]))
+    assert "uses_attempt" not in counted
+    mixed = describe_error(ExceptionGroup("all", [early, ValueError("no")]))
+    assert mixed["kind"] == "ExceptionGroup"
+    assert "retry_after" not in mixed
+    assert "retryable" not in mixed
+    assert describe_error(ExceptionGroup("all", [early, GiveUp("no use")]))["retryable"] is False
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_traceback_begins_with_the_handler(is_async: bool) -> None:
+    app = App("host=/nowhere")
+
+    @app.middleware
+    async def around(ctx: Context, call: Callable[[], Awaitable[Any]]) -> Any:
+        return await call()
+
+    @app.command
+    async def handler(ctx: Context) -> None:
+        ctx.spawn_sibling("child")
+
+    @app.command
+    def plain_handler(ctx: Context) -> None:
+        ctx.spawn_sibling("child")
+
+    error = run_inline(app, handler if is_async else plain_handler).error
+    assert error is not None
+    frames = [line for line in error["context"].splitlines() if line.startswith("  File ")]
+    assert __file__ in frames[0]
+    assert " in around" in frames[0]
+    assert "/catchment/task/" in frames[-1], "where the error arose is kept"
 
 
 def test_a_long_error_is_cut() -> None:

@@ -17,7 +17,7 @@ from catchment.runtime.pools import Json, NotStarted, ProcessError
 from catchment.store.attempt import Ending
 from catchment.task.context import Context
 from catchment.task.encode import encode
-from catchment.task.failure import describe_error, storable
+from catchment.task.failure import describe_error, meaning_of, storable
 from catchment.task.returns import Returns
 
 
@@ -107,6 +107,7 @@ class Outcomes:
         if isinstance(error, asyncio.CancelledError) or held.stop not in (None, Stop.CANCELLED):
             # A cancelled handler may raise any other exception while it ends; the reason it was stopped for counts.
             return self.stopped(held)
+        error = meaning_of(error)
         if isinstance(error, PutOff):
             return put_off(held, str(error))
         if isinstance(error, Interrupted):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from catchment.client.app import App
@@ -80,9 +81,8 @@ def executor_here(commands: Commands, port: HandlerPort, pools: Pools) -> Execut
 
 def run_to_end(work: Coroutine[Any, Any, T], *, name: str) -> T:
     """Run a coroutine on an event loop of its own; refused where one runs already."""
-    try:
+    with suppress(RuntimeError):  # not run while it is handled: it would be the context of each error of a handler
         asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    work.close()
-    raise RequestRefused(f"{name} was called where an event loop runs", hint=f"Use: await {name}_async(…)")
+        work.close()
+        raise RequestRefused(f"{name} was called where an event loop runs", hint=f"Use: await {name}_async(…)")
+    return asyncio.run(work)
