@@ -135,18 +135,6 @@ def test_a_join_gets_results_of_their_type_and_gives_the_result_also_without_chi
     assert [page["n"] for page in run.result] == list(range(pages))
 
 
-def test_a_result_left_to_a_join_that_is_missing_fails() -> None:
-    app = App("host=/nowhere")
-
-    @app.command
-    def lost(ctx: Context) -> int:
-        return ctx.result_of_join()
-
-    run = run_inline(app, lost)
-    assert run.error is not None
-    assert "lost returned ctx.result_of_join() and has no join" in run.error["message"]
-
-
 def test_what_the_database_keeps_is_what_the_handler_gets(shop: Shop) -> None:
     """jsonb has numbers of another kind than Python, and orders keys."""
 

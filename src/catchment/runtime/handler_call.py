@@ -17,7 +17,7 @@ from catchment.runtime.port import HandlerPort
 from catchment.store.attempt import Ending
 from catchment.task import tracing
 from catchment.task.child import Child
-from catchment.task.command import Command
+from catchment.task.command import Command, Join
 from catchment.task.context import Context
 from catchment.task.middleware import Middleware, compose
 from catchment.task.returns import Unreadable
@@ -82,9 +82,10 @@ class HandlerCalls:
                 value = await compose(self._middlewares[command.name], context, call)()
                 if context.snoozed is not None:
                     raise context.snoozed
-                if context.awaits_join and not context.has_children:
-                    value = await self._join_at_once(command, held, context, arguments)
-            # What a handler returns stands until its join has run, which says what the result is.
+                if held.phase == 0:
+                    _check_join(command, context, value)
+                    if context.awaits_join and not context.has_children and command.join_part is not None:
+                        value = await self._join_at_once(command, command.join_part, held, context, arguments)
             is_joined = held.phase == 0 and command.join_part is not None and context.has_children
             ending = self._outcomes.completed(held, value, None if is_joined else command.returns, context)
             if held.is_left:
@@ -101,13 +102,10 @@ class HandlerCalls:
         finally:
             await self._port.leave(context)
 
-    async def _join_at_once(self, command: AnyCommand, held: Held, context: Context, arguments: dict[str, Any]) -> Any:
+    async def _join_at_once(
+        self, command: AnyCommand, join: Join, held: Held, context: Context, arguments: dict[str, Any]
+    ) -> Any:
         """Run the join of a handler that leaves its result to it and has spawned nothing."""
-        join = command.join_part
-        if join is None:
-            raise GiveUp(
-                f"{command.name} returned ctx.result_of_join() and has no join: define one, @{command.name}.join"
-            )
         context.is_join, context.is_async = True, join.is_async
         executor = "async" if join.is_async else "thread"
         call = self._caller(executor, command, held, join.fn, join.bind(context, [], arguments))
@@ -151,3 +149,20 @@ class HandlerCalls:
         if executor == "process":
             return lambda: self._pools.run_in_process(command.path, held.payload, starts=starts)
         return lambda: self._pools.run_in_thread(fn, bound, waits=lambda: held.stop is Stop.CANCELLED, starts=starts)
+
+
+def _check_join(command: AnyCommand, context: Context, value: Any) -> None:
+    """Raise ``GiveUp`` if what a handler returned would be lost, or if nothing would say what the result is."""
+    if command.join_part is None:
+        if context.awaits_join:
+            raise GiveUp(f"{command.lacks_join}: define it, @{command.fn.__name__}.join")
+        if value is None and context.has_children and not command.returns.takes_none:
+            raise GiveUp(
+                f"{command.name} has spawned children and returned None, expected {command.returns.written}: return the"
+                f" result, or define a join that does, @{command.fn.__name__}.join"
+            )
+    elif value is not None and (context.has_children or context.awaits_join):
+        raise GiveUp(
+            f"{command.name} has returned a value that would be lost: its result is what its join returns. End it with:"
+            " return ctx.result_of_join()"
+        )

@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any, Generic, Literal, ParamSpec, cast, overload
 
 from pydantic_core import to_json
@@ -91,6 +92,20 @@ class Command(Request[P, R], Generic[P, R, F]):
         """The function of the second phase, if there is one."""
         return None if self.join_part is None else self.join_part.fn
 
+    def check_join(self) -> None:
+        """Raise ``DefinitionRefused`` if the handler calls ``result_of_join`` and there is no join.
+
+        Not at definition: a join is defined after its command. A call that its code does not show is refused when it is
+        made."""
+        code: CodeType | None = getattr(inspect.unwrap(self.fn), "__code__", None)
+        if self.join_part is None and code is not None and _names(code, Context.result_of_join.__name__):
+            raise DefinitionRefused(self.lacks_join, hint=f"Define it below {self.path}: @{self.fn.__name__}.join")
+
+    @property
+    def lacks_join(self) -> str:
+        """What is wrong with a handler that leaves its result to a join that there is not."""
+        return f"{self.name} leaves its result to its join, by ctx.result_of_join(), and has no join"
+
     @property
     def path(self) -> str:
         """Where the handler is defined, as ``module:qualname``."""
@@ -158,6 +173,11 @@ class Command(Request[P, R], Generic[P, R, F]):
                 hint="Define it at module level.",
             )
         return "process"
+
+
+def _names(code: CodeType, name: str) -> bool:
+    """Is an attribute or a global of this name used in this code, or in a function inside of it?"""
+    return name in code.co_names or any(isinstance(one, CodeType) and _names(one, name) for one in code.co_consts)
 
 
 def path_of(fn: Callable[..., Any]) -> str:

@@ -143,7 +143,11 @@ def united(apps: Mapping[str, Commands]) -> Commands:
 
 
 def definition(command: Defined, *, with_project: bool = False) -> dict[str, Any]:
-    """One command as ``worker.register_commands`` takes it; with its project, for a server that several may share."""
+    """One command as ``worker.register_commands`` takes it; with its project, for a server that several may share.
+
+    Raises ``DefinitionRefused`` if its join was forgotten.
+    """
+    command.check_join()
     options = command.options
     join = command.join_fn
     limit = options.limit

@@ -50,6 +50,15 @@ class Returns:
         return self._is_any or self.annotation is type(None)
 
     @property
+    def takes_none(self) -> bool:
+        """Can a handler return None?"""
+        try:
+            self.dump(None)
+        except GiveUp:
+            return False
+        return True
+
+    @property
     def written(self) -> str:
         """The annotation as a message shows it."""
         if self.annotation is type(None):

@@ -32,6 +32,8 @@ class Defined(Protocol):
     @property
     def join_fn(self) -> Callable[..., Any] | None: ...
 
+    def check_join(self) -> None: ...
+
 
 AnyCommand = Defined | str
 

@@ -124,7 +124,7 @@ def _spread(
     with ctx.scope(on_child_failure="cancel_siblings"):
         ctx.spawn_many(items)
     metrics.subtasks_created.inc(len(items))
-    return {"refresh_id": order.refresh_id, "subtasks": len(items)}
+    return ctx.result_of_join()
 
 
 def run_join(
