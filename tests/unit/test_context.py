@@ -340,15 +340,22 @@ def test_figures_with_many_names_cost_the_same_each() -> None:
     assert _seconds_of_info(24_000) < 80 * few
 
 
-@pytest.mark.parametrize("is_async", [True, False])
-def test_a_snooze_leaves_the_handler_and_is_no_exception(is_async: bool) -> None:
-    context = Context.local(is_async=is_async)
+def test_a_snooze_leaves_the_handler_and_is_no_exception() -> None:
+    context = Context.local()
     with pytest.raises(Snoozed) as caught:
-        context.snooze(90, "no answer yet")  # type: ignore[unused-coroutine] # pyright: ignore[reportUnusedCoroutine]
+        asyncio.run(context.snooze(90, "no answer yet"))
     assert not isinstance(caught.value, Exception)
     assert (caught.value.delay, caught.value.until) == (timedelta(seconds=90), None)
     assert str(caught.value) == "snoozes for 90 s: no answer yet"
     assert context.snoozed is caught.value
+
+
+def test_a_plain_function_is_told_how_to_snooze() -> None:
+    context = Context.local(is_async=False)
+    with pytest.raises(RequestRefused, match="a plain function and cannot await it") as refused:
+        asyncio.run(context.snooze(90))
+    assert "raise catchment.RetryLater(delay, reason, uses_attempt=False)" in (refused.value.hint or "")
+    assert context.snoozed is None
 
 
 async def _sleep(context: Context, when: datetime) -> str:

@@ -126,7 +126,7 @@ async def _snooze(ctx: Context) -> None:
 @app.command
 def poll_plainly(ctx: Context, key: str) -> int:
     if not probe.is_open(key):
-        ctx.snooze(0.1)  # type: ignore[unused-coroutine] # pyright: ignore[reportUnusedCoroutine] - it raises
+        raise RetryLater(0.1, "not yet", uses_attempt=False)
     return ctx.attempt
 
 

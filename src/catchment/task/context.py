@@ -263,18 +263,24 @@ class Context(Attempt):
         ``catchment task show`` has the count. The handler starts from the beginning. What this attempt spawned, and
         what it wrote in ``ctx.transaction()``, is dropped. The task keeps its place: its lane waits for it.
 
-        Write ``await ctx.snooze(…)``; in a plain function, ``raise RetryLater(…, uses_attempt=False)``. The delay is at
-        least 0.1 seconds. Raises ``RequestRefused`` for one that is negative, not a number, or more than 100 years.
+        Write ``await ctx.snooze(…)``; in a plain function, which has no ``await``, ``raise RetryLater(…,
+        uses_attempt=False)``. The delay is at least 0.1 seconds. Raises ``RequestRefused`` for one that is negative,
+        not a number, or more than 100 years, and in a plain function.
         """
         self.refuse_if_over()
+        if not self.is_async:
+            raise RequestRefused(
+                f"ctx.snooze in {self.command}, which is a plain function and cannot await it",
+                hint="Write: raise catchment.RetryLater(delay, reason, uses_attempt=False). Or make it an async def.",
+            )
         raise self._snooze(Snoozed(delay=as_timedelta(delay, name="delay"), reason=reason))
 
     def sleep_until(self, when: datetime, reason: str = "") -> Awaitable[None]:
         """Go on if that time has come; else end this attempt, as ``snooze`` does, and run the task again then.
 
-        So a handler that begins with ``await ctx.sleep_until(when)`` does the rest at that time. In a plain function
-        ``ctx.sleep_until(when)`` needs no ``await``. Raises ``RequestRefused`` for a time without a zone, or one that
-        is more than 100 years ahead.
+        So a handler that begins with ``await ctx.sleep_until(when)`` does the rest at that time. In a plain function,
+        write ``ctx.sleep_until(when)`` without ``await``. Raises ``RequestRefused`` for a time without a zone, or one
+        that is more than 100 years ahead.
         """
         self.refuse_if_over()
         until, now = check_aware(when, name="when"), self._port.now()
