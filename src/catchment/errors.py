@@ -101,7 +101,8 @@ class RequestRefused(CatchmentError):
 
 
 class CommandNotRegistered(RequestRefused):
-    """``CM002``: no such command is registered. Register it: ``catchment command list`` shows what there is.
+    """``CM002``: no such command is registered. Start a worker with the app that defines it, or call
+    ``app.register()``; ``catchment command list`` shows what there is.
 
     Also: a command of the app is not registered, and this user may not register it.
     """
@@ -194,7 +195,7 @@ class TaskNotFound(RequestRefused):
 
 
 class LaneNotHalted(RequestRefused):
-    """``CM027``: the lane is not halted. There is nothing to skip: ``catchment doctor`` names the lanes that are."""
+    """``CM027``: the lane is not halted. There is nothing to skip: ``catchment lane list`` shows the lanes that are."""
 
 
 class ScheduleRefused(RequestRefused):
@@ -276,23 +277,32 @@ def _error_of_child(child: Any, root_id: int) -> TaskFailed | TaskCancelled | No
 class ResultTimeout(ResultMissing, TimeoutError):
     """The task did not settle in time; ``state`` is where it stood. It goes on. Also a ``TimeoutError``.
 
-    If the server has stopped answering, ``state`` is the last one that was seen. Without any answer it is ``unknown``,
-    and ``command`` is empty.
+    If nothing can run it now, the message says why, and ``hint`` what to do: no live worker has its command, its queue
+    is paused, or its lane is halted. If the server has stopped answering, ``state`` is the last one that was seen.
+    Without any answer it is ``unknown``, and ``command`` is empty.
     """
 
-    def __init__(self, task_id: int, command: str, state: str, waited: timedelta, *, is_answered: bool = True) -> None:
+    def __init__(
+        self,
+        task_id: int,
+        command: str,
+        state: str,
+        waited: timedelta,
+        *,
+        is_answered: bool = True,
+        reason: str | None = None,
+        hint: str | None = None,
+    ) -> None:
         task = f"task {task_id} ({command})" if command else f"task {task_id}"
         time = f"{waited.total_seconds():g} s"
-        super().__init__(
-            f"{task} is still {state} after {time}"
-            if is_answered
-            else f"no answer from the server about {task} after {time}, its last known state is {state}",
-            task_id=task_id,
-            command=command,
-            hint="Wait longer, or see that a worker of its queue is running: 'catchment doctor'."
-            if is_answered
-            else "Check the network between here and the server. The task itself goes on.",
-        )
+        if not is_answered:
+            message = f"no answer from the server about {task} after {time}, its last known state is {state}"
+            hint = "Check the network between here and the server. The task itself goes on."
+        else:
+            message = f"{task} is still {state} after {time}" + (f": {reason}" if reason else "")
+            look = f"catchment task {'tree' if state == 'waiting' else 'show'} {task_id}"
+            hint = hint or f"Wait longer, or see what it waits for: {look}"
+        super().__init__(message, task_id=task_id, command=command, hint=hint)
         self.state = state
 
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 import typer
+from psycopg.types.json import Jsonb
 
 from catchment.cli.app import load_apps
 from tests.fixtures import spare
 from tests.fixtures.engine import Engine
 from tests.fixtures.worker import StartWorker, wait_until
+from tests.sql.support import Hand
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -158,13 +160,21 @@ def test_task_show_names_the_lane_that_is_halted_and_what_to_do(committed: Engin
     for task in (bad, behind):
         shown = cli("task", "show", str(task)).stdout
         assert f"catchment task retry {bad}" in shown
-        assert "select worker.skip_halted('orders', 'bob');  # in SQL: let lane bob go on" in shown
+        assert "catchment lane skip orders bob  # let lane bob go on without the failed task" in shown
     assert f"deliver {behind}  pending  it waits: lane bob is halted, because task {bad} failed" in shown
     done = cli("task", "cancel", str(bad))
     assert f"Nothing was done to task {bad}: it has failed already." in done.stderr
-    committed.conn.execute("select worker.skip_halted('orders', 'bob')")
+    (halted,) = _json(cli("lane", "list", "--state", "halted", "--json"))
+    assert (halted["queue"], halted["lane"], halted["head_id"]) == ("orders", "bob", bad)
+    assert "bob" in cli("lane", "list").stdout
+    assert "catchment lane skip orders bob" in cli("doctor", "--json").stdout
+    skipped = cli("lane", "skip", "orders", "bob", "--json")
+    assert _json(skipped) == {"queue": "orders", "lane": "bob", "skipped_id": bad}
+    refused = cli("lane", "skip", "orders", "bob", code=1).stderr
+    assert "lane 'bob' of queue 'orders' is not halted" in refused
+    assert "catchment lane list" in refused
     committed.drain("orders")
-    assert "skip_halted" not in cli("task", "show", str(bad)).stdout
+    assert "lane skip" not in cli("task", "show", str(bad)).stdout
     assert "halted" not in cli("task", "show", str(behind)).stdout
 
 
@@ -174,6 +184,22 @@ def test_task_show_says_that_no_worker_has_the_command(committed: Engine, cli: R
     assert "pending  it waits: no live worker has its command" in shown
     assert "catchment worker --app MODULE:APP" in shown
     assert "no live worker" not in cli("task", "show", str(committed.enqueue())).stdout
+
+
+def test_task_show_says_who_gave_a_task_back(committed: Engine, cli: Run) -> None:
+    committed.command("elsewhere", handler_kind="python")
+    task = committed.enqueue("elsewhere")
+    claim = Hand.hired(committed.conn).claim_one()
+    why = Jsonb({"kind": "released", "message": "worker 7 (here) stopped"})
+    committed.value(
+        "select worker.settle(array[%s::bigint], array[%s::bigint], array['released'], array[%s::jsonb])",
+        claim.id,
+        claim.fence,
+        why,
+    )
+    shown = cli("task", "show", str(task)).stdout
+    assert "0 so far, 1 more given back" in shown
+    assert "s ago: worker 7 (here) stopped" in shown
 
 
 def test_task_show_tells_a_snooze(committed: Engine, cli: Run) -> None:

@@ -171,7 +171,7 @@ def test_parent_failed_by_a_child_halts_its_lane(hand: Hand) -> None:
 def test_skip_halted_lets_the_lane_go_on(hand: Hand) -> None:
     first, second = hand.engine.enqueue(lane="a"), hand.engine.enqueue(lane="a")
     hand.fail(hand.claim_one(), retryable=False)
-    hand.engine.value("select worker.skip_halted('work', 'a')")
+    assert hand.engine.value("select worker.skip_halted('work', 'a')") == first
     assert _run_all(hand) == [second]
     assert hand.engine.state(first) == "failed"
     hand.engine.check()

@@ -6,6 +6,7 @@ Whatever comes from the database goes through ``harmless`` and ``escape``: a pay
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -123,7 +124,8 @@ def _next(row: Row, error: Row) -> list[str]:
             lines.append(
                 f"catchment task retry {halted['task_id']}  [dim]# run that again; {lane} goes on behind it[/]"
             )
-        lines.append(f"{_safe(halted['skip'])};  [dim]# in SQL: let {lane} go on without the failed task[/]")
+        words = shlex.join(word for word in (halted["queue"], halted["lane"]) if word)
+        lines.append(f"catchment lane skip {_safe(words)}  [dim]# let {lane} go on without the failed task[/]")
     elif row["unserved"]:
         lines.append("catchment worker --app MODULE:APP  [dim]# start one with the app that has the command[/]")
     elif row["state"] == "pending" and row["waits_for"] in (None, "lane", "limit"):
@@ -173,16 +175,20 @@ def _took(row: Row) -> str:
 
 
 def _attempts(row: Row) -> list[str]:
-    """The count, and the attempts that did not complete, newest last."""
+    """The count, and the attempts that did not complete, newest last. One that was given back has no number."""
     limit = f", {row['max_attempts']} may fail" if row["max_attempts"] > 1 else ""
     failed: Sequence[Row] = row["attempts"]
-    if row["attempt"] <= 1 and not limit:
+    given_back = sum(one["state"] == "released" for one in failed)
+    if row["attempt"] <= 1 and not limit and not given_back:
         return []
-    lines = [f"{row['attempt']} so far{limit}"]
+    lines = [f"{row['attempt']} so far{limit}" + (f", {given_back} more given back" if given_back else "")]
     if len(failed) > _ATTEMPTS:
         lines.append(f"[dim]… {len(failed) - _ATTEMPTS} earlier ones: --json[/]")
     for one in failed[-_ATTEMPTS:]:
         error: Row = one["error"] or {}
+        if one["state"] == "released":
+            lines.append(f"given back {_ago(_time(one['ended_at']))}: {_safe(_cut(error.get('message', '')))}")
+            continue
         first, *_ = [*_cut(f"{error.get('kind', 'error')}: {error.get('message', '')}").splitlines(), ""]
         lines.append(f"{one['attempt']}: {styled_state(one['state'])} {_ago(_time(one['ended_at']))}, {_safe(first)}")
     return lines

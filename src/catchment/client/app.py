@@ -60,7 +60,7 @@ class App:
         registrar = Registrar(self.commands, self._imports, self._connections)
         self.verbs = AppVerbs(self._connections, registrar)
         self.sync_verbs = AppSyncVerbs(self._connections, registrar)
-        self.sync = SyncClient(self.commands, self._connections, self.sync_verbs)
+        self.sync = SyncClient(self.commands, self._connections, self.sync_verbs, queue)
 
     async def __aenter__(self) -> App:
         return self
@@ -315,6 +315,16 @@ class App:
         ``command.task(id)`` is the handle whose result is read by the annotation of the handler.
         """
         return Task(TaskId(check_task_id(task_id)), None, self.verbs)
+
+    async def skip_halted(self, lane: str | None, *, queue: str | None = None) -> TaskId:
+        """Let a halted lane go on without the task that failed; returns the id of that task.
+
+        - ``lane``: None for a serial queue whose top level is halted
+        - ``queue``: of the lane. Defaults to the app's queue.
+
+        Raises ``LaneNotHalted``. To run the failed task again instead, use ``Task.retry``.
+        """
+        return await self.verbs.skip_halted(self._queue if queue is None else queue, lane)
 
     async def register(self) -> int:
         """Register all commands and their queues, and change commands that differ; returns the number of rows written.

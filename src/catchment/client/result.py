@@ -7,7 +7,11 @@ answer (or is cancelled, or runs out of time), it hands over to another.
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
 import random
+import time
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +20,7 @@ from catchment.model.duration import Duration, as_timedelta
 from catchment.model.state import TaskState
 from catchment.store.answer import NoAnswer
 from catchment.store.json_text import JsonText
+from catchment.store.obstacle import Obstacle, obstacles_async
 from catchment.store.pool import AsyncPool
 from catchment.store.result import (
     Standing,
@@ -32,6 +37,10 @@ LONGEST_INTERVAL = 0.25
 _GROWTH = 1.5
 # Seconds for the look that names the state when the time is over.
 LAST_LOOK = 0.7
+# Seconds after which a caller that still waits is told what is in the way of its task.
+PATIENCE = 5.0
+
+_log = logging.getLogger("catchment.client")
 
 
 def next_interval(interval: float) -> float:
@@ -66,14 +75,22 @@ def _missing(standing: Standing) -> ResultMissing:
     return TaskFailed(standing.id, standing.command, error, root_id=standing.root_id)
 
 
+def warn(obstacles: Iterable[Obstacle]) -> None:
+    """Say what keeps tasks from being run, once for each reason."""
+    for one in {obstacle.reason: obstacle for obstacle in obstacles}.values():
+        _log.warning("task %s (%s) waits: %s. %s", one.id, one.command, one.reason, one.remedy)
+
+
 def last_look(
     task_id: int,
     standings: list[Standing] | None,
     seen: Standing | None,
     waited: timedelta,
     expected: str | None = None,
+    obstacle: Obstacle | None = None,
 ) -> Any:
-    """The result if the task has settled at the last moment; else ``ResultTimeout`` with the state it is in.
+    """The result if the task has settled at the last moment; else ``ResultTimeout`` with the state it is in, and with
+    what is in its way.
 
     Without an answer there are no standings; ``seen`` is the one that was read before, if any.
     """
@@ -86,13 +103,14 @@ def last_look(
     (standing,) = standings
     if standing.is_settled:
         return value_of(standing)
-    raise ResultTimeout(standing.id, standing.command, standing.state, waited)
+    reason, hint = (None, None) if obstacle is None else (obstacle.reason, obstacle.remedy)
+    raise ResultTimeout(standing.id, standing.command, standing.state, waited, reason=reason, hint=hint)
 
 
 class _Waiter:
     """One caller that waits. ``signal`` means: you have an answer, or you lead now, or look again at once."""
 
-    __slots__ = ("answer", "expected", "is_new", "seen", "signal", "task_id")
+    __slots__ = ("answer", "expected", "is_new", "patient_until", "seen", "signal", "task_id")
 
     def __init__(self, task_id: int, expected: str | None) -> None:
         self.task_id = task_id
@@ -101,6 +119,7 @@ class _Waiter:
         self.seen: Standing | None = None
         self.answer: Standing | Exception | None = None
         self.signal = asyncio.Event()
+        self.patient_until = time.monotonic() + PATIENCE
 
 
 class Results:
@@ -127,22 +146,25 @@ class Results:
         except TimeoutError:
             if timeout is None or not limit.expired():
                 raise
-            return last_look(task_id, await self._last_look(task_id), waiter.seen, timeout, expected)
+            standings, obstacle = await self._last_look(task_id)
+            return last_look(task_id, standings, waiter.seen, timeout, expected, obstacle)
         if isinstance(answer, Exception):
             raise answer
         return value_of(answer)
 
-    async def _last_look(self, task_id: int) -> list[Standing] | None:
+    async def _last_look(self, task_id: int) -> tuple[list[Standing] | None, Obstacle | None]:
         limit = asyncio.timeout(LAST_LOOK)
+        standings: list[Standing] | None = None
         try:
             async with limit, self._pool.connection(is_look=True) as conn:
-                return await look_async(conn, [task_id])
+                standings = await look_async(conn, [task_id])
+                return standings, next(iter(await obstacles_async(conn, [task_id])), None)
         except NoAnswer:
-            return None
+            return standings, None
         except TimeoutError:
             if not limit.expired():
                 raise
-            return None
+            return standings, None
 
     async def _answer(self, waiter: _Waiter) -> Standing | Exception:
         self._waiters.append(waiter)
@@ -179,6 +201,14 @@ class Results:
         except TimeoutError:
             self._interval = next_interval(self._interval)
 
+    def _impatient(self, waiting: list[_Waiter]) -> set[int]:
+        """The tasks of those that have waited for long, each once."""
+        now = time.monotonic()
+        late = [waiter for waiter in waiting if waiter.patient_until <= now]
+        for waiter in late:
+            waiter.patient_until = math.inf
+        return {waiter.task_id for waiter in late}
+
     async def _look(self) -> None:
         """Look for all. Without an answer nothing is known; the next look uses a new connection."""
         waiting = [waiter for waiter in self._waiters if waiter.answer is None]
@@ -187,6 +217,10 @@ class Results:
         try:
             async with self._pool.connection(is_look=True) as conn:
                 answers = await (look_async if has_new else settled_async)(conn, ids)
+                settled = {standing.id for standing in answers if standing.is_settled}
+                late = self._impatient(waiting)
+                if late - settled:
+                    warn(await obstacles_async(conn, list(late - settled)))
         except NoAnswer:
             return
         standings = {standing.id: standing for standing in answers}

@@ -26,10 +26,11 @@ class SyncClient:
     Safe to use from several threads, and after a fork. Commands themselves are called by ``command.sync``.
     """
 
-    def __init__(self, commands: Commands, connections: Connections, verbs: AppSyncVerbs) -> None:
+    def __init__(self, commands: Commands, connections: Connections, verbs: AppSyncVerbs, queue: str) -> None:
         self._commands = commands
         self._connections = connections
         self._verbs = verbs
+        self._queue = queue
 
     @takes_names
     def enqueue(
@@ -74,6 +75,10 @@ class SyncClient:
     def task(self, task_id: int) -> SyncTask[Any]:
         """A handle of a task that exists already; its result is a JSON value."""
         return SyncTask(TaskId(check_task_id(task_id)), None, self._verbs)
+
+    def skip_halted(self, lane: str | None, *, queue: str | None = None) -> TaskId:
+        """Let a halted lane go on without the task that failed; returns the id of that task. As the app's."""
+        return self._verbs.skip_halted(self._queue if queue is None else queue, lane)
 
     def register(self) -> int:
         """Register all commands of the app, changing those that differ."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from psycopg import Connection
 
@@ -14,16 +14,18 @@ from catchment.client.enqueue import batches_of_items
 from catchment.client.register import Registrar
 from catchment.client.result import (
     LAST_LOOK,
+    PATIENCE,
     SHORTEST_INTERVAL,
     as_timeout,
     jittered,
     last_look,
     next_interval,
     value_of,
+    warn,
 )
 from catchment.client.verbs import as_reason
 from catchment.errors import CommandNotRegistered
-from catchment.model.check import check_task_id
+from catchment.model.check import check_task_id, check_text
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId, TaskInfo
 from catchment.store import enqueue as enqueue_store
@@ -31,11 +33,14 @@ from catchment.store import task as task_store
 from catchment.store.answer import NoAnswer
 from catchment.store.enqueue import Batch
 from catchment.store.foreign.types import OWN
+from catchment.store.obstacle import obstacles
 from catchment.store.result import Standing, check_command, check_look, look, read_task, settled, task_not_found
 from catchment.task import tracing
 from catchment.task.item import Item
-from catchment.task.task_options import TaskOptions
+from catchment.task.task_options import TaskOptions, check_lane
 from catchment.task.verbs import AnyCommand
+
+T = TypeVar("T")
 
 
 class AppSyncVerbs:
@@ -88,6 +93,7 @@ class AppSyncVerbs:
         interval = SHORTEST_INTERVAL
         until = None if limit is None else began + limit.total_seconds() + LAST_LOOK
         seen: Standing | None = None
+        is_patient = True
         while limit is None or timedelta(seconds=time.monotonic() - began) < limit:
             standings = self._look(look if seen is None else settled, task, until)
             check_look(task, standings or (), expected)
@@ -97,14 +103,19 @@ class AppSyncVerbs:
                 if not standings:
                     raise task_not_found(task)
                 seen = standings[0]
+            if is_patient and time.monotonic() - began >= PATIENCE:
+                is_patient = False
+                warn(self._look(obstacles, task, until) or ())
             left = interval if limit is None else limit.total_seconds() - (time.monotonic() - began)
             time.sleep(max(0.0, min(jittered(interval), left)))
             interval = next_interval(interval)
-        return last_look(task, self._look(look, task, until), seen, limit, expected)
+        standings = self._look(look, task, until)
+        in_the_way = self._look(obstacles, task, until) if standings and not standings[0].is_settled else None
+        return last_look(task, standings, seen, limit, expected, next(iter(in_the_way or ()), None))
 
     def _look(
-        self, read: Callable[[Connection[Any], list[int]], list[Standing]], task_id: int, until: float | None
-    ) -> list[Standing] | None:
+        self, read: Callable[[Connection[Any], list[int]], list[T]], task_id: int, until: float | None
+    ) -> list[T] | None:
         """None without an answer; the next look uses a new connection."""
         try:
             with self._connections.threads().connection(is_look=True, until=until) as conn:
@@ -135,6 +146,12 @@ class AppSyncVerbs:
             info = read_task(conn, task)
         check_command(task, info.command, expected)
         return info
+
+    def skip_halted(self, queue: str, lane: str | None) -> TaskId:
+        """Let a halted lane go on behind the task that failed."""
+        check_lane(lane)
+        with self._connections.own() as conn:
+            return TaskId(task_store.skip_halted(conn, check_text(queue, name="queue"), lane))
 
     def register(self) -> int:
         """Register all commands of the app and their queues."""

@@ -20,7 +20,7 @@ from catchment.store.foreign.types import OWN
 from catchment.store.result import check_command, check_look, look_async, read_task_async
 from catchment.task import tracing
 from catchment.task.item import Item
-from catchment.task.task_options import TaskOptions
+from catchment.task.task_options import TaskOptions, check_lane
 from catchment.task.verbs import AnyCommand
 
 
@@ -101,6 +101,12 @@ class AppVerbs:
             info = await read_task_async(conn, task)
         check_command(task, info.command, expected)
         return info
+
+    async def skip_halted(self, queue: str, lane: str | None) -> TaskId:
+        """Let a halted lane go on behind the task that failed."""
+        check_lane(lane)
+        async with self._connections.own_async() as conn:
+            return TaskId(await task_store.skip_halted_async(conn, check_text(queue, name="queue"), lane))
 
     async def register(self) -> int:
         """Register all commands of the app and their queues."""

@@ -20,6 +20,7 @@ DEFAULT_REASON = "cancelled on request"
 # Each value is cast: one of another type is refused as what it is, and not as a function that does not exist.
 _CANCEL = "select worker.cancel(%s::bigint, %s::pg_catalog.text)"
 _RETRY = "select worker.retry(%s::bigint)"
+_SKIP_HALTED = "select worker.skip_halted(%s::pg_catalog.text, %s::pg_catalog.text)"
 
 
 def enqueue(
@@ -98,6 +99,21 @@ async def ends_async(conn: AsyncConnection[Any], task_ids: list[int]) -> list[Ro
 
 def list_queues(conn: Connection[Any]) -> list[Row]:
     return fetch_rows(conn, ENGINE.query("queue_list"))
+
+
+def list_lanes(conn: Connection[Any], *, queue: str | None, state: str | None, limit: int) -> list[Row]:
+    """Lanes with work, the halted ones first."""
+    return fetch_rows(conn, ENGINE.query("lane_list"), queue=queue, state=state, limit=limit)
+
+
+def skip_halted(conn: Connection[Any], queue: str, lane: str | None) -> int:
+    """Let a halted lane, or without one a halted serial queue, go on behind the task that failed; returns that."""
+    return fetch_value(conn, _SKIP_HALTED, queue, lane or "")
+
+
+async def skip_halted_async(conn: AsyncConnection[Any], queue: str, lane: str | None) -> int:
+    """As ``skip_halted``, in asyncio."""
+    return await fetch_value_async(conn, _SKIP_HALTED, queue, lane or "")
 
 
 def pause_queue(conn: Connection[Any], queue: str, until: datetime | None) -> None:

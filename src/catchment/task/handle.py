@@ -69,7 +69,8 @@ class Task(_Handle[R_co]):
         Raises ``TaskFailed``, ``TaskCancelled``, ``ResultTimeout`` (the task goes on), ``TaskNotFound`` or
         ``ValueUnreadable``. Cancelling the wait does not touch the task. A connection that gives no answer for 15
         seconds is replaced, and the wait goes on; ``ResultTimeout`` comes within a second after ``timeout``, with or
-        without an answer. A server that refuses connections raises ``ServerUnavailable``.
+        without an answer. A server that refuses connections raises ``ServerUnavailable``. After five seconds the logger
+        ``catchment.client`` warns if no live worker has the command, or its queue is paused, or its lane is halted.
         """
         return self._read(await self._verbs.wait(self.id, timeout, self._expected))
 
@@ -83,7 +84,11 @@ class Task(_Handle[R_co]):
         return await self._verbs.retry(self.id, self._expected)
 
     async def info(self) -> TaskInfo:
-        """The task as it stands now; raises ``TaskNotFound`` or ``ValueUnreadable``."""
+        """The task as it stands now; raises ``TaskNotFound`` or ``ValueUnreadable``.
+
+        A settled task can be asked for as long as it is kept: a week if it completed, else 30 days, unless the
+        schedule ``task_cleanup`` says otherwise. Its result can be asked for as long.
+        """
         return await self._verbs.info(self.id, self._expected)
 
 

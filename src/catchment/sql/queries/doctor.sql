@@ -26,7 +26,10 @@ select 'error', 'command ' || c.command,
 union all
 select 'warning', format('lane %s of queue %s', l.lane, l.queue),
        format('halted since %s: task %s failed', l.halted_at, l.head_id),
-       format('catchment task retry %s, or: select worker.skip_halted(%L, %L)', l.head_id, l.queue, l.lane)
+       format('catchment task retry %s, or go on without it: catchment lane skip %s', l.head_id,
+              (select string_agg(case when w.word ~ '^[[:alnum:]_./:@+,-]+$' then w.word
+                                      else '''' || replace(w.word, '''', '''"''"''') || '''' end, ' ' order by w.n)
+                 from unnest(array[l.queue, nullif(l.lane, '')]) with ordinality as w (word, n)))
   from worker.lanes as l
  where l.state = 'halted'
 union all

@@ -21,8 +21,7 @@ select t.*,
           )
           select min(u.id) from up as u)
        end as retry_id,
-       (select jsonb_build_object('lane', l.lane, 'queue', l.queue, 'task_id', l.head_id, 'since', l.halted_at,
-                                  'skip', format('select worker.skip_halted(%%L, %%L)', l.queue, l.lane))
+       (select jsonb_build_object('lane', l.lane, 'queue', l.queue, 'task_id', l.head_id, 'since', l.halted_at)
           from worker.lanes as l
          where l.queue = t.queue
            and l.lane = coalesce(t.lane, '')

@@ -1,13 +1,14 @@
--- skip_halted: let a halted lane go on behind the task that failed.
+-- skip_halted: let a halted lane go on behind the task that failed. The empty lane is the top level of a serial queue.
 --
 --   locks   the lane row, then ready rows
+--   returns the task that failed
 --   raises  CM027 the lane is not halted
 --   plan    walk
 create or replace function worker.skip_halted(
   p_queue  text,
-  p_lane   text
+  p_lane   text default ''
 )
-  returns void
+  returns bigint
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -22,8 +23,13 @@ begin
      and l.halted_at is not null
   returning l.* into v_lane;
   if not found then
-    raise exception using errcode = 'CM027', message = format('lane %L of queue %L is not halted', p_lane, p_queue);
+    raise exception using
+      errcode = 'CM027',
+      message = case p_lane when '' then format('queue %L is not halted', p_queue)
+                            else format('lane %L of queue %L is not halted', p_lane, p_queue) end,
+      hint = '"catchment lane list" shows those that are.';
   end if;
   perform worker.advance_lanes(array[(v_lane.head_id, null, v_lane.queue_id, v_lane.lane, false)::worker.lane_head]);
+  return v_lane.head_id;
 end;
 $$;

@@ -1,0 +1,75 @@
+"""``catchment lane …``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from catchment.cli.database import open_database
+from catchment.commands.options import Dsn, Json
+from catchment.commands.output import console, print_json, print_rows
+from catchment.model.check import LARGEST_ID
+from catchment.store import task as task_store
+
+app = typer.Typer(help="List lanes, let halted ones go on.", no_args_is_help=True)
+
+COLUMNS = ["queue", "lane", "state", "head_id", "command", "halted_at", "error"]
+WIDE_COLUMNS = ["halted_at", "error"]
+
+
+class LaneState(StrEnum):
+    """What holds a lane."""
+
+    HALTED = "halted"
+    HELD = "held"
+    LEASED = "leased"
+    READY = "ready"
+    IDLE = "idle"
+
+
+@app.command("list")
+def list_lanes(
+    queue: Annotated[str | None, typer.Option(help="Only this queue.")] = None,
+    state: Annotated[LaneState | None, typer.Option(help="Only lanes in this state.")] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=LARGEST_ID, help="Show at most this many lanes, halted ones first.")
+    ] = 50,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """List lanes that have work, with the task at the head of each.
+
+    A lane is leased while its head runs, held while that waits for its children, its join or its retry, or snoozes, and
+    halted when it has failed. The lane without a name is the top level of a serial queue.
+    """
+    with open_database(dsn, "catchment_read") as conn:
+        rows = task_store.list_lanes(conn, queue=queue, state=state, limit=limit)
+    print_rows(
+        rows, COLUMNS, as_json=as_json, empty="No lanes.", extra=WIDE_COLUMNS, cut=["queue", "lane", "command", "error"]
+    )
+
+
+@app.command("skip")
+def skip(
+    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="The queue of the lane.")],
+    lane: Annotated[
+        str | None, typer.Argument(metavar="LANE", help="A halted lane; left out, the top level of a serial queue.")
+    ] = None,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """Let a halted lane go on without the task that failed.
+
+    To run that task again instead: catchment task retry.
+
+    Example: catchment lane skip orders customer-7
+    """
+    with open_database(dsn, "catchment_worker") as conn:
+        task_id = task_store.skip_halted(conn, queue, lane)
+    if as_json:
+        print_json({"queue": queue, "lane": lane, "skipped_id": task_id})
+    else:
+        console.print(f"{escape(lane or queue)} goes on without task {task_id}.")

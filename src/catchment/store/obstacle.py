@@ -1,0 +1,89 @@
+"""What keeps a task from being run that could be: no worker, a paused queue, a halted lane. Read for those who wait."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
+from psycopg.rows import class_row
+
+from catchment.model.task import TaskId
+from catchment.sql import ENGINE
+from catchment.store.errors import translated
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """One task and what is in its way, if anything is. A row of ``result_obstacle``."""
+
+    id: TaskId
+    command: str
+    queue: str
+    handler_kind: str
+    lane: str | None
+    handler: str | None
+    failed_id: TaskId | None
+    is_paused: bool
+    is_unserved: bool
+
+    @property
+    def reason(self) -> str | None:
+        """What is in the way; None if nothing is."""
+        if self.failed_id is not None:
+            what = f"queue {self.queue}" if self.lane is None else f"its lane {self.lane}"
+            return f"{what} is halted, because task {self.failed_id} failed"
+        if self.is_paused:
+            return f"queue {self.queue} is paused"
+        if not self.is_unserved:
+            return None
+        if self.handler_kind == "sql":
+            return f"no live worker serves queue {self.queue}"
+        return f"no live worker has the command {self.command} on queue {self.queue}"
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        if self.failed_id is not None:
+            skip = shlex.join(word for word in (self.queue, self.lane) if word)
+            return (
+                f"Run that task again: catchment task retry {self.failed_id}; or go on without it: catchment lane skip"
+                f" {skip}"
+            )
+        if self.is_paused:
+            return f"Resume it: catchment queue resume {shlex.quote(self.queue)}"
+        if self.handler_kind == "sql":
+            return f"Start one: catchment worker --queue {shlex.quote(self.queue)}"
+        place = "" if self.handler is None else f" ({self.handler})"
+        return (
+            f"Start one with the app that defines it{place}: catchment worker --app MODULE:APP; or in this program:"
+            " async with app.worker()"
+        )
+
+
+async def obstacles_async(conn: AsyncConnection[Any], ids: Sequence[int]) -> list[Obstacle]:
+    """Those of these tasks that something keeps from being run; none for a user who may not see workers."""
+    cursor = AsyncCursor(conn, row_factory=class_row(Obstacle))
+    try:
+        with translated():
+            await cursor.execute(ENGINE.query("result_obstacle"), {"ids": list(ids)})
+            return _real(await cursor.fetchall())
+    except psycopg.errors.InsufficientPrivilege:
+        return []
+
+
+def obstacles(conn: Connection[Any], ids: Sequence[int]) -> list[Obstacle]:
+    """As ``obstacles_async``, without asyncio."""
+    cursor = Cursor(conn, row_factory=class_row(Obstacle))
+    try:
+        with translated():
+            return _real(cursor.execute(ENGINE.query("result_obstacle"), {"ids": list(ids)}).fetchall())
+    except psycopg.errors.InsufficientPrivilege:
+        return []
+
+
+def _real(rows: list[Obstacle]) -> list[Obstacle]:
+    return [obstacle for obstacle in rows if obstacle.reason is not None]
