@@ -341,7 +341,7 @@ CREATE TABLE worker.attempt (
     started_at timestamp with time zone,
     ended_at timestamp with time zone NOT NULL,
     error jsonb NOT NULL,
-    CONSTRAINT attempt_state_is_known CHECK ((state = ANY (ARRAY['failed'::text, 'interrupted'::text, 'cancelled'::text])))
+    CONSTRAINT attempt_state_is_known CHECK ((state = ANY (ARRAY['failed'::text, 'interrupted'::text, 'cancelled'::text, 'released'::text])))
 );
 ALTER TABLE worker.attempt OWNER TO catchment_owner;
 CREATE SEQUENCE worker.backend

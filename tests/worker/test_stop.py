@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 
@@ -52,6 +53,7 @@ def test_after_the_grace_the_rest_is_given_back_without_using_an_attempt(crew: C
     assert crew.stop(worker) == 0
     assert crew.engine.state(task) == "pending"
     assert crew.engine.task(task)["attempt"] == 0
+    _assert_given_back(crew, task)
     assert crew.engine.state(behind) == "pending"
     assert crew.engine.value("select count(*) from worker.running") == 0
 
@@ -115,6 +117,13 @@ def test_a_worker_that_tells_of_progress_stops_when_asked_to(crew: Crew) -> None
         crew.engine.conn.execute("update worker.running set fence = fence + 1000000")
         assert crew.stop(worker) == 0
         crew.workers.clear()
+
+
+def _assert_given_back(crew: Crew, task: int) -> None:
+    """Its trace is who gave it back, and when; tasks that had not started have none."""
+    rows = crew.engine.conn.execute("select task_id, state, error ->> 'message' from worker.attempt").fetchall()
+    assert [(row[0], row[1]) for row in rows] == [(task, "released")]
+    assert re.fullmatch(r"worker \d+ \(.+\) stopped", rows[0][2])
 
 
 def _is_interrupted(crew: Crew, task: int) -> bool:

@@ -124,7 +124,8 @@ class Outcomes:
         if held.stop is Stop.LOST:
             return self._dropped(held)
         if held.stop is Stop.RELEASED:
-            return Ending(held, "released")
+            error = {"kind": "released", "message": held.stop_reason} if held.has_started else None
+            return Ending(held, "released", error=None if error is None else to_json(error).decode())
         if held.stop is Stop.TIMED_OUT:
             return self._ended(held, "failed", TimeoutError(held.stop_reason))
         return self._ended(held, "cancelled", CancelRequested(held.stop_reason or "cancelled"))

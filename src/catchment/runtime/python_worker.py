@@ -63,6 +63,7 @@ class PythonWorker:
     ) -> None:
         # Set when a stop shall wait for no handler.
         self._hurry = hurry or asyncio.Event()
+        self._name = f"worker {identity.worker_id} ({options.name})"
         self._options = options
         self._on_tick = on_tick
         self._events = events
@@ -238,7 +239,9 @@ class PythonWorker:
         self._give_back(self._executor.take_unstarted())
         if not is_dead.is_set():
             await self._wait_for_handlers(self._options.shutdown_grace)
-        stop, reason = (Stop.LOST, "the claim was lost") if is_dead.is_set() else (Stop.RELEASED, "the worker stops")
+        stop, reason = Stop.RELEASED, f"{self._name} stopped"
+        if is_dead.is_set():
+            stop, reason = Stop.LOST, "the claim was lost"
         left = list(self.holdings)
         if left:
             what = "1 task still runs and is" if len(left) == 1 else f"{len(left)} tasks still run and are"

@@ -324,7 +324,7 @@ class Control:
         """Did the newest attempt of a task end with its worker?"""
         is_interrupted = self._call(
             "select coalesce((array_agg(a.state order by a.attempt desc))[1] = 'interrupted', false)"
-            " from worker.attempt as a where a.task_id = %s",
+            " from worker.attempt as a where a.task_id = %s and a.state <> 'released'",
             task_id,
         )
         return bool(is_interrupted)

@@ -183,9 +183,11 @@ create table if not exists worker.attempt (
   started_at  timestamptz,
   ended_at    timestamptz not null,
   error       jsonb not null,
-  constraint attempt_state_is_known check (state in ('failed', 'interrupted', 'cancelled'))
+  constraint attempt_state_is_known check (state in ('failed', 'interrupted', 'cancelled', 'released'))
 );
-comment on table worker.attempt is 'The error of every attempt that did not complete.';
+comment on table worker.attempt is
+  'The error of every attempt that did not complete. released: its handler ran, and its worker gave it back and '
+  'stopped; such an attempt is not counted, and the next one has its number.';
 create index if not exists attempt_task on worker.attempt (task_id, attempt);
 
 create table if not exists worker.snoozed (

@@ -30,7 +30,7 @@ select t.id, r.id as parent_refresh_id, d.schema_name || '.' || d.name as dynami
     select count(*)::integer as count, (array_agg(n.error ->> 'message' order by n.attempt desc))[1] as message
       from worker.attempt as n
      where n.task_id = t.id
-       and n.state <> 'cancelled'
+       and n.state not in ('cancelled', 'released')
   ) as a;
 comment on view lake.refresh_subtasks is
   'Subtasks of parallel refreshes: the part of the keys in subtask_data, status pending, claimed, completed or failed, '
