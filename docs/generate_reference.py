@@ -109,12 +109,8 @@ def render() -> str:
 
 def _errors() -> list[str]:
     """The public errors in the order of their tree."""
-    in_handlers = GROUPS["In a handler"]
-    return [
-        name
-        for name, value in vars(catchment.errors).items()
-        if inspect.isclass(value) and name in catchment.__all__ and name not in in_handlers
-    ]
+    drawn = re.findall(r"[A-Z]\w+", catchment.errors.__doc__ or "")
+    return [name for name in drawn if name in set(catchment.__all__) - set(GROUPS["In a handler"])]
 
 
 def _section(name: str) -> Iterator[str]:
@@ -170,7 +166,7 @@ def _parameters(fn: Callable[..., Any], drop: int = 0) -> str:
     if bare and bare[0].name in ("self", "cls"):
         bare = bare[1:]
     text = str(inspect.Signature(bare[drop:])).replace("datetime.timedelta", "timedelta").replace("'", '"')
-    text = text.replace("<factory>", "{}").replace('<class "catchment.errors.SchemaMismatch">', "SchemaMismatch")
+    text = text.replace("<factory>", "{}").replace('<class "catchment.errors.base.SchemaMismatch">', "SchemaMismatch")
     return text.replace(", /", "").replace("(/, ", "(")
 
 

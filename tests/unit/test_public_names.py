@@ -93,7 +93,7 @@ def test_every_error_of_the_tree_is_drawn_in_its_docstring() -> None:
 
 
 def test_every_sqlstate_that_the_engine_raises_has_a_class() -> None:
-    functions = Path(errors.__file__).parent / "sql"
+    functions = Path(catchment.__file__).parent / "sql"
     raised = {m for f in functions.rglob("*.sql") for m in re.findall(r"errcode = '(CM\d+)'", f.read_text())}
     for sqlstate in sorted(raised - {"CM041"}):  # how a SQL handler snoozes, caught by the engine
         made = type("Made", (psycopg.DatabaseError,), {"sqlstate": sqlstate})("said")

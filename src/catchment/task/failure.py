@@ -14,10 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from catchment import errors
 from catchment.errors import ArgumentsInvalid, CatchmentError, GiveUp, InfoRefused, RetryLater
 
-_PACKAGE = f"{Path(errors.__file__).parent}{os.sep}"
+_PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 # What calls handlers. Their frames come first in each traceback, and say nothing about the error.
 _CALLERS = frozenset(
     f"{_PACKAGE}{part.replace('/', os.sep)}.py"

@@ -1,0 +1,61 @@
+"""The roots of the tree, and errors that any part may raise."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+LONGEST = timedelta(days=36_525)
+"""Longer spans leave the range of PostgreSQL's intervals, or of a timer; nobody means them."""
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: at most 100 characters. Python refuses to write some numbers."""
+    try:
+        text = repr(value)
+    except Exception:
+        return "a number of thousands of digits" if isinstance(value, int) else f"of type {type(value).__name__}"
+    return text if len(text) <= 100 else f"{text[:99]}…"
+
+
+def a_kind(value: object) -> str:
+    """What a value is, for a message that does not show it: its type with an article, or ``None``."""
+    kind = type(value).__name__
+    return "None" if value is None else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+class CatchmentError(Exception):
+    """Base of all errors. ``hint`` says what to do next, or is None."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class RequestRefused(CatchmentError):
+    """Base of what a caller can change about a request. Nothing has happened."""
+
+
+class DefinitionRefused(CatchmentError):
+    """A command, its options or its join cannot be defined as written."""
+
+
+class ExtraMissing(CatchmentError, ImportError):
+    """An optional part of Catchment is not installed; ``hint`` has the command that installs it. Also an
+    ``ImportError``."""
+
+
+class SchemaMismatch(CatchmentError):
+    """The schema in the database does not fit this version of Catchment, or belongs to another user. Run ``catchment
+    migrate``, or upgrade the package."""
+
+
+class ServerUnavailable(CatchmentError):
+    """No PostgreSQL server could be reached or started."""
+
+
+class OutcomeUnknown(ServerUnavailable):
+    """The connection was lost during a call, or the server gave no answer for a minute: the call may or may not have
+    taken effect.
+
+    See what it has done before you repeat it.
+    """

@@ -1,0 +1,124 @@
+"""Requests that are refused. The engine raises most of them, with a code."""
+
+from __future__ import annotations
+
+from catchment.errors.base import RequestRefused
+
+
+class CommandNotRegistered(RequestRefused):
+    """``CM002``: no such command is registered. Start a worker with the app that defines it, or call
+    ``app.register()``; ``catchment command list`` shows what there is.
+
+    Also: a command of the app is not registered, and this user may not register it.
+    """
+
+
+class QueueNotRegistered(RequestRefused):
+    """``CM003``: no such queue is registered. Register it: ``catchment queue list`` shows what there is."""
+
+
+class PayloadRefused(RequestRefused):
+    """``CM004``: the payload cannot be stored. It is not an object, larger than 16 MiB as text, or JSON that PostgreSQL
+    cannot hold. Wrap it; store large data elsewhere and pass its key."""
+
+
+class ArgumentsInvalid(PayloadRefused):
+    """``CM019``: the arguments do not fit the command. The message names the command, the parameters and the reasons,
+    never the payload."""
+
+
+class MergeRefused(RequestRefused):
+    """``CM020``: a value does not fit its merge rule. The message has both values; the rule is in
+    ``worker.command_registry.merge``."""
+
+
+class OptionInvalid(RequestRefused):
+    """``CM018``: an option has an invalid value. A lane that is empty or longer than 500 characters, a trace longer
+    than 200, a time outside the years 1 to 9999, an unknown mode or policy. The message has the value and what is
+    expected."""
+
+
+class LimitRefused(RequestRefused):
+    """``CM024``: a command with a limit per key takes no lane. A serial scope is one too. Limit the queue instead, or
+    give the limited part a command of its own."""
+
+
+class ScopeClosed(RequestRefused):
+    """``CM005``: the parent takes no more children. It has settled, its scope has closed, its join is running, or its
+    handler runs in another session. Spawn from the handler of the task or of one of its children; enqueue what is
+    independent."""
+
+
+class ChildrenUnsettled(RequestRefused):
+    """``CM023``: a child has not settled. Until it has, its parent can neither settle nor be deleted."""
+
+
+class ParentMissing(RequestRefused):
+    """``CM021``: there is no task to belong to. A spawn outside a handler, or a sibling of a task without parent. Pass
+    the parent, or enqueue an independent task."""
+
+
+class ScopePolicyFixed(RequestRefused):
+    """``CM022``: the scope has another policy. The first spawn of a handler fixes child mode and
+    ``on_child_failure``."""
+
+
+class TooDeep(RequestRefused):
+    """``CM006``: the child would be too deep. Deeper below its root than the queue allows: spawn a sibling, or raise
+    ``max_depth`` of the queue (null: any depth)."""
+
+
+class WriteRefused(RequestRefused):
+    """``CM007``: ``worker.tasks`` does not take this write. The message names what is allowed, or the function to
+    use."""
+
+
+class NestedRun(RequestRefused):
+    """``CM025``: a handler cannot run other tasks. ``process_tasks`` was called in one: spawn them, and they run when
+    the handler has returned."""
+
+
+class NotRetryable(RequestRefused):
+    """``CM008``: the task cannot be retried. It is in no state for it, or not by itself: the hint names the task to
+    retry."""
+
+
+class TaskMerged(RequestRefused):
+    """``CM026``: the task was merged into another. It settles with that one: cancel the one that the hint names."""
+
+
+class SnoozeRefused(RequestRefused):
+    """``CM040``: a task cannot sleep that long. Pass a time, or a delay that is not negative, within 100 years."""
+
+
+class OutsideHandler(RequestRefused):
+    """``CM042``: no handler is running here. There is no task to snooze or to follow: enqueue an independent one."""
+
+
+class TaskNotFound(RequestRefused):
+    """``CM009``: there is no such task. Not yet committed, deleted after its time, or never made."""
+
+
+class LaneNotHalted(RequestRefused):
+    """``CM027``: the lane is not halted. There is nothing to skip: ``catchment lane list`` shows the lanes that are."""
+
+
+class ScheduleRefused(RequestRefused):
+    """``CM016``: the schedule could never fire. Its interval is below a second or above 100 years, its cron expression
+    is invalid or matches no day, or the server does not know its time zone."""
+
+
+class TransactionEndRefused(RequestRefused):
+    """``CM036``: a handler cannot end its transaction. It tried to commit or roll back in ``ctx.transaction()``, which
+    the worker ends: the attempt fails, and nothing of the transaction is written. Return from the handler to commit."""
+
+
+class NameTaken(RequestRefused):
+    """``CM013``: the name is taken. A command of this name has another kind of handler, or a queue another mode. Rename
+    yours, or delete the row from the registry; to enqueue a SQL command from Python, pass its name. Or another project
+    uses the command on the embedded server: set ``CATCHMENT_DATA`` to give yours a server."""
+
+
+class InfoRefused(RequestRefused):
+    """``CM028``: the info cannot be stored. It is larger than 16 MiB as text, or no JSON. Store the data in a table and
+    put its key in the info."""
