@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-_FIRST = ("name", "column", "type", "kind")
+_FIRST = ("name", "type", "kind")
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 _SIZES = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 

@@ -8,7 +8,8 @@ import pytest
 
 from catchment.errors import LakeError, TableNotFound, TableRefused
 from catchment.lake import Lake, RefreshTimeout
-from catchment.lake.tables.answers import ChangeCount, Forecast, KeyColumn
+from catchment.lake.tables.answers import ChangeCount, Forecast
+from catchment.lake.types import Column
 from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import StartWorker, wait_until
 
@@ -95,7 +96,7 @@ def test_explaining_says_how_and_why(lake: Lake, lake_case: LakeCase) -> None:
     found = lake.explain("totals")
     assert found.next is not None
     assert (found.strategy, found.reason, found.next.reason) == ("delta", None, "FIRST_FILL")
-    assert found.parts[0].key == (KeyColumn("region", "VARCHAR"),)
+    assert found.parts[0].key == (Column("region", "VARCHAR"),)
     lake_case.refresh("top")
     assert lake.explain("totals").next == Forecast("no_data", None)
     lake_case.add("orders", [(4, "s", 10)])

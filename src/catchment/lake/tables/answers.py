@@ -133,19 +133,12 @@ class TableDescription:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyColumn:
-    """A column of the key by which rows of a part are replaced."""
-
-    column: str
-    type: str
-
-
-@dataclass(frozen=True, slots=True)
 class TablePart:
-    """A part of the query that is refreshed by its key. ``kind`` is what it does: rows, groups, and so on."""
+    """A part of the query that is refreshed by its key. ``kind`` is what it does: rows, groups, and so on;
+    ``key`` the columns by which its rows are replaced."""
 
     kind: str
-    key: tuple[KeyColumn, ...]
+    key: tuple[Column, ...]
     key_expressions: tuple[str, ...]
     is_unique: bool
 

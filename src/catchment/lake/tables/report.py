@@ -20,7 +20,6 @@ from catchment.lake.settings import LakeSettings
 from catchment.lake.sql import LAKE
 from catchment.lake.tables.answers import (
     AuditRecord,
-    KeyColumn,
     LagStats,
     Parallel,
     RefreshRecord,
@@ -185,7 +184,7 @@ def _explained(definition: Definition, plan: Plan, names: dict[int, str]) -> Tab
 def _part(plan: Plan, part: Part) -> TablePart:
     return TablePart(
         kind=part.block.kind,
-        key=tuple(KeyColumn(item.name, item.type) for item in plan.layout.keys_of(part.number)),
+        key=plan.layout.keys_of(part.number),
         key_expressions=tuple(text(key) for key in part.block.key),
         is_unique=part.is_unique,
     )
