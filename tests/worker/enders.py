@@ -106,6 +106,22 @@ def end_it_in_libpq(ctx: Context) -> str:
 
 
 @app.command
+def commit_past_the_guard(ctx: Context, then: str) -> str:
+    """In libpq nobody looks at the text, and the guard is a cursor like others."""
+    with ctx.transaction() as conn:
+        conn.execute(WRITE, [ctx.task_id, "kept"])
+        conn.pgconn.exec_(b"close all; commit")
+        if then == "begin":
+            conn.pgconn.exec_(b"begin")
+            conn.execute(WRITE, [ctx.task_id, "lost"])
+        if then == "use":
+            conn.execute(WRITE, [ctx.task_id, "lost"])
+        if then == "raise":
+            raise ValueError(then)
+    return "written"
+
+
+@app.command
 def behave(ctx: Context, note: str) -> str:
     """Write, and undo a part in a savepoint."""
     with ctx.transaction() as conn:

@@ -63,6 +63,14 @@ def test_a_commit_past_psycopg_writes_nothing_either(crew: Crew) -> None:
     assert "written" not in _notes(crew)
 
 
+def test_a_commit_that_nothing_refused_is_found_and_said(crew: Crew) -> None:
+    for then in ("return", "begin", "use", "raise"):
+        task = crew.enqueue("commit_past_the_guard", then=then)
+        with pytest.raises(TaskFailed, match=r"TransactionEndRefused: .*what it had written stays"):
+            crew.result(task)
+    assert [note for note in _notes(crew) if note in ("kept", "lost")] == ["kept"] * 4
+
+
 def test_what_happened_to_other_attempts_is_nothing_to_the_next(crew: Crew) -> None:
     for number in range(8):
         assert crew.result(crew.enqueue("behave", note=f"{number}")) == "behaved"

@@ -110,7 +110,10 @@ class ScheduleRefused(RequestRefused):
 
 class TransactionEndRefused(RequestRefused):
     """``CM036``: a handler cannot end its transaction. It tried to commit or roll back in ``ctx.transaction()``, which
-    the worker ends: the attempt fails, and nothing of the transaction is written. Return from the handler to commit."""
+    the worker ends: the attempt fails, and nothing of the transaction is written. Return from the handler to commit.
+
+    A handler that closes the guard of its transaction in libpq can commit: then the message says that its writes
+    stay."""
 
 
 class NameTaken(RequestRefused):

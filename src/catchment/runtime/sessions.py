@@ -9,10 +9,10 @@ from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
-from psycopg.pq import TransactionStatus
 
 from catchment.runtime.connection import Call, cut
 from catchment.runtime.pulse import Pulse
+from catchment.store import lent
 from catchment.store.connect import PARSED, connect_async_as
 from catchment.store.handler_connection import no_session
 from catchment.store.pool import is_idle, is_usable
@@ -57,22 +57,24 @@ class Sessions:
         self._pulse.add(session)
         return session
 
-    async def give_back(self, session: Session) -> None:
-        """Roll back, reset the session, and keep it for the next attempt; close it if that fails."""
+    async def give_back(self, session: Session) -> bool:
+        """Roll back, reset the session, and keep it for the next attempt; close it if that fails. Returns whether the
+        handler has committed its transaction."""
+        is_committed = False
         session.pgconn.notice_handler = session.pgconn.notify_handler = None
         try:
             with suppress(psycopg.Error):
-                is_open = session.pgconn.transaction_status != TransactionStatus.IDLE
                 with Call(session, CALL_SECONDS):
-                    await session.execute(f"rollback; {_FORGET}" if is_open else _FORGET)
+                    is_committed = await lent.reset(session, session.began_at)
                 # What begins read-only may be a session's own default, or a standby: another session may do better.
                 if is_idle(session) and not self._is_closed and not session.is_read_only:
                     self._idle.append(session)
-                    return
+                    return is_committed
         except BaseException:
             await self.drop(session)
             raise
         await self.drop(session)
+        return is_committed
 
     async def drop(self, session: Session) -> None:
         """Close a session that is not in use."""
@@ -94,11 +96,3 @@ class Sessions:
         self._is_closed = True
         while self._idle:
             await self.drop(self._idle.pop())
-
-
-# DISCARD ALL without DISCARD PLANS: cached plans hold no state, and planning the engine's functions again costs the
-# next transaction about 1 ms. Measured, this takes as long as "select 1": one round trip.
-_FORGET = (
-    "close all; set session authorization default; reset all; deallocate all; unlisten *;"
-    " select pg_catalog.pg_advisory_unlock_all(); discard temp; discard sequences"
-)

@@ -22,7 +22,7 @@ import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.pq import TransactionStatus
 
-from catchment.errors import CancelRequested, ClaimLost, RequestRefused, ServerUnavailable
+from catchment.errors import CancelRequested, ClaimLost, RequestRefused, ServerUnavailable, TransactionEndRefused
 from catchment.runtime.connection import Call
 from catchment.runtime.guarded import OwnTask
 from catchment.runtime.outcome import Interrupted, PutOff
@@ -55,9 +55,10 @@ class Place(Generic[C]):
         self.conn.met.began_read_only = session.is_read_only
         self.is_inside = True
         # Set when the place is given back: the asyncio task that cleans the session, and what caused it, if not the
-        # handler.
+        # handler; then whether the handler had committed the transaction, past all that refuses it.
         self.cleaning: asyncio.Task[None] | None = None
         self.loss: Exception | None = None
+        self.is_committed_alone = False
 
     def meaning(self, error: BaseException | None) -> Exception | None:
         """The exception to use for an error that the handler did not cause (a lost connection, a server in trouble);
@@ -194,11 +195,19 @@ class Transactions:
             pause = min(pause * 2, FIRST_PAUSE)
 
     async def leave(self, context: Attempt) -> None:
-        """End an attempt: give its connection back, rolled back unless it was committed."""
+        """End an attempt: give its connection back, rolled back unless it was committed. Raises
+        ``TransactionEndRefused`` if the handler has committed it."""
         self.abandon(context)
         place = self._places.pop(context.fence, None)
         if place is not None and place.cleaning is not None:
             await asyncio.shield(place.cleaning)
+            if place.is_committed_alone:
+                raise TransactionEndRefused(
+                    f"the handler of {context.command} closed the guard of its ctx.transaction() and committed:"
+                    " what it had written stays, although its task has not completed",
+                    hint="See what it has written before you retry the task. Use conn, not conn.pgconn, and return"
+                    " from the handler to commit.",
+                )
 
     def abandon(self, context: Attempt) -> None:
         """Take the transaction from a handler, even in the middle of a call; it cannot begin another."""
@@ -216,14 +225,17 @@ class Transactions:
         if place.cleaning is None:
             place.loss = place.meaning(error)
             is_free = place.conn.let_go(at_once=True)
-            place.cleaning = OwnTask(self._clean(place.session, is_free), loop=self._loop)
+            place.cleaning = OwnTask(self._clean(place, is_free), loop=self._loop)
             self._cleaning.add(place.cleaning)
             place.cleaning.add_done_callback(self._cleaned)
         return place.cleaning
 
-    async def _clean(self, session: Session, is_free: bool) -> None:
+    async def _clean(self, place: AnyPlace, is_free: bool) -> None:
         with suppress(Exception):
-            await (self._sessions.give_back(session) if is_free else self._sessions.cut_off(session))
+            if is_free:
+                place.is_committed_alone = await self._sessions.give_back(place.session)
+            else:
+                await self._sessions.cut_off(place.session)
 
     def _cleaned(self, task: asyncio.Task[None]) -> None:
         self._cleaning.discard(task)

@@ -5,7 +5,8 @@ even if its task fails; if it rolled back, its task would complete without them.
 SQL, and the attempt fails even if the handler goes on. Savepoints (``conn.transaction()``) are allowed.
 
 What gets past this, with a cursor of another class for instance, the server refuses: see ``worker.refuse_commit``. A
-ROLLBACK that gets past it is found because the session is then in no transaction.
+ROLLBACK that gets past it is found because the session is then in no transaction. A COMMIT that gets past both, because
+the guard was closed in libpq, is found when the session is given back: see ``lent.reset``.
 
 The object belongs to one attempt, but its session is used again. So when the attempt is over, the session is taken away
 from the object for good: a coroutine, thread, cursor or stream that still has the object gets an error, and cannot
