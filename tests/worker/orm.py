@@ -14,7 +14,10 @@ from tests.worker import probe
 __all__ = ["probe"]
 
 app = App(queue="orm")
-ROUTES = ("commit", "rollback", "close", "begin", "transaction", "connection", "text", "flush", "autocommit")
+ROUTES = (
+    *("commit", "rollback", "close", "reset", "invalidate"),
+    *("begin", "transaction", "connection", "invalid", "text", "flush", "autocommit"),
+)
 
 
 class Base(DeclarativeBase): ...
@@ -90,6 +93,8 @@ async def _end(session: Any, route: str) -> None:
         await session.get_transaction().commit()
     elif route == "connection":
         await (await session.connection()).commit()
+    elif route == "invalid":
+        await (await session.connection()).invalidate()
     elif route == "text":
         await session.execute(sa.text("commit"))
     elif route == "flush":
@@ -121,6 +126,8 @@ def _end_plainly(session: Any, route: str) -> None:
         session.get_transaction().commit()
     elif route == "connection":
         session.connection().commit()
+    elif route == "invalid":
+        session.connection().invalidate()
     elif route == "text":
         session.execute(sa.text("commit"))
     elif route == "flush":
@@ -135,6 +142,18 @@ async def fail_late(ctx: Context) -> None:
     """What the block has not written yet is refused at its end."""
     async with ctx.transaction(sqlalchemy=True) as session:
         session.add(Effect(note="there", task_id=0))
+
+
+@app.command
+async def open_another(ctx: Context) -> None:
+    async with ctx.transaction(sqlalchemy=True) as session:
+        await (await session.connection()).engine.connect()
+
+
+@app.command
+def open_another_plainly(ctx: Context) -> None:
+    with ctx.transaction(sqlalchemy=True) as session:
+        session.connection().engine.connect()
 
 
 @app.command

@@ -78,6 +78,12 @@ def test_a_session_cannot_end_the_transaction(crew: Crew, kind: str, is_swallowe
     assert _notes(crew) == []
 
 
+@KINDS
+def test_the_engine_of_a_session_opens_no_other_connection(crew: Crew, kind: str) -> None:
+    with pytest.raises(TaskFailed, match=r"RequestRefused: .*has one connection"):
+        crew.result(crew.enqueue(f"open_another{kind}"))
+
+
 def test_what_cannot_be_written_at_the_end_of_the_block_fails_the_task(crew: Crew) -> None:
     with pytest.raises(TaskFailed, match="IntegrityError"):
         crew.result(crew.enqueue("fail_late"))

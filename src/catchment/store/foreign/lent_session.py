@@ -24,10 +24,10 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
-from catchment.errors import TransactionEndRefused
+from catchment.errors import RequestRefused, TransactionEndRefused
 from catchment.store.handler_connection import AsyncHandlerConnection, HandlerConnection, Met
 
-_lent: ContextVar[Any] = ContextVar("lent")
+_lent: ContextVar[Any] = ContextVar("lent", default=None)
 
 
 class _Lent:
@@ -35,15 +35,13 @@ class _Lent:
     refuses it."""
 
     def do_rollback(self, dbapi_connection: Any) -> None:
-        met = _met_of(dbapi_connection)
-        if met is not None and met.has_session:
-            met.refuse("rollback()")
+        _note(dbapi_connection, "rollback()")
 
     def do_close(self, dbapi_connection: Any) -> None:
-        """The connection belongs to the attempt."""
+        _note(dbapi_connection, "close()")
 
     def do_terminate(self, dbapi_connection: Any) -> None:
-        """The connection belongs to the attempt."""
+        _note(dbapi_connection, "invalidate()")
 
 
 class LentDialect(_Lent, PGDialect_psycopg):
@@ -65,9 +63,12 @@ class AsyncLentDialect(_Lent, PGDialectAsync_psycopg):
 registry.register("postgresql.catchment", __name__, "LentDialect")
 
 
-def _met_of(dbapi_connection: Any) -> Met | None:
+def _note(dbapi_connection: Any, verb: str) -> None:
+    """The connection belongs to the attempt: nothing is done to it. If its session is still in use, the attempt fails:
+    this is not what its handler believes."""
     conn = getattr(dbapi_connection, "driver_connection", dbapi_connection)
-    return conn.met if isinstance(conn, HandlerConnection | AsyncHandlerConnection) else None
+    if isinstance(conn, HandlerConnection | AsyncHandlerConnection) and conn.met.has_session:
+        conn.met.refuse(verb)
 
 
 class LentSession(Session):
@@ -84,6 +85,12 @@ class LentSession(Session):
             raise self._refused("session.close()")
         super().close()
 
+    def invalidate(self) -> None:
+        raise self._refused("session.invalidate()")
+
+    def reset(self) -> None:
+        raise self._refused("session.reset()")
+
     @property
     def _met(self) -> Met:
         return self.info["met"]
@@ -92,12 +99,24 @@ class LentSession(Session):
         return self._met.refuse(verb)
 
 
+def _taken() -> Any:
+    """The connection that is being lent. An engine has no other: a handler may have got at it through its session, and
+    a connection that was invalidated would be opened anew."""
+    conn = _lent.get()
+    if conn is None:
+        raise RequestRefused(
+            "the session of ctx.transaction(sqlalchemy=True) has one connection, and no engine that opens others",
+            hint="Use the session, or session.connection(). For another transaction make an engine of your own.",
+        )
+    return conn
+
+
 _Where = tuple[str, int, str]
 
 
 @lru_cache(maxsize=16)
 def _engine(_where: _Where) -> Engine:
-    return create_engine("postgresql+catchment://", creator=_lent.get, poolclass=NullPool, pool_reset_on_return=None)
+    return create_engine("postgresql+catchment://", creator=_taken, poolclass=NullPool, pool_reset_on_return=None)
 
 
 @lru_cache(maxsize=16)
@@ -105,7 +124,7 @@ def _async_engine(_where: _Where) -> Any:
     from sqlalchemy.ext.asyncio import create_async_engine
 
     async def lent() -> Any:
-        return _lent.get()
+        return _taken()
 
     return create_async_engine(
         "postgresql+catchment://", async_creator=lent, poolclass=NullPool, pool_reset_on_return=None

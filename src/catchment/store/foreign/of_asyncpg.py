@@ -7,7 +7,7 @@ from typing import Any, LiteralString
 import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none
 
 from catchment.store.foreign.refuse import closed, refused
-from catchment.store.foreign.sender import AsyncSender, Rows, Values, foreign_errors, numbered
+from catchment.store.foreign.sender import AsyncSender, Rows, Values, check_loop, foreign_errors, numbered
 
 
 def of(conn: object) -> AsyncSender:
@@ -17,8 +17,9 @@ def of(conn: object) -> AsyncSender:
     given: Any = conn
     if not all(hasattr(given, name) for name in ("fetch", "is_closed", "is_in_transaction")):
         raise refused(conn, "Pass the connection: async with pool.acquire() as conn.")
-    if given.is_closed():
-        raise closed(conn)
+    with foreign_errors(conn, asyncpg.InterfaceError):  # as after its release to the pool
+        if given.is_closed():
+            raise closed(conn)
     return AsyncpgSender(given)
 
 
@@ -29,7 +30,8 @@ class AsyncpgSender(AsyncSender):
         self._conn = conn
 
     async def rows(self, statement: LiteralString, values: Values = ()) -> Rows:
-        with foreign_errors():
+        check_loop(self._conn, getattr(self._conn, "_con", self._conn))
+        with foreign_errors(self._conn, asyncpg.InterfaceError):
             return await self._conn.fetch(numbered(statement), *values)
 
     @property

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any, LiteralString
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connections
+from django.db import InterfaceError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
+from django.db.transaction import TransactionManagementError
 from django.utils.connection import BaseConnectionHandler, ConnectionProxy
 
 from catchment.errors import RequestRefused, shown
@@ -61,7 +62,7 @@ class DjangoSender(Sender):
         self._conn = conn
 
     def rows(self, statement: LiteralString, values: Values = ()) -> Rows:
-        with foreign_errors(), self._conn.cursor() as cursor:
+        with foreign_errors(self._conn, InterfaceError, TransactionManagementError), self._conn.cursor() as cursor:
             cursor.execute(statement, values or None)
             return cursor.fetchall() if cursor.description else ()
 

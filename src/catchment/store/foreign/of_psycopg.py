@@ -11,7 +11,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
 from catchment.store.errors import translated
-from catchment.store.foreign.refuse import closed, refused
+from catchment.store.foreign.refuse import closed, failed, refused
 from catchment.store.foreign.sender import AsyncSender, Rows, Sender, Values
 
 
@@ -25,6 +25,8 @@ def of(conn: object) -> Sender | AsyncSender:
     used = cast(Connection[Any] | AsyncConnection[Any], given)
     if used.closed:
         raise closed(conn)
+    if used.pgconn.transaction_status == TransactionStatus.INERROR:
+        raise failed(conn)
     return PsycopgSender(used) if isinstance(used, Connection) else PsycopgAsyncSender(used)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import LiteralString
 
-from psycopg2 import extensions
+from psycopg2 import InterfaceError, extensions
 
 from catchment.store.foreign.refuse import closed, refused
 from catchment.store.foreign.sender import Rows, Sender, Values, foreign_errors
@@ -17,6 +17,8 @@ def of(conn: object) -> Sender:
         raise refused(conn, "Pass a connection or a cursor, as psycopg2.connect() returns.")
     if given.closed:
         raise closed(conn)
+    if given.async_:
+        raise refused(conn, "Its connections with async_=True are not supported: connect without it.")
     return Psycopg2Sender(given)
 
 
@@ -28,7 +30,7 @@ class Psycopg2Sender(Sender):
 
     def rows(self, statement: LiteralString, values: Values = ()) -> Rows:
         # The connection's own class of cursors may return dictionaries.
-        with foreign_errors(), self._conn.cursor(cursor_factory=extensions.cursor) as cursor:
+        with foreign_errors(self._conn, InterfaceError), self._conn.cursor(cursor_factory=extensions.cursor) as cursor:
             cursor.execute(statement, values)
             return cursor.fetchall() if cursor.description else ()
 

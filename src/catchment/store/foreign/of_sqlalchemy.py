@@ -6,16 +6,17 @@ Statements go through SQLAlchemy, never past it: the transaction may begin with 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from typing import Any, LiteralString
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import UnboundExecutionError
+from sqlalchemy.exc import InterfaceError, InvalidRequestError, PendingRollbackError, UnboundExecutionError
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from catchment.errors import RequestRefused
-from catchment.store.foreign.refuse import closed, refused
-from catchment.store.foreign.sender import AsyncSender, Rows, Sender, Values, foreign_errors, numbered
+from catchment.store.foreign.refuse import closed, failed, refused
+from catchment.store.foreign.sender import AsyncSender, Rows, Sender, Values, check_loop, foreign_errors, numbered
 
 ASYNC = "sqlalchemy.ext.asyncio"
 
@@ -86,77 +87,81 @@ def _commits_itself(conn: Connection) -> bool:
     return bool(driver.autocommit)
 
 
-def _unbound(error: UnboundExecutionError) -> RequestRefused:
-    return RequestRefused(
-        f"conn is a session with several databases: {error}",
-        hint="Pass the connection of the one with Catchment: conn=session.connection(bind_arguments={'mapper': …}).",
-    )
+@contextmanager
+def _errors(given: object) -> Generator[None]:
+    """SQLAlchemy raises ``InvalidRequestError`` and its kinds for sessions and connections that are closed, or whose
+    transaction has ended or failed."""
+    with foreign_errors(given, InvalidRequestError, InterfaceError):
+        try:
+            yield
+        except UnboundExecutionError as error:
+            raise RequestRefused(
+                f"conn is a session with several databases: {error}",
+                hint="Pass the connection of the one with Catchment:"
+                " conn=session.connection(bind_arguments={'mapper': …}).",
+            ) from error
+        except PendingRollbackError as error:
+            raise failed(given) from error
 
 
 class ConnectionSender(Sender):
     """For ``Connection``."""
 
-    def __init__(self, conn: Connection) -> None:
-        self._conn = conn
+    def __init__(self, conn: Any) -> None:
+        self._given = conn
 
     def connection(self) -> Connection:
-        return self._conn
+        return self._given
 
     def rows(self, statement: LiteralString, values: Values = ()) -> Rows:
-        conn = self.connection()
-        text = _written_for(conn, statement)
-        with foreign_errors():
-            result = conn.exec_driver_sql(text, tuple(values))
+        with _errors(self._given):
+            conn = self.connection()
+            result = conn.exec_driver_sql(_written_for(conn, statement), tuple(values))
             return result.all() if result.returns_rows else ()
 
     @property
     def commits_itself(self) -> bool:
-        return _commits_itself(self.connection())
+        with _errors(self._given):
+            return _commits_itself(self.connection())
 
 
 class SessionSender(ConnectionSender):
     """For ``Session``: its connection of the moment, which begins its transaction if there is none."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
     def connection(self) -> Connection:
-        try:
-            return self._session.connection()
-        except UnboundExecutionError as error:
-            raise _unbound(error) from error
+        return self._given.connection()
 
 
 class AsyncConnectionSender(AsyncSender):
     """For ``AsyncConnection``."""
 
     def __init__(self, conn: Any) -> None:
-        self._conn = conn
+        self._given = self._conn = conn
 
     async def rows(self, statement: LiteralString, values: Values = ()) -> Rows:
-        text = _written_for(self._conn.sync_connection, statement)
-        with foreign_errors():
-            result: Any = await self._conn.exec_driver_sql(text, tuple(values))
+        with _errors(self._given):
+            conn: Connection = self._conn.sync_connection
+            check_loop(self._given, conn.connection.driver_connection)
+            result: Any = await self._conn.exec_driver_sql(_written_for(conn, statement), tuple(values))
             return result.all() if result.returns_rows else ()
 
     @property
     def commits_itself(self) -> bool:
-        return _commits_itself(self._conn.sync_connection)
+        with _errors(self._given):
+            return _commits_itself(self._conn.sync_connection)
 
 
 class AsyncSessionSender(AsyncConnectionSender):
     """For ``AsyncSession``: its connection is asked for at the first statement."""
 
     def __init__(self, session: Any) -> None:
-        super().__init__(None)
-        self._session = session
+        super().__init__(session)
+        self._conn = None
 
     async def _begun(self) -> None:
         if self._conn is None:
-            try:
-                self._conn = await self._session.connection()
-            except UnboundExecutionError as error:
-                raise _unbound(error) from error
+            with _errors(self._given):
+                self._conn = await self._given.connection()
 
     async def rows(self, statement: LiteralString, values: Values = ()) -> Rows:
         await self._begun()

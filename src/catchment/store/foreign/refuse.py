@@ -29,6 +29,31 @@ def closed(conn: object) -> RequestRefused:
     )
 
 
+def failed(conn: object) -> RequestRefused:
+    """Its transaction takes no more statements."""
+    return RequestRefused(
+        f"conn is {_article(kind_of(conn))} whose transaction has failed, expected one that can go on",
+        hint="Roll back first, to a savepoint or as a whole. What failed was raised where it happened.",
+    )
+
+
+def unusable(conn: object, reason: object) -> RequestRefused:
+    """Its library does not take a statement now. The first line of what it says is the reason."""
+    said = str(reason).strip().partition("\n")[0]
+    return RequestRefused(
+        f"conn is {_article(kind_of(conn))} that cannot be used now: {said}",
+        hint="Enqueue inside the block or the transaction to which the connection belongs.",
+    )
+
+
+def of_another_loop(conn: object) -> RequestRefused:
+    """A connection of asyncio belongs to the event loop that has opened it."""
+    return RequestRefused(
+        f"conn is {_article(kind_of(conn))} of another event loop, expected one that was opened in this one",
+        hint="Open the connection, or the pool, in the event loop in which you enqueue.",
+    )
+
+
 def missing() -> RequestRefused:
     """None where a connection was meant."""
     return RequestRefused(
