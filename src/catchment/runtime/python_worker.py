@@ -245,7 +245,8 @@ class PythonWorker:
         left = list(self.holdings)
         if left:
             what = "1 task still runs and is" if len(left) == 1 else f"{len(left)} tasks still run and are"
-            self._events.emit("worker.gives_back", f"{what} given back", level=logging.WARNING)
+            fate = "stopped: the claims are lost" if is_dead.is_set() else "given back"
+            self._events.emit("worker.gives_back", f"{what} {fate}", level=logging.WARNING)
         for held in left:
             self._executor.stop(held, stop, reason, grace=LAST_MOMENT)
 
