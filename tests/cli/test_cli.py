@@ -321,14 +321,14 @@ def test_task_list_fits_a_terminal_and_a_pipe_gets_all(committed: Engine, cli: R
     lane = "customer-4711/order-2026-11-17/000000123"
     task = committed.enqueue(long, lane=lane, fail="the printer\nis on fire and " + "so on " * 50)
     committed.drain()
-    for columns, count in ((80, 6), (120, 10), (200, 10)):
+    for columns, least in ((80, 6), (120, 8), (200, 10)):
         title, line = cli("task", "list", columns=columns).stdout.splitlines()
         assert len(title) <= columns
         assert len(line) <= columns
         assert line.split()[:2] == [str(task), "failed"]
         assert line.endswith("…")
         assert "the printer" in line
-        assert len(title.split()) == count
+        assert len(title.split()) >= least
     environment = {k: v for k, v in os.environ.items() if k not in ("CATCHMENT_DSN", "COLUMNS")}
     piped = spare.run("task", "list", environment=environment | {"CATCHMENT_DSN": committed.conn.info.dsn}, timeout=60)
     (line,) = piped.stdout.splitlines()[1:]

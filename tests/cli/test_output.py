@@ -108,6 +108,33 @@ def test_a_long_cell_does_not_widen_the_others_in_a_pipe(printed: Printed) -> No
     assert printed() == "name  lines  n\n日本  a      1\n      b\nc     d      2\n"
 
 
+def test_a_terminal_shows_of_long_cells_and_of_extra_columns_what_fits(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        {"id": n, "name": "n" * 60, "kind": "sql", "parent": None if n == 9 else 7, "text": "one\ntwo " + "z" * 300}
+        for n in (9, 10)
+    ]
+
+    def printed(columns: int) -> list[str]:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setattr(console, "_width", columns)  # the variable is read once
+        print_rows(rows, list(rows[0]), as_json=False, empty="", extra=["parent", "kind"], cut=["name", "text"])
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == 3
+        assert max(map(len, lines)) <= columns
+        assert all("one two z" in line and line.rstrip().endswith("…") for line in lines[1:])
+        return lines
+
+    assert printed(50)[0].split() == ["id", "name", "text"]
+    assert printed(60)[0].split() == ["id", "name", "text"]
+    lines = printed(62)
+    assert lines[0].split() == ["id", "name", "parent", "text"]
+    assert [line.split()[0] for line in lines[1:]] == ["9", "10"]
+    assert lines[2][lines[0].index("parent") :].startswith("     7")  # a number, though the first row has none
+    assert printed(300)[0].split() == ["id", "name", "kind", "parent", "text"]
+
+
 def test_a_pipe_has_room_for_every_message(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     text = "a message of many words " * 20

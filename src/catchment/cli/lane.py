@@ -9,9 +9,9 @@ import typer
 from rich.markup import escape
 
 from catchment.cli.database import open_database
+from catchment.cli.numbers import MOST_ROWS
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows
-from catchment.model.check import LARGEST_ID
 from catchment.store import task as task_store
 
 app = typer.Typer(help="List lanes, let halted ones go on.", no_args_is_help=True)
@@ -35,7 +35,7 @@ def list_lanes(
     queue: Annotated[str | None, typer.Option(help="Only this queue.")] = None,
     state: Annotated[LaneState | None, typer.Option(help="Only lanes in this state.")] = None,
     limit: Annotated[
-        int, typer.Option(min=1, max=LARGEST_ID, help="Show at most this many lanes, halted ones first.")
+        int, typer.Option(min=1, max=MOST_ROWS, help="Show at most this many lanes, halted ones first.")
     ] = 50,
     as_json: Json = False,
     dsn: Dsn = None,

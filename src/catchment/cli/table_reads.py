@@ -15,12 +15,12 @@ from catchment.commands.output import console, print_json
 from catchment.errors import RequestRefused
 
 LIST_COLUMNS = ["name", "state", "target_lag", "lag", "mode", "strategy", "rows", "bytes", "last_state", "last_action"]
-WIDE_LIST_COLUMNS = ["mode", "strategy", "bytes", "last_action"]
+WIDE_LIST_COLUMNS = ["strategy", "bytes", "mode", "last_action"]
 HISTORY_COLUMNS = [
     *("id", "name", "trigger", "state", "action", "reason", "data_timestamp", "queued_ms", "execute_ms"),
     *("inserted", "deleted", "keys", "error"),
 ]
-WIDE_HISTORY_COLUMNS = ["trigger", "reason", "data_timestamp", "queued_ms", "keys"]
+WIDE_HISTORY_COLUMNS = ["reason", "trigger", "data_timestamp", "keys", "queued_ms"]
 LAG_COLUMNS = ["name", "target_lag", "lag", "mean_lag", "max_lag", "within_target", "refreshes", "last_state"]
 WIDE_LAG_COLUMNS = ["refreshes", "last_state"]
 DESCRIBED = {

@@ -32,7 +32,7 @@ TaskIdArgument = Annotated[int, typer.Argument(metavar="ID", min=SMALLEST_ID, ma
 
 # In a pipe or a file a task has its time; in a terminal its age, and of long texts what fits.
 LIST_COLUMNS = ["id", "state", "command", "lane", "created_at", "queue", "priority", "parent", "attempt", "error"]
-WIDE_COLUMNS = ["queue", "priority", "parent", "attempt"]
+WIDE_COLUMNS = ["attempt", "parent", "queue", "priority"]
 
 
 def enqueue(

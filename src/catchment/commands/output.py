@@ -27,12 +27,14 @@ from rich.text import Text
 
 from catchment.store.json_text import JsonText
 
-# From this many columns of the terminal on, tables have what they can do without.
+# From this many columns of the terminal on, tables that are not cut have what they can do without.
 WIDE = 110
 # In a pipe or a file, columns are aligned up to this width: one long cell does not widen all others.
 _ALIGNED = 200
 # A column that is cut in a terminal has at least this width.
 _NARROWEST = 8
+# With this width for those that are cut, a terminal has room for further columns.
+_COMFORTABLE = 24
 
 
 class _Console(Console):
@@ -144,12 +146,15 @@ def print_rows(
         console.print(empty, markup=False)
         return
     room = console.width
-    is_wide = console.is_pipe or room >= WIDE
-    shown = [column for column in dict.fromkeys([*columns, *extra]) if is_wide or column not in extra]
+    shown = list(dict.fromkeys([*columns, *extra]))
     texts = {
         column: [" ".join(text.split("\n")) if column in cut else text for text in (_text(row[column]) for row in rows)]
         for column in shown
     }
+    if not console.is_pipe:
+        left_out = _without_room(texts, extra, cut, room)
+        shown = [column for column in shown if column not in left_out]
+        texts = {column: texts[column] for column in shown}
     numbers = [column for column in shown if _is_numeric(row[column] for row in rows)]
     if console.is_pipe:
         for line in _lines(texts, numbers):
@@ -188,13 +193,35 @@ def _lines(texts: Mapping[str, Sequence[str]], numbers: Sequence[str]) -> Iterat
 
 def _widths(texts: Mapping[str, Sequence[str]], cut: Sequence[str], room: int) -> dict[str, int]:
     """How wide each column has to be for its cells and the words of its title; those that may be cut share the rest."""
-    widths = {column: max(cell_len(text) for text in (*column.split("_"), *cells)) for column, cells in texts.items()}
+    widths = _natural_widths(texts)
     left = room - sum(2 + width for column, width in widths.items() if column not in cut) + 2
     shrinking = sorted((column for column in widths if column in cut), key=widths.__getitem__)
     for n, column in enumerate(shrinking):
         widths[column] = min(widths[column], max(_NARROWEST, left // (len(shrinking) - n) - 2))
         left -= widths[column] + 2
     return widths
+
+
+def _natural_widths(texts: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    return {column: max(cell_len(text) for text in (*column.split("_"), *cells)) for column, cells in texts.items()}
+
+
+def _without_room(
+    texts: Mapping[str, Sequence[str]], extra: Sequence[str], cut: Sequence[str], room: int
+) -> Sequence[str]:
+    """The extra columns that a terminal has no room for: the last of them, or all where nothing may be cut."""
+    if not cut:
+        return () if room >= WIDE else extra
+    needs = {
+        column: 2 + (min(width, _COMFORTABLE) if column in cut else width)
+        for column, width in _natural_widths(texts).items()
+    }
+    left = room + 2 - sum(need for column, need in needs.items() if column not in extra)
+    for n, column in enumerate(extra):
+        left -= needs[column]
+        if left < 0:
+            return extra[n:]
+    return ()
 
 
 def styled_state(state: str) -> str:

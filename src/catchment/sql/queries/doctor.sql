@@ -25,7 +25,7 @@ select 'error', 'command ' || c.command,
    and not coalesce(p.signature = any (s.signatures), false)
 union all
 select 'warning', format('lane %s of queue %s', l.lane, l.queue),
-       format('halted since %s: task %s failed', l.halted_at, l.head_id),
+       format('halted since %s: task %s failed', date_trunc('second', l.halted_at), l.head_id),
        format('catchment task retry %s, or go on without it: catchment lane skip %s', l.head_id,
               (select string_agg(case when w.word ~ '^[[:alnum:]_./:@+,-]+$' then w.word
                                       else '''' || replace(w.word, '''', '''"''"''') || '''' end, ' ' order by w.n)
