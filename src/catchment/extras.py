@@ -34,6 +34,8 @@ class Extra:
         remedy = f"{self.instead} or r{command}" if self.instead else f"R{command}"
         error = ExtraMissing(f"{self.what} {module}, which is not installed", hint=remedy)
         error.name = module
+        # A traceback shows notes, and no hints.
+        error.add_note(remedy)
         return error
 
 
@@ -44,10 +46,11 @@ EMBEDDED = Extra(
     instead="Give one by --dsn or CATCHMENT_DSN,",
 )
 LAKE = Extra("lake", "dynamic tables need", ("duckdb", "sqlglot", "pytz"))
+DASHBOARD = Extra("dashboard", "the dashboard needs", ("starlette", "uvicorn", "jinja2"))
 REGISTER = Extra("register", "Excel files and figures need", ("openpyxl", "matplotlib"))
 # Sessions of async handlers need greenlet too.
 _SESSIONS = "the sessions of ctx.transaction(sqlalchemy=True) need"
 SQLALCHEMY_SYNC = Extra("sqlalchemy", _SESSIONS, ("sqlalchemy",))
 SQLALCHEMY = Extra("sqlalchemy", _SESSIONS, ("sqlalchemy", "greenlet"))
 
-EXTRAS = (EMBEDDED, LAKE, REGISTER, SQLALCHEMY)
+EXTRAS = (EMBEDDED, LAKE, DASHBOARD, REGISTER, SQLALCHEMY)

@@ -37,6 +37,10 @@ app = make_app(
             "catchment.cli.worker:worker",
             "Run tasks in production.",
         ),
+        "dashboard": (
+            "catchment.cli.dashboard:dashboard",
+            "Serve the dashboard: queues, tasks and what needs attention, live in a browser. Ctrl-C stops it.",
+        ),
         "enqueue": ("catchment.cli.task:enqueue", "Make a task and print its id."),
         "psql": (
             "catchment.cli.psql:psql",

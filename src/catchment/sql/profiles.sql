@@ -25,12 +25,7 @@ begin
         -- A few rows by index, and small registries joined in any way.
         ('probe',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off',
-         'begin_task enqueue open_gates'),
-        -- A question about one task: rows by index, and small registries; nothing else is large enough to hash.
-        ('explain',
-         'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off '
-         'set enable_hashjoin = off set enable_mergejoin = off set enable_hashagg = off',
-         'explain'),
+         'begin_task enqueue open_gates pulse queue_figures'),
         -- Arrays meet what a statement returned: record 0009.
         ('hash',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off '

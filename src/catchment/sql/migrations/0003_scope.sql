@@ -38,6 +38,9 @@ comment on table worker.scope is
   'One row per task that spawned children, made when its handler returned and kept for history. Its counter is written '
   'once per settled batch; the state cannot leave waiting while a child is open.';
 
+-- Scopes that are open: lists and counts for people. A counter changes no column of it, so those updates stay cheap.
+create index if not exists scope_waiting on worker.scope (id) where state = 'waiting';
+
 create unlogged table if not exists worker.late_child (
   xact       xid8 not null default pg_current_xact_id(),
   task_id    bigint not null,

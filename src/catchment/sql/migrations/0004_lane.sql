@@ -17,6 +17,9 @@ comment on table worker.lane is
   'scope or for its retry. The tasks admitted behind it stand in blocked between first_place and last_place. A lane '
   'without a row is idle. The empty key is the top level of a serial queue; its row stays.';
 
+-- Halted lanes for people: few, or none.
+create index if not exists lane_halted on worker.lane (halted_at) where halted_at is not null;
+
 create table if not exists worker.arrival (
   arrival_id   bigint generated always as identity primary key,
   queue_id     integer not null,

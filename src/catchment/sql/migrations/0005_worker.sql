@@ -3,8 +3,6 @@
 create table if not exists worker.worker (
   worker_id           bigint generated always as identity primary key,
   name                text not null,
-  pid                 integer,
-  version             text,
   lock_key            bigint,
   lock_pid            integer,
   lease_until         timestamptz not null,
@@ -20,9 +18,8 @@ create table if not exists worker.worker (
 ) with (fillfactor = 50);
 comment on table worker.worker is
   'Live worker processes. Identity is the row, made at each start: never a pid or a host name, which are reused. '
-  'pid is the process on its machine, lock_pid the session that holds lock_key; without one the worker lives by its '
-  'lease alone. python_queues: those whose Python commands it runs; python_commands: which of them it has, null for '
-  'all.';
+  'lock_pid is the session that holds lock_key; without one the worker lives by its lease alone. python_queues: those '
+  'whose Python commands it runs; python_commands: which of them it has, null for all.';
 
 create table if not exists worker.top (
   queue_id   integer primary key,
@@ -47,6 +44,24 @@ create table if not exists worker.trouble (
 comment on table worker.trouble is
   'What upkeep could not do: one row per step and item (empty: the step as a whole). The item is set aside until '
   'retry_at, so that the others go on; the row is deleted as soon as it works. catchment doctor names them.';
+
+create table if not exists worker.audit (
+  id       bigint generated always as identity primary key,
+  at       timestamptz not null,
+  actor    text not null,
+  role     text not null,
+  login    text not null,
+  action   text not null,
+  subject  text not null,
+  request  jsonb,
+  result   text not null,
+  detail   text,
+  constraint audit_result_is_known check (result in ('done', 'refused', 'failed'))
+);
+comment on table worker.audit is
+  'What people did by hand, or tried to: actor is the user of the dashboard, login the role of the session. refused: '
+  'not allowed, or not possible in the state things were in. Appended by write_audit, which nobody can undo but the '
+  'owner.';
 
 -- Keeps the key of each session that runs SQL handlers; the session itself cannot change it. See hold_backend_lock.
 create sequence if not exists worker.backend;

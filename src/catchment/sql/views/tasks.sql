@@ -13,13 +13,19 @@ select t.id, t.command, t.payload, p.state, t.priority, t.parent_id, t.depth, p.
        p.merged_into, p.fence, p.waits_for, p.due_at, p.progress, p.result, p.error as error_detail,
        coalesce((select z.times from worker.snoozed as z where z.task_id = t.id), 0) as snoozes
   from (
-    select r.id, case r.rank when 0 then 'interrupted' else 'pending' end as state, null::text as child_mode, r.attempt,
+    select r.id, 'pending' as state, null::text as child_mode, r.attempt,
            null::timestamptz as started_at, null::timestamptz as stopped_at, null::timestamptz as completed_at,
            null::integer as worker_pid, null::jsonb as error, null::jsonb as info, null::bigint as merged_into,
            null::bigint as fence, null::text as waits_for, null::timestamptz as due_at, null::jsonb as progress,
            null::jsonb as result
       from worker.ready as r
      where r.phase = 0
+       and r.rank <> 0
+    union all
+    select r.id, 'interrupted', null, r.attempt, null, null, null, null, null, null, null, null, null, null, null, null
+      from worker.ready as r
+     where r.phase = 0
+       and r.rank = 0
     union all
     select b.id, 'pending', null, b.attempt, null, null, null, null, null, null,
            case when b.reason = 'merged' then b.wait_id end, null, b.reason, b.due_at, null, null

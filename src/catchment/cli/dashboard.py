@@ -1,0 +1,62 @@
+"""``catchment dashboard``."""
+
+from __future__ import annotations
+
+import logging
+import webbrowser
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from catchment.cli.database import open_database
+from catchment.commands.options import Dsn
+from catchment.extras import DASHBOARD
+from catchment.store.connect import find_dsn
+
+
+def dashboard(
+    host: Annotated[
+        str, typer.Option(help="The address to listen on. Others than this machine need to log in.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Defaults to 8240, or the next free one.", show_default=False)
+    ] = None,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    root_path: Annotated[
+        str, typer.Option(metavar="PREFIX", help="Where a reverse proxy shows it, such as /jobs.")
+    ] = "",
+    proxy_header: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The header in which a reverse proxy names the user.")
+    ] = None,
+    proxy_from: Annotated[
+        list[str] | None, typer.Option(metavar="ADDRESS", help="The proxy's address or network; may be given again.")
+    ] = None,
+    operator: Annotated[
+        list[str] | None, typer.Option(metavar="USER", help="A user of the proxy who may act; * is everybody.")
+    ] = None,
+    dsn: Dsn = None,
+) -> None:
+    """Serve the dashboard: queues, tasks and what needs attention, live in a browser. Ctrl-C stops it."""
+    DASHBOARD.check()
+    from catchment.dashboard.app import make_app
+    from catchment.dashboard.server import LOOPBACK_NAMES, address_of, bind, check_host, local_user, serve
+    from catchment.dashboard.settings import read_access
+
+    access = read_access(proxy_header, proxy_from or (), operator or ())
+    check_host(host, access)
+    where = find_dsn(dsn)
+    with open_database(where, "catchment_read"):
+        pass
+    line = bind(host, port)
+    hosts = None if access.is_checked else LOOPBACK_NAMES | {host}
+    app = make_app(where, replace(access, local=local_user()), hosts=hosts)
+    address = address_of(line) + root_path.rstrip("/")
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
+
+    def ready() -> None:
+        typer.echo(f"The dashboard is at {address}  (Ctrl-C stops it)")
+        if open_browser:
+            webbrowser.open(address)
+
+    serve(app, line, root_path=root_path, on_ready=ready)

@@ -1,0 +1,159 @@
+"""Puts the dashboard together as one ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
+
+from catchment.dashboard.auth.check import Access, Checker
+from catchment.dashboard.auth.proxy import TrustedProxy
+from catchment.dashboard.auth.user import Authenticate, Role
+from catchment.dashboard.database import Database
+from catchment.dashboard.endpoints import action_routes, guarded, screen_routes
+from catchment.dashboard.errors import Problem
+from catchment.dashboard.events.stream import EventStream
+from catchment.dashboard.health import health_routes
+from catchment.dashboard.login import login_routes
+from catchment.dashboard.openapi import document
+from catchment.dashboard.pages import ACTIONS, SCREENS
+from catchment.dashboard.requests import asker_of
+from catchment.dashboard.security import Security
+from catchment.dashboard.site import Site
+from catchment.errors import RequestRefused
+from catchment.model.check import check_count
+from catchment.store.connect import check_dsn
+
+CONNECTIONS = 4
+STATEMENT_SECONDS = 10.0
+
+
+def asgi_app(
+    dsn: str | None = None,
+    *,
+    authenticate: Authenticate | None = None,
+    password: str | None = None,
+    viewer_password: str | None = None,
+    token: str | None = None,
+    viewer_token: str | None = None,
+    proxy: TrustedProxy | None = None,
+    connections: int = CONNECTIONS,
+    statement_seconds: float = STATEMENT_SECONDS,
+) -> Starlette:
+    """The dashboard as an ASGI application, to be mounted under any prefix.
+
+    - ``dsn``: the database. Defaults to ``$CATCHMENT_DSN``, or else to the embedded server.
+    - ``authenticate``: your own authentication. It is called with each request, may be ``async``, and returns a
+      ``User``, or None if nobody is logged in.
+    - ``password``, ``viewer_password``: people log in with one of these, as operators or viewers.
+    - ``token``, ``viewer_token``: programs send one of these: ``Authorization: Bearer …``.
+    - ``proxy``: users that a reverse proxy names in a header, see ``TrustedProxy``.
+    - ``connections``: connections to the database at most, besides the one that listens.
+    - ``statement_seconds``: time limit of each statement.
+
+    Raises ``RequestRefused`` without any of the four ways to authenticate.
+    """
+    access = Access(
+        authenticate=authenticate,
+        proxy=proxy,
+        tokens=_secrets(token, viewer_token),
+        passwords=_secrets(password, viewer_password),
+    )
+    if not access.is_checked:
+        raise RequestRefused(
+            "asgi_app is given no authentication",
+            hint="Pass authenticate=, password=, token= or proxy=. For a page that everybody may see and nobody may"
+            " change: authenticate=lambda request: User('guest').",
+        )
+    return make_app(dsn, access, connections=connections, seconds=statement_seconds)
+
+
+def _secrets(operator: str | None, viewer: str | None) -> dict[Role, str]:
+    given: dict[Role, str | None] = {"operator": operator, "viewer": viewer}
+    return {role: secret for role, secret in given.items() if secret is not None}
+
+
+def make_app(
+    dsn: str | None,
+    access: Access,
+    *,
+    hosts: Collection[str] | None = None,
+    connections: int = CONNECTIONS,
+    seconds: float = STATEMENT_SECONDS,
+) -> Starlette:
+    """As ``asgi_app``. With ``hosts`` it answers under these names alone."""
+    check_dsn(dsn)
+    check_count(connections, name="connections")
+    site = Site(Database(dsn, connections=connections, seconds=seconds), Checker(access))
+    app = Starlette(
+        routes=_routes(site),
+        middleware=[Middleware(Security, checker=site.checker, hosts=hosts)],
+        lifespan=lambda _: _life(site),
+    )
+    app.state.site = site
+    return app
+
+
+@asynccontextmanager
+async def _life(site: Site) -> AsyncGenerator[None]:
+    """For servers that run it: the figures of the last minutes are there before anybody looks."""
+    try:
+        async with site.hub.held():
+            yield
+    finally:
+        site.hub.close()
+        await site.database.close()
+
+
+def _routes(site: Site) -> list[BaseRoute]:
+    async def openapi(request: Request) -> Response:
+        asker_of(request)
+        return JSONResponse(document(request.scope.get("root_path", "")))
+
+    async def nothing(request: Request) -> Response:
+        asker_of(request)
+        raise Problem(404, f"there is no page {request.url.path[:200]}", "The rail on the left has all of them.")
+
+    return [
+        Mount("/static", _Files(packages=[("catchment.dashboard", "static")])),
+        *health_routes(site),
+        *login_routes(site),
+        Route("/events", _Events(site), methods=["GET"]),
+        Route("/api/openapi.json", guarded(site, openapi), methods=["GET"]),
+        *(route for screen in SCREENS for route in screen_routes(site, screen)),
+        *(route for action in ACTIONS for route in action_routes(site, action)),
+        Route("/{rest:path}", guarded(site, nothing), methods=["GET", "POST"]),
+    ]
+
+
+class _Files(StaticFiles):
+    """Files of the package. Browsers ask whether they have changed: an upgrade must not meet old scripts."""
+
+    def file_response(self, *args: object, **kwargs: object) -> Response:
+        response = super().file_response(*args, **kwargs)  # type: ignore[arg-type]
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+class _Events:
+    """The event stream, for those who are logged in."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._stream = EventStream(site.hub, site.checker)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def check(request: Request) -> Response:
+            asker_of(request)
+            return Response()
+
+        request = Request(scope, receive)
+        answer = await guarded(self._site, check)(request)
+        await (self._stream if answer.status_code == 200 else answer)(scope, receive, send)

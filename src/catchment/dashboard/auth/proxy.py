@@ -1,0 +1,59 @@
+"""Users that a reverse proxy has authenticated: it sets a header, and is known by its address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+from starlette.requests import HTTPConnection
+
+from catchment.dashboard.auth.user import User
+from catchment.errors import RequestRefused, shown
+
+
+class TrustedProxy:
+    """Take the user from a header that a reverse proxy sets, if the request comes from the proxy's address.
+
+    ``header`` has the name of the user, such as ``X-Forwarded-User``. ``addresses`` are the proxy's: addresses or
+    networks, such as ``10.0.0.0/8``. The proxy has to remove this header from what clients send. Users named in
+    ``operators`` may act; ``*`` is everybody. All others are viewers.
+    """
+
+    def __init__(self, header: str, *, addresses: Iterable[str], operators: Iterable[str] = ()) -> None:
+        self.header = header.strip()
+        self.operators = frozenset(operators)
+        self._networks = [_network(address) for address in addresses]
+        if not self.header or not self._networks:
+            raise RequestRefused(
+                "a TrustedProxy needs a header and an address of the proxy",
+                hint="Such as TrustedProxy('X-Forwarded-User', addresses=['10.0.0.5']).",
+            )
+
+    def is_from(self, connection: HTTPConnection) -> bool:
+        """Does the request come from the proxy itself?"""
+        if connection.client is None:
+            return False
+        try:
+            address = ip_address(connection.client.host)
+        except ValueError:
+            return False
+        return any(address in network for network in self._networks)
+
+    def find(self, connection: HTTPConnection) -> User | None:
+        """The user that the proxy names."""
+        names = connection.headers.getlist(self.header)
+        # Two headers: one of them may be the client's own.
+        if len(names) != 1 or not names[0].strip() or len(names[0]) > 200 or not self.is_from(connection):
+            return None
+        name = names[0].strip()
+        return User(name, "operator" if {name, "*"} & self.operators else "viewer")
+
+
+def _network(address: str) -> IPv4Network | IPv6Network:
+    try:
+        return ip_network(address.strip(), strict=False)
+    except ValueError as error:
+        raise RequestRefused(
+            f"address of a TrustedProxy is {shown(address)}, expected an IP address or a network",
+            hint="Such as 10.0.0.5 or 10.0.0.0/8.",
+        ) from error

@@ -1,0 +1,134 @@
+"""Makes the endpoints of screens and actions: the page, the same as JSON, and the forms."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from catchment.dashboard.actions import run_action
+from catchment.dashboard.errors import Problem, problem_of
+from catchment.dashboard.requests import asker_of, read_form, read_json, read_query
+from catchment.dashboard.screen import Answer, AnyAction, AnyScreen
+from catchment.dashboard.security import is_same_origin
+from catchment.dashboard.site import Site, is_api
+
+logger = logging.getLogger("catchment.dashboard")
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def screen_routes(site: Site, screen: AnyScreen) -> list[Route]:
+    """The page, and the same data at /api."""
+
+    async def read(request: Request) -> tuple[Any, Answer]:
+        asker_of(request)
+        query = read_query(request, screen.query)
+        async with site.database.reading() as reader:
+            return query, await screen.read(reader, query)
+
+    async def page(request: Request) -> Response:
+        query, answer = await read(request)
+        await site.title()
+        section = screen.section or screen.name
+        title = screen.title(answer)
+        return site.page(request, screen.template, section=section, query=query, answer=answer, title=title)
+
+    async def api(request: Request) -> Response:
+        _, answer = await read(request)
+        return Response(answer.model_dump_json(), media_type="application/json")
+
+    return [
+        Route(screen.path, guarded(site, page), methods=["GET"], name=screen.name),
+        Route(f"/api{screen.path.rstrip('/') or '/now'}", guarded(site, api), methods=["GET"]),
+    ]
+
+
+def action_routes(site: Site, action: AnyAction) -> list[Route]:
+    """The form, which asks for confirmation, and the same for programs."""
+
+    async def form(request: Request) -> Response:
+        asker = asker_of(request)
+        fields = await read_form(request)
+        check_origin(site, request, fields.pop("token", ""))
+        is_confirmed = fields.pop("confirmed", "") == "yes"
+        given = {key: value for key, value in fields.items() if value.strip()}
+        body = action.body.model_validate({**given, **request.path_params})
+        if not is_confirmed:
+            return site.page(
+                request,
+                "confirm.html",
+                title=action.verb(body),
+                action=action,
+                body=body,
+                fields=given,
+                back=action.back(body),
+            )
+        done = await run_action(site.database, action, asker.user, body)
+        site.hub.change()
+        root = request.scope.get("root_path", "")
+        back = action.back(body)
+        mark = "&" if "?" in back else "?"
+        return RedirectResponse(f"{root}{back}{mark}note={quote(done.message)}", 303)
+
+    async def api(request: Request) -> Response:
+        asker = asker_of(request)
+        if asker.by != "bearer":
+            check_origin(site, request, request.headers.get("x-csrf-token", ""))
+        body = action.body.model_validate({**(await read_json(request)), **request.path_params})
+        done = await run_action(site.database, action, asker.user, body)
+        site.hub.change()
+        return Response(ActionAnswer(message=done.message, state=done.state).model_dump_json(), media_type=JSON)
+
+    return [
+        Route(action.path, guarded(site, form), methods=["POST"], name=action.name),
+        Route(f"/api{action.path}", guarded(site, api), methods=["POST"]),
+    ]
+
+
+JSON = "application/json"
+
+
+class ActionAnswer(Answer):
+    """What an action did, in a sentence, and what became of its subject."""
+
+    message: str
+    state: str | None
+
+
+def check_origin(site: Site, request: Request, token: str) -> None:
+    """Refuse what a page of another site may have sent."""
+    if not is_same_origin(request):
+        raise Problem(403, "this request was sent by a page of another site", "Use the buttons of this dashboard.")
+    if not site.tokens.is_valid(token, request.state.visit, request.state.asker):
+        raise Problem(
+            403, "the form is too old, or not of this dashboard", "Go back, load the page again and repeat it."
+        )
+
+
+def guarded(site: Site, endpoint: Endpoint) -> Endpoint:
+    """Turn what an endpoint raises into an answer."""
+
+    async def run(request: Request) -> Response:
+        try:
+            if not request.state.is_known_host:
+                host = request.headers.get("host", "")[:100]
+                raise Problem(403, f"this dashboard is not known as {host!r}", "Use the address that it printed.")
+            return await endpoint(request)
+        except Exception as error:
+            problem = problem_of(error)
+            if problem.status == 401 and not is_api(request) and site.checker.access.passwords:
+                root = request.scope.get("root_path", "")
+                target = quote(request.url.path.removeprefix(root), safe="/")
+                query = f"?{request.url.query}" if request.url.query else ""
+                return RedirectResponse(f"{root}/login?next={target}{quote(query)}", 303)
+            if problem.status == 500:
+                logger.exception("%s %s failed", request.method, request.url.path)
+            return site.refuse(request, problem)
+
+    return run

@@ -1,0 +1,74 @@
+"""What a request cannot have, as a page or as JSON."""
+
+from __future__ import annotations
+
+import psycopg
+from pydantic import ValidationError
+
+from catchment.errors import CatchmentError, RequestRefused, SchemaMismatch, ServerUnavailable, TaskNotFound
+
+
+class Problem(Exception):
+    """An answer that is not what was asked for: a status, what is the matter, and what to do."""
+
+    def __init__(
+        self, status: int, message: str, hint: str | None = None, headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.hint = hint
+        self.headers = headers or {}
+
+
+TITLES = {
+    400: "This request cannot be understood",
+    401: "Log in first",
+    403: "This is not allowed",
+    404: "There is nothing here",
+    405: "This address has no such method",
+    409: "This is not possible now",
+    413: "This request is too large",
+    429: "Too many attempts",
+    500: "The dashboard has a defect",
+    503: "The database cannot be read",
+}
+
+
+def problem_of(error: Exception) -> Problem:
+    """What to say for an error of a read or an action."""
+    match error:
+        case Problem():
+            return error
+        case ValidationError():
+            return Problem(400, describe(error), "Remove the parameter, or correct it.")
+        case TaskNotFound():
+            return Problem(404, str(error), "It may have been deleted: settled tasks are, after some days.")
+        case RequestRefused():
+            return Problem(409, str(error), error.hint)
+        case SchemaMismatch() | ServerUnavailable():
+            return Problem(503, str(error), error.hint)
+        case CatchmentError():
+            return Problem(500, str(error), error.hint)
+        case psycopg.errors.InsufficientPrivilege():
+            return Problem(
+                403,
+                f"the database refuses: {error.diag.message_primary}",
+                "Grant catchment_read to the login of the dashboard, and catchment_worker for actions.",
+            )
+        case psycopg.errors.QueryCanceled():
+            return Problem(503, "the database did not answer within the time limit", "Narrow the filter, or try again.")
+        case psycopg.Error() | OSError():
+            return Problem(503, f"the database does not answer: {str(error).strip()}", "It is tried again by itself.")
+        case _:
+            return Problem(500, "an unexpected error, which is in the log of the dashboard", None)
+
+
+def describe(error: ValidationError) -> str:
+    """The first parameter that cannot be used, with what is expected."""
+    first = error.errors(include_url=False)[0]
+    name = ".".join(str(part) for part in first["loc"]) or "the request"
+    if first["type"] == "extra_forbidden":
+        return f"{name} is no parameter of this address"
+    given = repr(first["input"])
+    return f"{name} is {given if len(given) <= 100 else given[:99] + '…'}: {first['msg'][0].lower()}{first['msg'][1:]}"

@@ -1,0 +1,1 @@
+"""What is new, as it happens: one LISTEN connection, any number of browsers."""

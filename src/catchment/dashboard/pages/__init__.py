@@ -1,0 +1,12 @@
+"""The screens, one module each: what it reads, and what can be done there. SQL is in the file of its name beside it.
+
+To add one, write its module and its template, and name it here.
+"""
+
+from catchment.dashboard.pages import now, task, tasks
+from catchment.dashboard.screen import AnyAction, AnyScreen
+
+SCREENS: tuple[AnyScreen, ...] = (now.SCREEN, tasks.SCREEN, task.SCREEN)
+"""In the order of the rail."""
+
+ACTIONS: tuple[AnyAction, ...] = (task.RETRY, task.CANCEL, now.PAUSE, now.RESUME)

@@ -1,0 +1,196 @@
+"""*Tasks*: a list by state, command, queue, lane, time and text of the error, page by page.
+
+Every page is read by an index and looks at a bounded number of tasks. A filter that no index serves (a command, a lane,
+a text) is applied to the next ``LOOKED`` tasks; if fewer match, the page says how far it has looked, and the next one
+goes on from there.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from psycopg.sql import SQL, Composed
+from pydantic import Field, StringConstraints
+
+from catchment.dashboard.database import Reader, Row
+from catchment.dashboard.errors import Problem
+from catchment.dashboard.screen import Answer, Query, Screen, sql
+from catchment.model.state import TaskState
+
+PAGE = 50
+LOOKED = 20_000
+# Few among many completed ones: found by their index, which is in the order of their ends.
+_TROUBLE = (TaskState.FAILED, TaskState.CANCELLED)
+
+Name = Annotated[str, StringConstraints(max_length=500)]
+
+
+class TasksQuery(Query):
+    """Filters. Tasks come newest first; failed and cancelled ones in the order of their ends, the last one first."""
+
+    state: TaskState | None = Field(None, description="Only tasks in this state.")
+    command: Name | None = Field(None, description="Only this command.")
+    queue: Name | None = Field(None, description="Only this queue.")
+    lane: Name | None = Field(None, description="Only this lane.")
+    error: Name | None = Field(None, description="Only tasks whose error contains this text.")
+    made_after: datetime | None = Field(None, description="Only tasks made at this time or later.")
+    made_before: datetime | None = Field(None, description="Only tasks made before this time.")
+    top: bool = Field(False, description="Only tasks without a parent.")
+    before: Annotated[str, StringConstraints(max_length=60)] | None = Field(
+        None, description="The page after this place: next of the page before."
+    )
+    note: Name | None = Field(None, description="What an action has just done; shown once.")
+
+    @property
+    def is_by_end(self) -> bool:
+        return self.state in _TROUBLE
+
+    @property
+    def is_searched(self) -> bool:
+        """Is there a filter that no index serves?"""
+        return any((self.command, self.queue, self.lane, self.error, self.made_before, self.top))
+
+    @property
+    def is_filtered(self) -> bool:
+        return self.is_searched or self.state is not None or self.made_after is not None
+
+
+class TaskRow(Answer):
+    """A task in the list, without payload and result."""
+
+    id: int
+    command: str
+    queue: str
+    state: str
+    priority: int
+    parent_id: int | None
+    lane: str | None
+    attempt: int
+    max_attempts: int
+    created_at: datetime | str
+    process_start_at: datetime | str | None
+    completed_at: datetime | str | None
+    process_duration_ms: float | None
+    waits_for: str | None
+    due_at: datetime | str | None
+    done_children: int | None
+    total_children: int | None
+    error: str | None
+
+
+class TasksAnswer(Answer):
+    """One page of tasks. ``next`` is the parameter ``before`` of the page after it; null at the end."""
+
+    tasks: list[TaskRow]
+    next: str | None
+    looked_at: int | None = Field(description="How many tasks were looked at; null if the filter has an index.")
+    commands: list[str] = Field(description="Registered commands, to choose from.")
+    queues: list[str]
+
+
+async def read(reader: Reader, query: TasksQuery) -> TasksAnswer:
+    await reader.walk_indexes()
+    rows = await reader.rows(_statement(query), **_values(query))
+    looked = rows[0]
+    tasks = [TaskRow(**_task(row)) for row in rows if row["id"] is not None]
+    next_page: str | None = None
+    if len(tasks) > PAGE:
+        tasks = tasks[:PAGE]
+        next_page = _cursor(query, tasks[-1].completed_at, tasks[-1].id)
+    elif query.is_searched and looked["looked_at"] == LOOKED:
+        next_page = _cursor(query, looked["last_at"], looked["last_id"])
+    names = await reader.rows(sql("names"), most=500)
+    return TasksAnswer(
+        tasks=tasks,
+        next=next_page,
+        looked_at=looked["looked_at"] if query.is_searched else None,
+        commands=[row["name"] for row in names if row["kind"] == "command"],
+        queues=[row["name"] for row in names if row["kind"] == "queue"],
+    )
+
+
+def _task(row: Row) -> Row:
+    return {key: value for key, value in row.items() if key in TaskRow.model_fields}
+
+
+def _statement(query: TasksQuery) -> Composed:
+    """The list. The state is written into it: the planner then reads the tables of that state alone."""
+    conditions = [SQL("true")]
+    order = SQL("t.id desc")
+    if query.state is not None:
+        conditions.append(SQL("t.state = {}").format(query.state.value))  # pyright: ignore[reportArgumentType]
+    if query.made_after is not None:
+        conditions.append(SQL("t.created_at >= %(made_after)s::timestamptz"))
+    if query.is_by_end:
+        order = SQL("t.completed_at desc, t.id desc")
+        if query.before is not None:
+            conditions.append(SQL("(t.completed_at, t.id) < (%(at)s::timestamptz, %(id)s::bigint)"))
+    elif query.before is not None:
+        conditions.append(SQL("t.id < %(id)s::bigint"))
+    return SQL(sql("tasks")).format(conditions=SQL(" and ").join(conditions), order=order)
+
+
+def _values(query: TasksQuery) -> Row:
+    at, task_id = _place(query)
+    return {
+        "made_after": query.made_after and _aware(query.made_after),
+        "made_before": query.made_before and _aware(query.made_before),
+        "command": query.command,
+        "queue": query.queue,
+        "lane": query.lane,
+        "error": query.error,
+        "top": query.top,
+        "at": at,
+        "id": task_id,
+        "page": PAGE + 1,
+        "looked": LOOKED if query.is_searched else PAGE + 1,
+    }
+
+
+def _aware(moment: datetime) -> datetime:
+    """Times without a zone are UTC, as the page shows them."""
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _cursor(query: TasksQuery, at: datetime | str | None, task_id: int) -> str:
+    if not query.is_by_end:
+        return str(task_id)
+    return f"{at.isoformat() if isinstance(at, datetime) else at}~{task_id}"
+
+
+def _place(query: TasksQuery) -> tuple[datetime | None, int | None]:
+    """Where the page begins."""
+    if query.before is None:
+        return None, None
+    at, mark, task_id = query.before.rpartition("~")
+    try:
+        number = int(task_id)
+        if not 0 <= number < 2**63 or bool(mark) != query.is_by_end:
+            raise ValueError
+        return (_aware(datetime.fromisoformat(at)) if mark else None), number
+    except ValueError as error:
+        raise Problem(
+            400, f"before is {query.before!r}, which is no place in this list", "Start at its beginning."
+        ) from error
+
+
+def _title(answer: TasksAnswer) -> str:
+    number = len(answer.tasks)
+    if number == 0:
+        return "No tasks"
+    return f"{number} {'task' if number == 1 else 'tasks'}" + (" and more" if answer.next else "")
+
+
+SCREEN = Screen(
+    name="tasks",
+    path="/tasks",
+    summary="Tasks, newest first, with filters.",
+    query=TasksQuery,
+    answer=TasksAnswer,
+    read=read,
+    title=_title,
+    template="tasks.html",
+    label="Tasks",
+    key="t",
+)

@@ -1,0 +1,125 @@
+"""What a screen and an action are. The page, its JSON and the OpenAPI document are all made from one declaration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Generic, LiteralString, TypeVar, cast
+
+from pydantic import BaseModel, ConfigDict
+
+from catchment.dashboard.database import Actor, Reader
+
+
+class Query(BaseModel):
+    """Parameters of a screen: those of its path and of the query string. Unknown ones are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class Answer(BaseModel):
+    """What a screen shows, as plain data."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+Q = TypeVar("Q", bound=Query)
+A = TypeVar("A", bound=Answer)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Screen(Generic[Q, A]):
+    """A page at ``path``, and the same data at ``/api`` + ``path``.
+
+    - ``read`` returns the data. It runs in a READ ONLY transaction, and its cost has to be bounded, whatever there is.
+    - ``title`` says what is on the page, from the data.
+    - ``template`` shows the data: it gets ``answer``, ``query`` and what ``frame.html`` needs.
+    - ``label``: its name in the rail. Without one it is not in the rail; ``section`` is what the rail marks then.
+    - ``key``: pressed after ``g``, it leads here.
+    """
+
+    name: str
+    path: str
+    summary: str
+    query: type[Q]
+    answer: type[A]
+    read: Callable[[Reader, Q], Awaitable[A]]
+    title: Callable[[A], str]
+    template: str
+    label: str | None = None
+    section: str | None = None
+    key: str | None = None
+
+
+B = TypeVar("B", bound=Query)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What an action did, in a sentence. ``state`` is what became of its subject."""
+
+    message: str
+    state: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action(Generic[B]):
+    """Something that an operator does: POST to ``path``, and to ``/api`` + ``path``.
+
+    - ``run`` does it in a transaction as the operating role, which also has its row of the audit table. What it raises
+      as a ``CatchmentError`` is shown to the user and written to the audit table as refused.
+    - ``verb`` is on the button, ``consequence`` in the dialog that asks for confirmation.
+    - ``subject`` names what is acted on, for the audit table: ``task 17``.
+    """
+
+    name: str
+    path: str
+    summary: str
+    body: type[B]
+    run: Callable[[Actor, B], Awaitable[Done]]
+    verb: Callable[[B], str]
+    consequence: Callable[[B], str]
+    subject: Callable[[B], str]
+    back: Callable[[B], str]
+    is_destructive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """What a page needs for the button of an action."""
+
+    path: str
+    verb: str
+    consequence: str
+    fields: dict[str, Any]
+    is_destructive: bool
+
+
+_PATH_PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
+
+
+def button(action: Action[Any], values: dict[str, Any]) -> Button:
+    """The button of an action on these values: those of its path are in the address, the others in fields."""
+    body = action.body.model_validate(values)
+    inner = {*_PATH_PARAMETER.findall(action.path)}
+    return Button(
+        path=_PATH_PARAMETER.sub(lambda part: str(values[part[1]]), action.path),
+        verb=action.verb(body),
+        consequence=action.consequence(body),
+        fields={key: value for key, value in values.items() if key not in inner},
+        is_destructive=action.is_destructive,
+    )
+
+
+@cache
+def sql(name: str) -> LiteralString:
+    """The statement in ``pages/name.sql``."""
+    text = resources.files("catchment.dashboard.pages").joinpath(f"{name}.sql").read_text(encoding="utf-8")
+    return cast("LiteralString", text)
+
+
+AnyScreen = Screen[Any, Any]
+AnyAction = Action[Any]

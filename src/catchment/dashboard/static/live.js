@@ -1,0 +1,144 @@
+// Follows the events of the server: reads the regions marked data-live again, at most once a second.
+import { morph } from "./morph.js";
+import { clock, refreshTimes } from "./time.js";
+
+const EVERY = 1000;
+const SILENCE = 40000;
+
+let source = null;
+let heardAt = 0;
+let readAt = 0;
+let timer = null;
+let reading = null;
+let lostSince = null;
+let databaseLostSince = null;
+let pausedSince = null;
+
+const button = document.querySelector("[data-pause]");
+const bar = document.querySelector("[data-lost]");
+const heard = document.querySelector("[data-heard]");
+
+function show() {
+  const since = lostSince ?? databaseLostSince;
+  button?.setAttribute("aria-pressed", String(pausedSince !== null));
+  button?.classList.toggle("is-lost", since !== null && pausedSince === null);
+  const text = document.querySelector("[data-pause-text]");
+  if (text) text.textContent = pausedSince !== null ? "Paused" : since !== null ? "Lost" : "Live";
+  if (pausedSince !== null) bar.textContent = `Paused since ${clock(pausedSince)}. What is shown is from then.`;
+  else if (lostSince !== null) bar.textContent = `The dashboard cannot be reached since ${clock(lostSince)}. What is shown is from before.`;
+  else if (databaseLostSince !== null) bar.textContent = `The database cannot be reached since ${clock(databaseLostSince)}. What is shown is from before.`;
+  bar.hidden = pausedSince === null && since === null;
+}
+
+function hear(event) {
+  heardAt = Date.now();
+  if (lostSince !== null) lostSince = null;
+  const fields = event.data ? JSON.parse(event.data) : {};
+  if (event.type === "lost") databaseLostSince = Date.parse(fields.since);
+  else if (event.type === "hello") databaseLostSince = fields.lost ? Date.parse(fields.lost) : null;
+  else if (event.type === "found" || event.type === "change") databaseLostSince = null;
+  if (event.type === "change" && heard) {
+    heard.textContent = `last event ${clock(heardAt)}`;
+    heard.hidden = false;
+  }
+  show();
+  if (event.type === "change" || event.type === "found" || event.type === "hello") later();
+}
+
+function later() {
+  if (timer !== null || pausedSince !== null) return;
+  timer = setTimeout(() => {
+    timer = null;
+    refresh();
+  }, Math.max(0, readAt + EVERY - Date.now()));
+}
+
+async function regions(address, within) {
+  const live = [...within.querySelectorAll("[data-live][id]")];
+  if (live.length === 0) return;
+  const answer = await fetch(address, { headers: { Accept: "text/html" }, credentials: "same-origin", signal: reading.signal });
+  if (answer.redirected && new URL(answer.url).pathname.endsWith("/login")) {
+    location.reload();
+    return;
+  }
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (pausedSince !== null) return;
+  for (const region of live) {
+    const wanted = page.getElementById(region.id);
+    if (wanted) morph(region, document.adoptNode(wanted));
+  }
+  if (within === document) document.title = page.title;
+  refreshTimes(within === document ? document : within);
+}
+
+export async function refresh() {
+  if (reading || pausedSince !== null || document.hidden) return;
+  reading = new AbortController();
+  readAt = Date.now();
+  try {
+    await regions(location.href, document.getElementById("main"));
+    const panel = document.querySelector("[data-panel]:not([hidden])");
+    if (panel?.dataset.address) await regions(panel.dataset.address, panel);
+  } catch {
+    // The stream says what is lost.
+  } finally {
+    reading = null;
+  }
+}
+
+function open() {
+  source = new EventSource(document.body.dataset.follow);
+  for (const kind of ["hello", "change", "lost", "found", "beat"]) source.addEventListener(kind, hear);
+  source.addEventListener("error", () => {
+    lostSince ??= Date.now();
+    show();
+    // A browser gives up on an answer that is no stream: the session is over, or a proxy is in between.
+    if (source?.readyState === EventSource.CLOSED) setTimeout(reopen, 5000);
+  });
+}
+
+function close() {
+  source?.close();
+  source = null;
+}
+
+function reopen() {
+  close();
+  if (pausedSince === null && !document.hidden) open();
+}
+
+export function togglePause() {
+  if (pausedSince === null) {
+    pausedSince = Date.now();
+    clearTimeout(timer);
+    timer = null;
+    reading?.abort();
+    close();
+  } else {
+    pausedSince = null;
+    lostSince = null;
+    open();
+  }
+  show();
+}
+
+export function follow() {
+  if (!document.body.dataset.follow || !bar) return;
+  button?.addEventListener("click", togglePause);
+  open();
+  // A page that nobody sees holds no connection; when it is seen again it reads everything.
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) close();
+    else if (source === null) reopen();
+  });
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", (event) => event.persisted && reopen());
+  setInterval(() => {
+    if (source && heardAt && Date.now() - heardAt > SILENCE) {
+      lostSince ??= heardAt;
+      show();
+      reopen();
+    }
+  }, 5000);
+}

@@ -1,0 +1,60 @@
+-- queue_figures: each queue with what is in it, at a cost that does not grow with the backlog: no figure goes beyond
+-- p_most, and one that reaches it means "so many or more". later: tasks that wait for a time. blocked: those that wait
+-- for another task, a lane or a limit; of these and of waiting, p_most of all queues together are looked at.
+-- oldest_ready_since is that of the next p_most ready tasks. failed: since p_since.
+--
+--   plan    probe
+create or replace function worker.queue_figures(
+  p_since  timestamptz,
+  p_most   integer default 10000
+)
+  returns table (queue text, mode text, concurrency integer, paused_at timestamptz, paused_until timestamptz,
+                 ready bigint, oldest_ready_since timestamptz, later bigint, blocked bigint, processing bigint,
+                 oldest_processing_since timestamptz, waiting bigint, failed bigint, workers bigint,
+                 description text)
+  language sql stable security definer set search_path = pg_catalog, pg_temp
+as $$
+  with blocked as (
+    select x.queue_id, count(*) filter (where x.due_at is not null) as later,
+           count(*) filter (where x.due_at is null) as blocked
+      from (select b.queue_id, b.due_at from worker.blocked as b limit p_most) as x
+     group by x.queue_id
+  ), running as (
+    select x.queue_id, count(*) as n, min(x.started_at) as oldest
+      from (select r.queue_id, r.started_at from worker.running as r limit p_most) as x
+     group by x.queue_id
+  ), waiting as (
+    select x.queue_id, count(*) as n
+      from (select s.queue_id from worker.scope as s where s.state = 'waiting' limit p_most) as x
+     group by x.queue_id
+  ), failed as (
+    select t.queue_id, count(*) as n
+      from (select o.id
+              from worker.outcome as o
+             where o.state <> 'completed'
+               and o.state = 'failed'
+               and o.completed_at >= p_since
+             order by o.completed_at desc
+             limit p_most) as x
+      join worker.task as t on t.id = x.id
+     group by t.queue_id
+  )
+  select q.queue, q.mode, q.concurrency,
+         case when coalesce(q.paused_until > worker.now(), true) then q.paused_at end,
+         case when q.paused_until > worker.now() then q.paused_until end,
+         r.n, r.oldest, coalesce(b.later, 0), coalesce(b.blocked, 0), coalesce(n.n, 0), n.oldest, coalesce(s.n, 0),
+         coalesce(f.n, 0),
+         (select count(*) from worker.worker as w where q.queue = any (w.queues || w.python_queues)
+                                                    and w.lease_until > worker.now()),
+         q.description
+    from worker.queue_registry as q
+   cross join lateral (
+     select count(*) as n, min(x.since) as oldest
+       from (select y.since from worker.ready as y where y.queue_id = q.queue_id limit p_most) as x
+   ) as r
+    left join blocked as b on b.queue_id = q.queue_id
+    left join running as n on n.queue_id = q.queue_id
+    left join waiting as s on s.queue_id = q.queue_id
+    left join failed as f on f.queue_id = q.queue_id
+   order by q.queue;
+$$;

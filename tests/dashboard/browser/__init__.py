@@ -1,0 +1,1 @@
+"""What only a browser shows: in real headless Chromium."""

@@ -1,0 +1,174 @@
+"""The frame in a browser: live, paused, lost, by keyboard, on a phone, in both themes."""
+
+from __future__ import annotations
+
+import re
+
+import psycopg
+import pytest
+
+from catchment.dashboard.auth.check import Access
+from tests.fixtures.dashboard import StartDashboard
+from tests.fixtures.engine import Engine
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import Page, expect
+
+PASSWORD = "the password of ada"  # noqa: S105
+LIMIT = 60_000
+READY = "#ready [data-figure]"
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+
+
+def test_a_page_follows_what_happens_and_a_pause_pauses(
+    page: Page, dashboard: StartDashboard, committed: Engine
+) -> None:
+    site = dashboard()
+    page.goto(f"{site.address}/")
+    page.evaluate("window.isSamePage = true")
+    ready = page.locator(READY)
+    assert ready.inner_text() == "0"
+    committed.enqueue()
+    expect(page.locator(READY)).to_have_text("1", timeout=LIMIT)
+    assert page.evaluate("window.isSamePage")
+    page.get_by_role("button", name="Live").click()
+    assert "Paused since" in page.locator("[data-lost]").inner_text()
+    committed.enqueue()
+    # Another page that is not paused has it; this one has not even asked.
+    other = page.context.new_page()
+    other.goto(f"{site.address}/")
+    expect(other.locator(READY)).to_have_text("2", timeout=LIMIT)
+    with_requests: list[str] = []
+    page.on("request", lambda request: with_requests.append(request.url))
+    committed.enqueue()
+    expect(other.locator(READY)).to_have_text("3", timeout=LIMIT)
+    other.close()
+    assert (ready.inner_text(), with_requests) == ("1", [])
+    page.get_by_role("button", name="Paused").click()
+    expect(page.locator(READY)).to_have_text("3", timeout=LIMIT)
+    expect(page.locator("[data-lost]")).to_be_hidden(timeout=LIMIT)
+
+
+def test_a_bar_says_since_when_the_database_is_lost(
+    page: Page, dashboard: StartDashboard, committed: Engine, server: str
+) -> None:
+    site = dashboard()
+    page.goto(f"{site.address}/")
+    page.locator("#ready").wait_for()
+    name = committed.conn.info.dbname
+    with psycopg.connect(server, autocommit=True) as other:
+        other.execute(f"alter database {name} allow_connections false")
+        other.execute(
+            "select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = %s and pid <> %s",
+            [name, committed.conn.info.backend_pid],
+        )
+        page.get_by_text(re.compile(r"The database cannot be reached since \d")).wait_for()
+        assert page.locator("#ready").is_visible()
+        other.execute(f"alter database {name} allow_connections true")
+    expect(page.locator("[data-lost]")).to_be_hidden(timeout=LIMIT)
+    committed.enqueue()
+    expect(page.locator(READY)).to_have_text("1", timeout=LIMIT)
+
+
+def test_a_failed_task_is_retried_by_keyboard_alone(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard()
+    older, newer = committed.enqueue(fail="old"), committed.enqueue(fail=HOSTILE)
+    committed.drain()
+    page.goto(f"{site.address}/")
+    keys = page.keyboard
+    keys.press("g")
+    keys.press("t")
+    page.wait_for_url("**/tasks")
+    for key in ("j", "j", "k", "x", "j", "Enter"):
+        keys.press(key)
+    assert page.get_by_text("1 selected").is_visible()
+    panel = page.locator("[data-panel]")
+    panel.get_by_text(f"act {older} · failed").wait_for()
+    keys.press("k")
+    panel.get_by_text(f"act {newer} · failed").wait_for()
+    # What a task says is text.
+    assert HOSTILE in panel.inner_text()
+    assert "owned" not in page.title()
+    keys.press("Escape")
+    assert panel.is_hidden()
+    keys.press("Control+k")
+    page.get_by_role("combobox", name="Find").wait_for()
+    keys.type(f"retry task {newer}")
+    keys.press("Enter")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("heading", name=f"Retry task {newer}?").wait_for()
+    keys.press("Tab")
+    keys.press("Enter")
+    page.wait_for_url(f"**/tasks/{newer}*")
+    page.get_by_text(f"Task {newer} runs again: it is pending.").wait_for()
+    assert (committed.state(newer), committed.state(older)) == ("pending", "failed")
+    assert "note=" not in page.url
+    keys.press("Control+k")
+    keys.type(str(older))
+    keys.press("Enter")
+    page.wait_for_url(f"**/tasks/{older}")
+    page.go_back()
+    page.wait_for_url(f"**/tasks/{newer}")
+
+
+def test_a_cancel_can_be_left(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard()
+    task_id = committed.enqueue()
+    page.goto(f"{site.address}/tasks/{task_id}")
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Leave it").click()
+    assert committed.state(task_id) == "pending"
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name=f"Cancel task {task_id}").click()
+    page.get_by_text(f"Task {task_id} is cancelled.").wait_for()
+    assert committed.state(task_id) == "cancelled"
+
+
+def test_log_in_be_refused_and_come_back_to_where_one_was(page: Page, dashboard: StartDashboard) -> None:
+    site = dashboard(Access(passwords={"operator": PASSWORD}))
+    page.goto(f"{site.address}/tasks?state=failed")
+    page.get_by_label("Your name").fill("ada")
+    page.get_by_label("Password").fill("wrong one")
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_text("This password is not right.").wait_for()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/tasks?state=failed")
+    page.get_by_role("button", name="Log out").click()
+    page.wait_for_url("**/login")
+
+
+def test_nothing_needs_sideways_scrolling(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
+    """Wide or on a phone, light or dark, whatever the length of names."""
+    site = dashboard()
+    name = "a_command_with_a_long_name_" * 5
+    committed.queue("q" * 150, mode="concurrent")
+    committed.command(name, "q" * 150)
+    task_id = committed.enqueue(name, lane="l" * 300, fail="x" * 2000)
+    committed.drain("q" * 150)
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        for path in ("/", "/tasks", f"/tasks/{task_id}"):
+            page.goto(f"{site.address}{path}")
+            over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert over <= 0, (width, path)
+    page.get_by_role("button", name="Switch between light and dark").click()
+    theme = page.locator("html").get_attribute("data-theme")
+    page.reload()
+    assert page.locator("html").get_attribute("data-theme") == theme == "dark"
+
+
+def test_a_page_is_readable_and_acts_without_scripts(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard()
+    task_id = committed.enqueue(fail="no")
+    committed.drain()
+    browser = page.context.browser
+    assert browser is not None
+    with browser.new_context(java_script_enabled=False) as window:
+        plain = window.new_page()
+        plain.goto(f"{site.address}/tasks")
+        plain.get_by_role("link", name="failed").click()
+        plain.get_by_role("button", name="Retry").click()
+        plain.get_by_role("button", name=f"Retry task {task_id}").click()
+        plain.get_by_text("runs again").wait_for()
+    assert committed.state(task_id) == "pending"

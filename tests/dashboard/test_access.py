@@ -1,0 +1,257 @@
+"""Who may see and do what, and what other sites and strangers cannot."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+from psycopg.conninfo import make_conninfo
+from starlette.applications import Starlette
+from starlette.requests import HTTPConnection
+from starlette.routing import Mount
+
+from catchment.dashboard import TrustedProxy, User, asgi_app
+from catchment.dashboard.auth.check import Access
+from catchment.dashboard.auth.sessions import IDLE_SECONDS, WHOLE_SECONDS, Sessions
+from catchment.dashboard.auth.throttle import SECONDS, TRIES, TRIES_OF_ALL, Throttle
+from catchment.dashboard.server import check_host
+from catchment.errors import RequestRefused
+from tests.fixtures.dashboard import VIEWER, DashboardSite, StartDashboard, serving
+from tests.fixtures.engine import Engine
+
+PASSWORD = "the password of ada"  # noqa: S105
+TOKEN = "the token of a program"  # noqa: S105
+PROXY = TrustedProxy("X-Forwarded-User", addresses=["127.0.0.1"], operators=["ada"])
+
+
+def failed_task(engine: Engine) -> int:
+    task_id = engine.enqueue(fail="no")
+    engine.drain()
+    return task_id
+
+
+def audit(engine: Engine) -> list[Any]:
+    return engine.conn.execute("select actor, action, subject, result from worker.audit order by id").fetchall()
+
+
+def test_every_answer_has_the_headers_that_browsers_obey(dashboard: StartDashboard) -> None:
+    site = dashboard()
+    for path in ("/", "/tasks", "/static/dashboard.js", "/api/now", "/nowhere", "/healthz", "/events/none"):
+        headers = site.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert not [name for name in headers if name.startswith("access-control-")]
+    cookie = httpx.get(site.address).headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+
+
+def test_a_dashboard_without_authentication_answers_under_loopback_names_alone(dashboard: StartDashboard) -> None:
+    site = dashboard()
+    for path in ("/", "/api/tasks", "/events"):
+        answer = site.get(path, headers={"Host": "rebound.example.org"})
+        assert answer.status_code == 403
+        assert "rebound.example.org" in answer.text
+    assert site.get("/", headers={"Host": "localhost:80"}).status_code == 200
+
+
+def test_off_loopback_it_refuses_to_start_without_authentication() -> None:
+    for host in ("0.0.0.0", "::", "10.0.0.1", "example.org"):  # noqa: S104
+        with pytest.raises(RequestRefused, match="no authentication"):
+            check_host(host, Access())
+        check_host(host, Access(tokens={"viewer": TOKEN}))
+    for host in ("127.0.0.1", "::1", "localhost", "127.1.2.3"):
+        check_host(host, Access())
+    with pytest.raises(RequestRefused, match="given no authentication"):
+        asgi_app("dbname=none")
+    with pytest.raises(RequestRefused, match="has 5 characters"):
+        asgi_app("dbname=none", password="short")  # noqa: S106
+
+
+def test_a_form_of_another_site_does_nothing(dashboard: StartDashboard, committed: Engine) -> None:
+    site, task_id = dashboard(), failed_task(committed)
+    path = f"/tasks/{task_id}/retry"
+    token = site.token()
+    for headers in (
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "none"},
+        {"Origin": "https://evil.example.org"},
+        {"Origin": "null"},
+        {},
+    ):
+        assert site.post(path, token=token, confirmed="yes", headers=headers).status_code == 403
+    for wrong in ("", "0" * 64, token[:-1]):
+        assert site.post(path, token=wrong, confirmed="yes").status_code == 403
+    # A token belongs to one visit.
+    with httpx.Client() as other:
+        stranger = DashboardSite(site.address, other)
+        stranger.get("/")
+        assert stranger.post(path, token=token, confirmed="yes").status_code == 403
+    assert site.client.post(f"{site.address}/api{path}", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 403
+    assert site.get(path).status_code in (404, 405)
+    assert committed.state(task_id) == "failed"
+    assert site.post(path, token=token, confirmed="yes", headers={"Origin": site.address}).status_code == 303
+    assert committed.state(task_id) == "pending"
+
+
+def test_an_action_asks_first_and_is_audited(dashboard: StartDashboard, committed: Engine) -> None:
+    site, task_id = dashboard(), failed_task(committed)
+    asked = site.post(f"/tasks/{task_id}/retry", token=site.token())
+    assert f"Retry task {task_id}?" in asked.text
+    assert committed.state(task_id) == "failed"
+    assert audit(committed) == []
+    site.post(f"/tasks/{task_id}/retry", token=site.token(), confirmed="yes")
+    again = site.post(f"/tasks/{task_id}/retry", token=site.token(), confirmed="yes")
+    assert again.status_code == 409
+    assert f"task {task_id} is pending, only failed and cancelled tasks can be retried" in again.text.lower()
+    subject = f"task {task_id}"
+    assert audit(committed) == [
+        ("ada", "task.retry", subject, "done"),
+        ("ada", "task.retry", subject, "refused"),
+    ]
+
+
+def test_a_viewer_reads_and_changes_nothing(dashboard: StartDashboard, committed: Engine) -> None:
+    site, task_id = dashboard(user=VIEWER), failed_task(committed)
+    page = site.get(f"/tasks/{task_id}").text
+    assert "<form" not in page
+    assert site.post(f"/tasks/{task_id}/retry", token="", confirmed="yes").status_code == 403
+    assert committed.state(task_id) == "failed"
+
+
+def test_a_viewer_with_a_token_is_refused_and_that_is_audited(dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard(Access(tokens={"viewer": TOKEN}))
+    task_id = failed_task(committed)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    assert site.get("/api/tasks").status_code == 401
+    assert site.get("/api/tasks", headers={"Authorization": "Bearer wrong"}).status_code == 401
+    assert site.get("/api/tasks", headers=headers).json()["tasks"][0]["id"] == task_id
+    answer = site.client.post(f"{site.address}/api/tasks/{task_id}/retry", headers=headers)
+    assert answer.status_code == 403
+    assert "is a viewer" in answer.json()["error"]["message"]
+    assert audit(committed) == [("token (viewer)", "task.retry", f"task {task_id}", "refused")]
+
+
+def test_the_database_refuses_what_the_login_of_the_dashboard_may_not(
+    dashboard: StartDashboard, committed: Engine, db: str
+) -> None:
+    """An operator of a dashboard whose login only reads can change nothing either."""
+    task_id = failed_task(committed)
+    committed.conn.execute("create role only_reads login in role catchment_read")
+
+    with serving(make_conninfo(db, user="only_reads"), Access(tokens={"operator": TOKEN})) as address:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        assert httpx.get(f"{address}/api/tasks", headers=headers).json()["tasks"][0]["id"] == task_id
+        answer = httpx.post(f"{address}/api/tasks/{task_id}/cancel", headers=headers)
+        assert answer.status_code == 403
+        assert "permission denied" in answer.json()["error"]["message"]
+    committed.conn.execute("drop role only_reads")
+    assert committed.state(task_id) == "failed"
+
+
+def test_people_log_in_with_a_password_and_out(dashboard: StartDashboard) -> None:
+    site = dashboard(Access(passwords={"operator": PASSWORD}))
+    turned = site.get("/tasks?state=failed")
+    assert turned.status_code == 303
+    assert turned.headers["location"] == "/login?next=/tasks%3Fstate%3Dfailed"
+    assert site.get("/api/tasks").status_code == 401
+    assert site.get("/events").status_code == 401
+    token = site.token("/login")
+    wrong = site.post("/login", token=token, name="ada", password="wrong", next="/tasks")  # noqa: S106
+    assert wrong.status_code == 403
+    assert "This password is not right." in wrong.text
+    right = site.post("/login", token=token, name="ada", password=PASSWORD, next="//evil.example.org")
+    assert right.headers["location"] == "/"
+    assert "SameSite=Strict" in right.headers["set-cookie"]
+    assert ">ada<" in site.get("/").text
+    assert site.post("/logout", token=site.token()).status_code == 303
+    assert site.get("/").status_code == 303
+
+
+def test_log_ins_are_throttled(dashboard: StartDashboard) -> None:
+    site = dashboard(Access(passwords={"operator": PASSWORD}))
+    token = site.token("/login")
+    codes = [site.post("/login", token=token, name="x", password=f"no {i}").status_code for i in range(TRIES + 1)]
+    assert codes == [403] * TRIES + [429]
+    late = site.post("/login", token=token, name="ada", password=PASSWORD)
+    assert late.status_code == 429
+    assert 0 < int(late.headers["retry-after"]) <= SECONDS
+
+
+def test_a_throttle_forgets_and_counts_all_addresses_together() -> None:
+    now = [0.0]
+    throttle = Throttle(lambda: now[0])
+    for _ in range(TRIES):
+        throttle.failed("a")
+    assert throttle.wait("a") == SECONDS
+    assert throttle.wait("b") == 0
+    for number in range(TRIES_OF_ALL):
+        throttle.failed(f"address {number}")
+    assert throttle.wait("b") > 0
+    now[0] = SECONDS + 1
+    assert throttle.wait("a") == throttle.wait("b") == 0
+
+
+def test_sessions_end_when_idle_and_when_old() -> None:
+    now = [0.0]
+    sessions = Sessions(lambda: now[0])
+    token = sessions.begin(VIEWER)
+    now[0] += IDLE_SECONDS - 1
+    assert sessions.find(token, is_use=False) == VIEWER
+    assert sessions.find(token) == VIEWER
+    now[0] += IDLE_SECONDS + 1
+    assert sessions.find(token) is None
+    token = sessions.begin(VIEWER)
+    for _ in range(int(WHOLE_SECONDS / IDLE_SECONDS) + 1):
+        now[0] += IDLE_SECONDS - 1
+        sessions.find(token)
+    assert sessions.find(token) is None
+    token = sessions.begin(VIEWER)
+    sessions.end(token)
+    assert sessions.find(token) is None
+
+
+def test_a_header_counts_from_the_proxy_alone(dashboard: StartDashboard) -> None:
+    site = dashboard(Access(proxy=PROXY))
+    assert site.get("/").status_code == 401
+    site.client.cookies.clear()
+    page = site.get("/", headers={"X-Forwarded-User": "eve", "X-Forwarded-Proto": "https"})
+    assert ">eve<" in page.text
+    assert "; Secure" in page.headers["set-cookie"]
+    assert "Pause" in site.get("/", headers={"X-Forwarded-User": "ada"}).text
+    twice = httpx.Headers([("X-Forwarded-User", "ada"), ("X-Forwarded-User", "eve")])
+    assert site.get("/", headers=twice).status_code == 401
+    elsewhere = dashboard(Access(proxy=TrustedProxy("X-Forwarded-User", addresses=["10.0.0.0/8"])))
+    assert elsewhere.get("/", headers={"X-Forwarded-User": "ada"}).status_code == 401
+
+
+def test_it_is_mounted_under_a_prefix_with_the_authentication_of_its_host(db: str) -> None:
+    async def who(request: HTTPConnection) -> User | None:
+        name = request.headers.get("x-user")
+        return User(name, "operator") if name else None
+
+    app = asgi_app(db, authenticate=who)
+    host = Starlette(routes=[Mount("/jobs", app)])
+
+    async def ask() -> None:
+        transport = httpx.ASGITransport(host)
+        async with httpx.AsyncClient(transport=transport, base_url="http://host") as client:
+            refused = await client.get("/jobs/")
+            assert refused.status_code == 401
+            assert "; Path=/jobs;" in refused.headers["set-cookie"]
+            page = await client.get("/jobs/tasks", headers={"x-user": "ada"})
+            assert page.status_code == 200
+            inner = [part.split('"')[0] for part in page.text.split('href="')[1:] + page.text.split('src="')[1:]]
+            assert [link for link in inner if not link.startswith(("/jobs", "#"))] == []
+            assert (await client.get("/jobs/static/dashboard.css")).status_code == 200
+            document = (await client.get("/jobs/api/openapi.json", headers={"x-user": "ada"})).json()
+            assert document["servers"] == [{"url": "/jobs"}]
+        await app.state.site.database.close()
+
+    asyncio.run(ask())

@@ -1,0 +1,220 @@
+"""What screens show: the same data as JSON and as a page, bounded, and hostile text as text."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from psycopg import Connection
+from psycopg.types.json import Jsonb
+
+from catchment.dashboard.database import _WALK, Reader
+from catchment.dashboard.pages import tasks as tasks_page
+from catchment.dashboard.pages.tasks import TasksQuery
+from catchment.model.state import TaskState
+from tests.fixtures.dashboard import StartDashboard
+from tests.fixtures.engine import Engine
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
+
+
+def test_now_says_what_is_where_and_what_needs_attention(dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard()
+    committed.enqueue(fail=HOSTILE)
+    committed.drain()
+    committed.queue("mail", mode="concurrent")
+    committed.command("send", "mail", handler_kind="python")
+    committed.enqueue("send")
+    committed.conn.execute("select worker.pause_queue('work')")
+    now = site.json("/api/now")
+    queues = {queue["queue"]: queue for queue in now["queues"]}
+    assert (queues["work"]["failed"], queues["mail"]["ready"], queues["mail"]["workers"]) == (1, 1, 0)
+    assert queues["work"]["paused_at"] is not None
+    assert (now["failed"], now["ready"], now["in_flight"]) == (1, 1, 0)
+    assert [(item["subject"], item["level"]) for item in now["attention"]] == [
+        ("command send", "error"),
+        ("queue work", "warning"),
+    ]
+    assert now["failures"][0]["error"] == HOSTILE
+    page = site.get("/").text
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<title>2 things need attention · Catchment</title>" in page
+
+
+def test_tasks_are_filtered_by_the_address(dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard()
+    committed.command("other")
+    failed = committed.enqueue(fail="the disk is full")
+    parent = committed.enqueue(spawn=[{"note": "child"}])
+    committed.drain()
+    # A lane named by the user; and one that waits for its time.
+    committed.queue("mail", mode="concurrent")
+    committed.command("send", "mail")
+    laned = committed.enqueue("send", lane="customer 17")
+    later = committed.value(
+        "insert into worker.tasks (command, scheduled_at) values ('other', now() + interval '1 hour') returning id"
+    )
+    (child,) = committed.children(parent)
+
+    def ids(**filters: Any) -> list[int]:
+        return [task["id"] for task in site.json("/api/tasks", **filters)["tasks"]]
+
+    assert ids() == sorted([failed, parent, child, laned, later], reverse=True)
+    assert ids(state="failed") == [failed]
+    assert ids(state="completed") == [child, parent]
+    assert ids(state="pending") == [later, laned]
+    assert ids(command="other") == [later]
+    assert ids(queue="mail") == ids(lane="customer 17") == [laned]
+    assert ids(error="DISK IS") == [failed]
+    assert ids(top="true", state="completed") == [parent]
+    assert ids(made_after="2100-01-01T00:00") == ids(made_before="2000-01-01T00:00Z") == []
+    page = site.get("/tasks", params={"queue": "mail", "lane": "", "command": ""}).text
+    assert re.findall(r'data-id="(\d+)"', page) == [str(laned)]
+    assert 'name="queue" list="queues" value="mail"' in page
+    assert "Looked at 5 tasks." in page
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"state": "done"}, "state is 'done'"),
+        ({"made_after": "soon"}, "made_after is 'soon'"),
+        ({"before": "x"}, "before is 'x', which is no place in this list"),
+        ({"before": "5", "state": "failed"}, "before is '5', which is no place in this list"),
+        ({"limit": "5"}, "limit is no parameter of this address"),
+    ],
+)
+def test_a_wrong_parameter_is_named(dashboard: StartDashboard, parameters: dict[str, str], said: str) -> None:
+    site = dashboard()
+    answer = site.get("/api/tasks", params=parameters)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"].startswith(said)
+    assert site.get("/tasks", params=parameters).status_code == 400
+
+
+def test_pages_of_a_list_neither_repeat_nor_skip(
+    dashboard: StartDashboard, committed: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while new tasks come, and where a filter looks at a few tasks at a time."""
+    monkeypatch.setattr(tasks_page, "PAGE", 3)
+    monkeypatch.setattr(tasks_page, "LOOKED", 4)
+    committed.command("rare")
+    made = [committed.enqueue("rare" if number in (2, 9) else "act", fail="no") for number in range(11)]
+    committed.drain()
+    site = dashboard()
+    for filters in ({}, {"state": "failed"}, {"command": "rare"}, {"command": "rare", "state": "failed"}):
+        seen: list[int] = []
+        place: str | None = None
+        for _ in range(12):
+            answer = site.json("/api/tasks", **filters, **({"before": place} if place else {}))
+            seen += [task["id"] for task in answer["tasks"]]
+            place = answer["next"]
+            if place is None:
+                break
+            if not filters:
+                committed.enqueue()
+        wanted = [made[2], made[9]] if "command" in filters else made
+        assert sorted(seen) == wanted
+        assert len(seen) == len(set(seen))
+
+
+def explain(conn: Connection[Any], query: TasksQuery) -> str:
+    statement = tasks_page._statement(query).as_string(conn)
+    rows = conn.execute(f"explain {statement}", tasks_page._values(query)).fetchall()
+    return "\n".join(row[0] for row in rows)
+
+
+def test_lists_are_read_by_index(tx: Connection[Any]) -> None:
+    """Whatever the state: of a million tasks a page reads as many as it shows."""
+    tx.execute("insert into worker.queue_registry (queue) values ('many')")
+    tx.execute("insert into worker.command_registry (command, queue, handler_procedure) values ('m', 'many', 'p')")
+    tx.execute(
+        "insert into worker.task (command, queue_id, kind, payload, priority, place, max_attempts, created_at)"
+        " select 'm', queue_id, 's', '{}', 100, n, 1, now() from worker.queue_registry, generate_series(1, 20000) as n"
+        " where queue = 'many'"
+    )
+    tx.execute(
+        "insert into worker.outcome (id, state, attempt, completed_at, error)"
+        " select t.id, case t.id % 100 when 0 then 'failed' else 'completed' end, 1, now() - interval '1 s' * t.id,"
+        " case t.id % 100 when 0 then '{\"message\": \"no\"}'::jsonb end from worker.task as t where command = 'm'"
+    )
+    tx.execute("analyze worker.task, worker.outcome, worker.scope, worker.ready, worker.blocked, worker.running")
+    tx.execute(_WALK)
+    for state in (None, *TaskState):
+        plan = explain(tx, TasksQuery(state=state, command="m"))
+        read = re.findall(r"(?:Seq Scan|Index Scan.*) on (?:task|outcome)\b.*", plan)
+        assert [line for line in read if "Seq Scan" in line] == [], f"{state}\n{plan}"
+        # Nothing but ties is sorted, or the few that are unsettled.
+        if state in (None, TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELLED):
+            assert not re.search(r"Limit.*\n +->  Sort ", plan), f"{state}\n{plan}"
+    assert "outcome_trouble" in explain(tx, TasksQuery(state=TaskState.FAILED))
+    at = datetime.now(UTC) - timedelta(seconds=100)
+    assert "outcome_trouble" in explain(tx, TasksQuery(state=TaskState.FAILED, before=f"{at.isoformat()}~5"))
+
+
+def test_no_list_has_a_payload(dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard()
+    task_id = committed.enqueue(note="a secret of the payload", fail="no")
+    committed.drain()
+    for path in ("/", "/tasks", f"/tasks/{task_id}", "/api/now", "/api/tasks", f"/api/tasks/{task_id}"):
+        assert "a secret of the payload" not in site.get(path).text
+
+
+def test_a_time_or_a_number_that_python_cannot_hold_is_shown(dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard()
+    task_id = committed.enqueue()
+    committed.conn.execute("update worker.task set created_at = 'infinity' where id = %s", [task_id])
+    assert site.json("/api/tasks")["tasks"][0]["created_at"] == "infinity"
+    assert "infinity" in site.get("/tasks").text
+    assert "infinity" in site.get(f"/tasks/{task_id}").text
+
+
+def test_what_is_not_there_is_said(dashboard: StartDashboard) -> None:
+    site = dashboard()
+    assert site.get("/tasks/999").status_code == 404
+    assert site.get("/api/tasks/999").json()["error"]["message"] == "there is no task 999"
+    for path in ("/nowhere", "/tasks/x", f"/tasks/{10**30}", "/api/nowhere"):
+        assert site.get(path).status_code in (400, 404), path
+    page = site.get("/tasks").text
+    assert "There are no tasks yet" in page
+
+
+def test_the_document_describes_every_path(dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard()
+    task_id = committed.enqueue()
+    document = site.json("/api/openapi.json")
+    assert document["openapi"] == "3.1.0"
+    assert {"/api/now", "/api/tasks", "/api/tasks/{id}", "/api/tasks/{id}/retry"} <= set(document["paths"])
+    names = document["components"]["schemas"]
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            refs = re.findall(r"#/components/schemas/(\w+)", str(operation))
+            assert set(refs) <= set(names), path
+            if method == "get":
+                answer = site.json(path.replace("{id}", str(task_id)))
+                schema = names[operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"][21:]]
+                assert set(answer) == set(schema["properties"])
+
+
+def test_machines_ask_for_health_and_figures(dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard()
+    committed.enqueue()
+    assert site.get("/healthz").text == "ok\n"
+    assert site.get("/readyz").status_code == 200
+    assert 'catchment_queue_tasks{place="ready",queue="work"} 1.0' in site.get("/metrics").text
+
+
+def test_figures_are_bounded(engine: Engine) -> None:
+    """A figure that reached its limit is that limit, and counts of queues do not mix."""
+    engine.queue("many", mode="concurrent")
+    engine.command("m", "many")
+    payloads = [Jsonb({})] * 30
+    engine.conn.execute("select worker.enqueue_many('m', %s)", [payloads])
+    engine.enqueue()
+    rows = engine.conn.execute("select queue, ready from worker.queue_figures(now(), 10) order by queue").fetchall()
+    assert rows == [("maintenance", 0), ("many", 10), ("work", 1)]
+    assert Reader.most == 10_000
