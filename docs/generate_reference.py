@@ -34,6 +34,8 @@ GROUPS = {
         "TaskId",
         "TaskInfo",
         "TaskState",
+        "Why",
+        "Condition",
     ],
     "Ask without asyncio": ["SyncRequest", "SyncTask", "SyncClient"],
     "In a handler": ["Context", "Child", "RetryLater", "GiveUp", "Snoozed"],
@@ -58,7 +60,7 @@ MORE = {
 
 # How a member is written: on the object that users have of this class.
 OWNERS = {"App": "app.", "SyncClient": "app.sync.", "Context": "ctx.", "Command": "command.", "Schema": "schema."}
-OWNERS |= {"Task": "task.", "SyncRequest": "command.sync.", "SyncTask": "task."}
+OWNERS |= {"Task": "task.", "SyncRequest": "command.sync.", "SyncTask": "task.", "Why": "why."}
 # Their members are those of another class, or nobody's business.
 BARE = {"Request", "Item"}
 DECORATORS = {("App", "command"), ("App", "middleware"), ("Command", "join")}

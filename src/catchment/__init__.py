@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from catchment.client.sync import SyncClient
     from catchment.model.state import TaskState
     from catchment.model.task import TaskId, TaskInfo
+    from catchment.model.why import Condition, Why
     from catchment.store.connect import connect
     from catchment.store.migrate import migrate
     from catchment.task.child import Child
@@ -91,6 +92,7 @@ else:
             "App": "client.app",
             "Child": "task.child",
             "Command": "task.command",
+            "Condition": "model.why",
             "Context": "task.context",
             "Item": "task.item",
             "Limit": "task.limit",
@@ -103,6 +105,7 @@ else:
             "TaskId": "model.task",
             "TaskInfo": "model.task",
             "TaskState": "model.state",
+            "Why": "model.why",
             "connect": "store.connect",
             "migrate": "store.migrate",
         },
@@ -120,6 +123,7 @@ __all__ = [
     "ClaimLost",
     "Command",
     "CommandNotRegistered",
+    "Condition",
     "Context",
     "DefinitionRefused",
     "ExtraMissing",
@@ -167,6 +171,7 @@ __all__ = [
     "TooDeep",
     "TransactionEndRefused",
     "ValueUnreadable",
+    "Why",
     "WorkerNotRegistered",
     "WriteRefused",
     "__version__",

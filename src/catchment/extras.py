@@ -34,8 +34,6 @@ class Extra:
         remedy = f"{self.instead} or r{command}" if self.instead else f"R{command}"
         error = ExtraMissing(f"{self.what} {module}, which is not installed", hint=remedy)
         error.name = module
-        # A traceback shows notes, and no hints.
-        error.add_note(remedy)
         return error
 
 

@@ -102,6 +102,14 @@ def test_connections_whose_kind_of_use_is_not_supported_are_refused(db: str, ref
     old.close()
 
 
+def test_a_pipeline_that_has_failed_is_refused(db: str, refusal: Callable[[Any], str]) -> None:
+    with psycopg.connect(db, autocommit=True) as conn, conn.pipeline():
+        failing = conn.execute("select 1 / 0")
+        with suppress(psycopg.errors.DivisionByZero):
+            failing.fetchone()
+        assert FAILED in refusal(conn)
+
+
 def test_a_connection_that_went_back_to_its_pool_is_refused(shop: Shop, db: str) -> None:
     async def scenario() -> str:
         async with asyncpg.create_pool(min_size=0, **ways.asyncpg_options(db)) as pool:

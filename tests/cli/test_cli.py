@@ -72,6 +72,7 @@ def test_enqueue_checks_the_payload_by_an_app(committed: Engine, cli: Run) -> No
         (["enqueue", "act", '{"x": "\\u0000"}'], "unsupported Unicode escape sequence"),
         (["task", "show", "999999"], "there is no task 999999"),
         (["task", "tree", "999999"], "there is no task 999999"),
+        (["task", "why", "999999"], "there is no task 999999"),
         (["task", "retry", "999999"], "there is no task 999999"),
         (["task", "cancel", "999999"], "there is no task 999999"),
         (["queue", "pause", "nonsense"], "unknown queue 'nonsense'"),

@@ -20,6 +20,7 @@ ENQUEUE = ["enqueue", "act", "{}"]
 READS = [
     ["task", "list"],
     ["task", "show", "TASK"],
+    ["task", "why", "TASK"],
     ["task", "tree", "TASK"],
     ["queue", "list"],
     ["command", "list"],

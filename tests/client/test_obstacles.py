@@ -44,7 +44,7 @@ def test_a_timeout_says_that_no_worker_has_the_command(shop: Shop, wait: Wait) -
     shop.engine.value(f"{register} p_python_commands => array['send'])")
     error = wait(shop, task)
     assert str(error) == f"task {task} (send) is still pending after 0.01 s"
-    assert f"catchment task show {task}" in (error.hint or "")
+    assert f"catchment task why {task}" in (error.hint or "")
 
 
 def _missing(command: str) -> str:

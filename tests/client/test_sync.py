@@ -62,6 +62,14 @@ def test_failures_cancels_and_timeouts_raise_as_in_asyncio(shop: Shop) -> None:
         shop.app.sync.task(123456).result()
 
 
+def test_the_info_of_a_task_says_when_it_can_start(shop: Shop) -> None:
+    due = shop.send.sync.using(delay=90).enqueue(to="a").info()
+    assert due.waits_for == "scheduled"
+    assert due.due_at is not None
+    assert due.due_at == due.scheduled_at
+    assert shop.send.sync.enqueue(to="a").info().due_at is None
+
+
 def test_a_failed_task_can_be_retried(shop: Shop) -> None:
     task = shop.send.sync.enqueue(to="a").id
     shop.app.sync.task(task).cancel()

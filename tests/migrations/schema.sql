@@ -20,6 +20,14 @@ CREATE TYPE worker.claimed AS (
 	before_procedure text
 );
 ALTER TYPE worker.claimed OWNER TO catchment_owner;
+CREATE TYPE worker.condition AS (
+	kind text,
+	is_blocking boolean,
+	evidence jsonb,
+	words text,
+	remedy text
+);
+ALTER TYPE worker.condition OWNER TO catchment_owner;
 CREATE TYPE worker.cron AS (
 	minutes integer[],
 	hours integer[],
@@ -123,6 +131,24 @@ CREATE TYPE worker.sql_run AS (
 	before_call text
 );
 ALTER TYPE worker.sql_run OWNER TO catchment_owner;
+CREATE TYPE worker.whereabouts AS (
+	at text,
+	reason text,
+	wait_id bigint,
+	due_at timestamp with time zone,
+	queue_id integer,
+	kind "char",
+	tier smallint,
+	band integer,
+	rank smallint,
+	place bigint,
+	lane text,
+	phase smallint,
+	attempt integer,
+	failures integer,
+	since timestamp with time zone
+);
+ALTER TYPE worker.whereabouts OWNER TO catchment_owner;
 CREATE TABLE worker.scope (
     id bigint NOT NULL,
     state text DEFAULT 'waiting'::text NOT NULL,
@@ -303,6 +329,7 @@ CREATE TABLE worker.queue_registry (
     rate_per interval DEFAULT '00:00:01'::interval NOT NULL,
     paused_at timestamp with time zone,
     paused_until timestamp with time zone,
+    paused_by text,
     description text,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT queue_age_step_is_natural CHECK ((age_step >= 0)),
@@ -815,6 +842,8 @@ ALTER TABLE worker.warning OWNER TO catchment_owner;
 CREATE TABLE worker.worker (
     worker_id bigint NOT NULL,
     name text NOT NULL,
+    pid integer,
+    version text,
     lock_key bigint,
     lock_pid integer,
     lease_until timestamp with time zone NOT NULL,
@@ -910,6 +939,7 @@ CREATE INDEX running_backend ON worker.running USING btree (backend_key, fence) 
 CREATE INDEX running_deadline ON worker.running USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
 CREATE INDEX scope_waiting ON worker.scope USING btree (id) WHERE (state = 'waiting'::text);
 CREATE INDEX task_follows ON worker.task USING btree (follows_id) WHERE (follows_id IS NOT NULL);
+CREATE INDEX task_gate ON worker.task USING btree (gate, id) WHERE (gate IS NOT NULL);
 CREATE INDEX task_parent ON worker.task USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX warning_task ON worker.warning USING btree (task_id);
 CREATE TRIGGER announce_command AFTER INSERT OR UPDATE OF queue, handler_kind ON worker.command_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();
@@ -949,6 +979,7 @@ REVOKE ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text, p_commits
 GRANT ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text, p_commits boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer, p_sweeps boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer, p_sweeps boolean) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.behind(p_head_id bigint, p_halted_at timestamp with time zone, p_queue text, p_lane text, p_ahead bigint, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.blamed_child(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.call_of(p_signature text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.call_of(p_signature text) TO catchment_worker;
@@ -1024,6 +1055,24 @@ REVOKE ALL ON FUNCTION worker.enter_task(p_task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.enter_task(p_task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.expire_deadlines(p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.expire_deadlines(p_only bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.explain(p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.explain(p_task_id bigint) TO catchment_read;
+GRANT ALL ON FUNCTION worker.explain(p_task_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.explain_cancel(p_task_id bigint, p_parent_id bigint, p_root_id bigint, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_follow_up(p_at worker.whereabouts, p_scheduled_at timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_lane(p_task_id bigint, p_lane text, p_queue text, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_limit(p_task_id bigint, p_gate text, p_command text, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_merged(p_survivor_id bigint, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_queue(p_queue text, p_at worker.whereabouts, p_ahead bigint, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_ready(p_queue text, p_command text, p_at worker.whereabouts, p_ahead bigint, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_running(p_task_id bigint, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_scope(p_task_id bigint, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_serial_queue(p_task_id bigint, p_queue text, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_settled(p_task_id bigint, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_siblings(p_task_id bigint, p_parent_id bigint, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_time(p_task_id bigint, p_max_attempts integer, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_trouble(p_task_id bigint, p_lane text, p_gate text, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_workers(p_queue text, p_command text, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.find_dead() FROM PUBLIC;
@@ -1135,14 +1184,15 @@ REVOKE ALL ON FUNCTION worker.now() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.now() TO catchment_read;
 GRANT ALL ON FUNCTION worker.now() TO catchment_worker;
 GRANT ALL ON FUNCTION worker.now() TO catchment_enqueue;
+REVOKE ALL ON FUNCTION worker.open_child(p_scope_id bigint, p_total integer, p_most integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_gates(p_gates text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_scopes(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.own_backend_key() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.parse_cron(p_cron text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pause_before_try(p_try integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.pause_before_try(p_try integer) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone, p_by text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone, p_by text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.pick_before(p_queue_id integer, p_kind "char", p_tier smallint, p_from worker.claim_position, p_limit integer, p_max_priority integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pick_ready(p_queue_id integer, p_kind "char", p_tier smallint, p_limit integer, p_max_priority integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pick_serial(p_queue_id integer, p_kind "char", p_max_priority integer) FROM PUBLIC;
@@ -1166,6 +1216,8 @@ REVOKE ALL ON FUNCTION worker.raise_bad_line(p_command text, p_lane text, p_trac
 REVOKE ALL ON FUNCTION worker.raise_fenced(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.raise_no_handler(p_command text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.raise_no_handler(p_command text, p_name text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.rate_reached(p_kind text, p_whose text, p_rate integer, p_per interval, p_tokens double precision, p_ahead bigint, p_evidence jsonb, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.ready_before(p_task_id bigint, p_at worker.whereabouts) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.record_attempts(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) TO catchment_worker;
@@ -1178,8 +1230,8 @@ REVOKE ALL ON FUNCTION worker.refuse_outcome_of_open_scope() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_schedule(p_message text, p_hint text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean, p_python_queues text[], p_python_commands text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean, p_python_queues text[], p_python_commands text[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean, p_python_queues text[], p_python_commands text[], p_pid integer, p_version text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean, p_python_queues text[], p_python_commands text[], p_pid integer, p_version text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.release_follow_ups(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.release_gates(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.release_task(p_task_id bigint, p_fence bigint) FROM PUBLIC;
@@ -1212,7 +1264,14 @@ REVOKE ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, I
 GRANT ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb, IN p_commits boolean) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.said_count(p_count bigint, p_noun text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.said_more(p_count bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.said_span(p_span interval) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.said_state(p_standing jsonb, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.said_task(p_standing jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.said_when(p_at timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.send_to_gates(p_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.serving(p_queue text, p_command text, p_kind "char", p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.session_hints(p_queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.session_hints(p_queue text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.set_aside(p_step text) FROM PUBLIC;
@@ -1222,6 +1281,7 @@ GRANT ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked t
 REVOKE ALL ON FUNCTION worker.settle_merged(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.settle_unstarted(p_ids bigint[], p_reason text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.settled_task(p_id bigint, p_state text, p_command text, p_parent_id bigint, p_depth smallint, p_queue_id integer, p_lane text, p_place bigint, p_was_active boolean, p_has_info boolean, p_has_after boolean, p_has_merged boolean, p_has_follow_up boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.shell_word(p_text text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.signal_backends(p_step text, p_pids integer[], p_since timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.signal_backends(p_step text, p_pids integer[], p_since timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) FROM PUBLIC;
@@ -1243,6 +1303,7 @@ REVOKE ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_p
 GRANT ALL ON FUNCTION worker.spawn_many(p_command text, p_payloads jsonb[], p_parent_id bigint, p_priority integer, p_child_mode text, p_on_child_failure text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.sql_error(p_sqlstate text, p_message text, p_detail text, p_hint text, p_context text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.sql_error(p_sqlstate text, p_message text, p_detail text, p_hint text, p_context text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.standing(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.start_and_fold(p_rows tid[], p_queue text, p_worker_id bigint, p_backend_key bigint, p_serial boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.start_ready(p_rows tid[], p_serial boolean, p_worker_id bigint, p_backend_key bigint, p_queue_id integer, p_limit integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.step_items(p_step text, p_dead bigint[]) FROM PUBLIC;
@@ -1286,6 +1347,7 @@ REVOKE ALL ON FUNCTION worker.use_allowance(p_queue worker.queue_registry, p_cou
 REVOKE ALL ON FUNCTION worker.wake(p_queue_ids integer[], p_tier integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers integer[], p_kind "char") TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.whereabouts_of(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.work_left(p_worker_id bigint, p_queues text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.work_left(p_worker_id bigint, p_queues text[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.write_audit(p_actor text, p_role text, p_action text, p_subject text, p_request jsonb, p_result text, p_detail text) FROM PUBLIC;

@@ -128,6 +128,14 @@ def test_a_traceback_begins_with_the_handler(is_async: bool) -> None:
     assert "/catchment/task/" in frames[-1], "where the error arose is kept"
 
 
+def test_a_traceback_shows_the_hint_as_it_is_last() -> None:
+    error = GiveUp("no use")
+    assert "__notes__" not in error.__dict__
+    refused = ArgumentsInvalid("bad", hint="first")
+    refused.hint = "Do this."
+    assert describe_error(caught(refused))["context"].endswith("ArgumentsInvalid: bad\nDo this.\n")
+
+
 def test_a_long_error_is_cut() -> None:
     described = describe_error(caught(ValueError("é" * 100_000)))
     assert len(described["message"].encode()) <= 2_000

@@ -117,7 +117,7 @@ def test_a_call_names_what_was_given_as_python_does() -> None:
     def take(value: Any) -> None: ...
 
     for given, says in ((3, "got an int"), (None, "got None"), (b"\xff", "got a bytes")):
-        with pytest.raises(ArgumentsInvalid, match=f"valid string.*, {says}$|{says}$"):
+        with pytest.raises(ArgumentsInvalid, match=rf"{says}(\n|$)"):
             payload_of(send).dump({"to": given})
     for payload, name in ((payload_of(send), "to"), (payload_of(take), "value")):
         coroutine = read()

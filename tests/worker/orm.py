@@ -90,7 +90,7 @@ async def end_it(ctx: Context, route: str, is_swallowed: bool) -> None:
 
 async def _end(session: Any, route: str) -> None:
     if route == "transaction":
-        await session.get_transaction().commit()
+        await session.run_sync(lambda below: below.get_transaction().commit())
     elif route == "connection":
         await (await session.connection()).commit()
     elif route == "invalid":

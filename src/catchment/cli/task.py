@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -15,12 +16,14 @@ from catchment.cli.numbers import MOST_ROWS
 from catchment.cli.table_show import span
 from catchment.cli.task_show import show_task
 from catchment.cli.task_tree import tree
+from catchment.cli.task_why import show_why
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, errors, print_json, print_rows
 from catchment.errors import PayloadRefused, RequestRefused
 from catchment.model.check import LARGEST_ID, LARGEST_INTEGER, SMALLEST_ID, SMALLEST_INTEGER, is_text, json_type
 from catchment.model.state import TaskState
 from catchment.store import task as task_store
+from catchment.store import why as why_store
 from catchment.store.json_text import reason_for
 
 app = typer.Typer(help="List tasks, show, cancel and retry them.", no_args_is_help=True)
@@ -143,6 +146,17 @@ def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> Non
         print_json(row)
         return
     show_task(row)
+
+
+@app.command("why")
+def why(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> None:
+    """Why a task waits: everything that holds it back now, each with the command that changes it."""
+    with open_database(dsn, "catchment_read") as conn:
+        answer = why_store.explain(conn, task_id)
+    if as_json:
+        print_json(asdict(answer))
+    else:
+        show_why(answer)
 
 
 app.command("tree")(tree)

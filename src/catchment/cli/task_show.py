@@ -128,8 +128,8 @@ def _next(row: Row, error: Row) -> list[str]:
         lines.append(f"catchment lane skip {_safe(words)}  [dim]# let {lane} go on without the failed task[/]")
     elif row["unserved"]:
         lines.append("catchment worker --app MODULE:APP  [dim]# start one with the app that has the command[/]")
-    elif row["state"] == "pending" and row["waits_for"] in (None, "lane", "limit"):
-        lines.append("catchment doctor  [dim]# if it does not start: see what is in its way[/]")
+    if row["completed_at"] is None:
+        lines.append(f"catchment task why {row['id']}  [dim]# see everything that it waits for[/]")
     return lines
 
 

@@ -28,8 +28,10 @@ from catchment.errors import CommandNotRegistered
 from catchment.model.check import check_task_id, check_text
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId, TaskInfo
+from catchment.model.why import Why
 from catchment.store import enqueue as enqueue_store
 from catchment.store import task as task_store
+from catchment.store import why as why_store
 from catchment.store.answer import NoAnswer
 from catchment.store.enqueue import Batch
 from catchment.store.foreign.types import OWN
@@ -152,6 +154,14 @@ class AppSyncVerbs:
         check_lane(lane)
         with self._connections.own() as conn:
             return TaskId(task_store.skip_halted(conn, check_text(queue, name="queue"), lane))
+
+    def why(self, task_id: int, expected: str | None = None) -> Why:
+        """Why a task waits, as it stands now."""
+        task = check_task_id(task_id)
+        with self._connections.own() as conn:
+            if expected is not None:
+                check_look(task, look(conn, [task]), expected)
+            return why_store.read_why(conn, task)
 
     def register(self) -> int:
         """Register all commands of the app and their queues."""

@@ -13,8 +13,10 @@ from catchment.errors import CommandNotRegistered
 from catchment.model.check import check_task_id, check_text
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId, TaskInfo
+from catchment.model.why import Why
 from catchment.store import enqueue as enqueue_store
 from catchment.store import task as task_store
+from catchment.store import why as why_store
 from catchment.store.enqueue import Batch
 from catchment.store.foreign.types import OWN
 from catchment.store.result import check_command, check_look, look_async, read_task_async
@@ -107,6 +109,14 @@ class AppVerbs:
         check_lane(lane)
         async with self._connections.own_async() as conn:
             return TaskId(await task_store.skip_halted_async(conn, check_text(queue, name="queue"), lane))
+
+    async def why(self, task_id: int, expected: str | None = None) -> Why:
+        """Why a task waits, as it stands now."""
+        task = check_task_id(task_id)
+        async with self._connections.own_async() as conn:
+            if expected is not None:
+                check_look(task, await look_async(conn, [task]), expected)
+            return await why_store.read_why_async(conn, task)
 
     async def register(self) -> int:
         """Register all commands of the app and their queues."""

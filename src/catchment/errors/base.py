@@ -24,11 +24,24 @@ def a_kind(value: object) -> str:
 
 
 class CatchmentError(Exception):
-    """Base of all errors. ``hint`` says what to do next, or is None."""
+    """Base of all errors. ``hint`` says what to do next, or is None; it is a note too, which tracebacks show."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
+        self._hint: str | None = None
         self.hint = hint
+
+    @property
+    def hint(self) -> str | None:
+        return self._hint
+
+    @hint.setter
+    def hint(self, hint: str | None) -> None:
+        if self._hint is not None:
+            self.__notes__.remove(self._hint)
+        self._hint = hint
+        if hint is not None:
+            self.add_note(hint)
 
 
 class RequestRefused(CatchmentError):

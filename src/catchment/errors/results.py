@@ -86,8 +86,7 @@ class ResultTimeout(ResultMissing, TimeoutError):
             hint = "Check the network between here and the server. The task itself goes on."
         else:
             message = f"{task} is still {state} after {time}" + (f": {reason}" if reason else "")
-            look = f"catchment task {'tree' if state == 'waiting' else 'show'} {task_id}"
-            hint = hint or f"Wait longer, or see what it waits for: {look}"
+            hint = hint or f"Wait longer, or see what it waits for: catchment task why {task_id}"
         super().__init__(message, task_id=task_id, command=command, hint=hint)
         self.state = state
 

@@ -15,7 +15,11 @@ TaskId.__doc__ = "The id of a task: an int of its own type, so that a checker te
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskInfo:
-    """One task as it stood when it was read."""
+    """One task as it stood when it was read.
+
+    ``waits_for`` says why it cannot start yet, such as ``retry``, ``snooze`` or ``lane``; ``due_at`` when it can, if
+    that is a time. Of a running task ``due_at`` is when its timeout ends.
+    """
 
     id: TaskId
     command: str
@@ -34,6 +38,7 @@ class TaskInfo:
     parent_id: TaskId | None
     merged_into: TaskId | None
     waits_for: str | None
+    due_at: datetime | None
     created_at: datetime
     scheduled_at: datetime | None
     started_at: datetime | None

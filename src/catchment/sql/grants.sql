@@ -13,7 +13,8 @@ grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry
    to catchment_read, catchment_worker;
 grant select on worker.migration, worker.version to catchment_enqueue; -- whether a client fits
 grant select on worker.commit_probe to catchment_worker;
-grant execute on function worker.check_invariants(), worker.strangers(), worker.unserved_commands(bigint), worker.now(),
+grant execute on function worker.explain(bigint), worker.check_invariants(), worker.strangers(),
+  worker.unserved_commands(bigint), worker.now(),
   worker.has_pending_children(bigint),
                           worker.has_failed_siblings(bigint), worker.next_cron(text, text, timestamptz),
                           worker.procedure_signatures(text, integer), worker.pulse(),
@@ -53,11 +54,11 @@ grant execute on function
   worker.attempt_fate(bigint, bigint, integer),
   worker.settle(bigint[], bigint[], text[], jsonb[], jsonb[], jsonb[]),
   worker.cancel(bigint, text), worker.retry(bigint), worker.sweep_cancelled(bigint), worker.skip_halted(text, text),
-  worker.pause_queue(text, timestamptz), worker.resume_queue(text),
+  worker.pause_queue(text, timestamptz, text), worker.resume_queue(text),
   worker.write_audit(text, text, text, text, jsonb, text, text),
   worker.register_commands(jsonb, jsonb, boolean),
   worker.forget_projects(text[]),
-  worker.register_worker(text, text[], integer, interval, boolean, text[], text[]),
+  worker.register_worker(text, text[], integer, interval, boolean, text[], text[], integer, text),
   worker.has_work(bigint, text[]), worker.work_left(bigint, text[]),
   worker.heartbeat(bigint, interval, integer, real),
   worker.hold_worker_lock(bigint), worker.former_session(bigint), worker.try_worker_lock(bigint),

@@ -68,7 +68,7 @@ async def read_task_async(conn: AsyncConnection[Any], task_id: int) -> TaskInfo:
             await cursor.execute(ENGINE.query("task_info"), {"id": task_id}, binary=True)
             return _task_info(task_id, await cursor.fetchall())
     except psycopg.errors.InsufficientPrivilege as error:
-        raise _may_not_read(error) from error
+        raise may_not_read(error) from error
 
 
 def read_task(conn: Connection[Any], task_id: int) -> TaskInfo:
@@ -81,7 +81,7 @@ def read_task(conn: Connection[Any], task_id: int) -> TaskInfo:
                 task_id, cursor.execute(ENGINE.query("task_info"), {"id": task_id}, binary=True).fetchall()
             )
     except psycopg.errors.InsufficientPrivilege as error:
-        raise _may_not_read(error) from error
+        raise may_not_read(error) from error
 
 
 async def _standings_async(conn: AsyncConnection[Any], query: str, ids: Sequence[int]) -> list[Standing]:
@@ -92,7 +92,7 @@ async def _standings_async(conn: AsyncConnection[Any], query: str, ids: Sequence
             await cursor.execute(ENGINE.query(query), {"ids": list(ids)}, prepare=True)
             return await cursor.fetchall()
     except psycopg.errors.InsufficientPrivilege as error:
-        raise _may_not_read(error) from error
+        raise may_not_read(error) from error
 
 
 def _standings(conn: Connection[Any], query: str, ids: Sequence[int]) -> list[Standing]:
@@ -102,7 +102,7 @@ def _standings(conn: Connection[Any], query: str, ids: Sequence[int]) -> list[St
         with translated():
             return cursor.execute(ENGINE.query(query), {"ids": list(ids)}, prepare=True).fetchall()
     except psycopg.errors.InsufficientPrivilege as error:
-        raise _may_not_read(error) from error
+        raise may_not_read(error) from error
 
 
 def _task_info(task_id: int, rows: list[dict[str, Any]]) -> TaskInfo:
@@ -153,7 +153,7 @@ def check_look(task_id: int, standings: Sequence[Standing], expected: str | None
         check_command(task_id, standing.command, expected)
 
 
-def _may_not_read(error: psycopg.Error) -> RequestRefused:
+def may_not_read(error: psycopg.Error) -> RequestRefused:
     return RequestRefused(
         f"this user may not read tasks: {error.diag.message_primary}",
         hint="Grant it catchment_read (or catchment_worker): catchment_enqueue makes tasks and does not see them.",

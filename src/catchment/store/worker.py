@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,6 +10,7 @@ from typing import Any
 
 from psycopg import AsyncConnection, Connection, sql
 
+from catchment.model.release import VERSION
 from catchment.store.errors import translated
 from catchment.store.fetch import fetch_value, fetch_value_async
 
@@ -61,10 +63,10 @@ async def register(
     ``python_queues``: those whose Python commands it runs; ``python_commands``: which of them, None for all."""
     with translated():
         cursor = await conn.execute(
-            "select worker_id, lock_key from worker.register_worker(%s, %s, %s, %s, %s, %s, %s)",
+            "select worker_id, lock_key from worker.register_worker(%s, %s, %s, %s, %s, %s, %s, %s, %s)",
             [
                 *(name, queues, capacity, lease, has_lock, list(python_queues)),
-                None if python_commands is None else list(python_commands),
+                *(None if python_commands is None else list(python_commands), os.getpid(), VERSION),
             ],
         )
         ((worker_id, lock_key),) = await cursor.fetchall()

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 from catchment.errors import ValueUnreadable
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId, TaskInfo
+from catchment.model.why import Why
 from catchment.task.returns import Returns, Unreadable
 from catchment.task.verbs import SyncVerbs, Verbs
 
@@ -91,6 +92,11 @@ class Task(_Handle[R_co]):
         """
         return await self._verbs.info(self.id, self._expected)
 
+    async def why(self) -> Why:
+        """Why the task waits: everything that holds it back now, each with what changes it; raises
+        ``TaskNotFound``."""
+        return await self._verbs.why(self.id, self._expected)
+
 
 class SyncTask(_Handle[R_co]):
     """A ``Task`` for code without asyncio: the same verbs, blocking. Made by ``command.sync.enqueue(…)``."""
@@ -116,3 +122,7 @@ class SyncTask(_Handle[R_co]):
     def info(self) -> TaskInfo:
         """The task as it stands now; raises ``TaskNotFound``."""
         return self._verbs.info(self.id, self._expected)
+
+    def why(self) -> Why:
+        """Why the task waits: everything that holds it back now; raises ``TaskNotFound``."""
+        return self._verbs.why(self.id, self._expected)

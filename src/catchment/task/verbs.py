@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId, TaskInfo
+from catchment.model.why import Why
 from catchment.task.item import Item
 from catchment.task.options import CommandOptions
 from catchment.task.payload import Payload
@@ -66,6 +67,8 @@ class Verbs(Protocol):
 
     async def info(self, task_id: int, expected: str | None = None) -> TaskInfo: ...
 
+    async def why(self, task_id: int, expected: str | None = None) -> Why: ...
+
 
 class SyncVerbs(Protocol):
     """The same for code without asyncio."""
@@ -86,6 +89,8 @@ class SyncVerbs(Protocol):
     def retry(self, task_id: int, expected: str | None = None) -> str: ...
 
     def info(self, task_id: int, expected: str | None = None) -> TaskInfo: ...
+
+    def why(self, task_id: int, expected: str | None = None) -> Why: ...
 
 
 class Client(Protocol):

@@ -14,6 +14,7 @@ create table if not exists worker.queue_registry (
   rate_per      interval not null default '1 second',
   paused_at     timestamptz,
   paused_until  timestamptz,
+  paused_by     text,
   description   text,
   created_at    timestamptz not null default clock_timestamp(),
   constraint queue_name_is_short        check (queue <> '' and length(queue) <= 200),

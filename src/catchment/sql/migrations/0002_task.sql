@@ -40,6 +40,8 @@ comment on column worker.task.trace is
 create index if not exists task_parent on worker.task (parent_id, id) where parent_id is not null;
 -- Follow-ups of a root that is retried.
 create index if not exists task_follows on worker.task (follows_id) where follows_id is not null;
+-- explain: who holds a place at a gate, the newest first.
+create index if not exists task_gate on worker.task (gate, id) where gate is not null;
 
 create table if not exists worker.ready (
   queue_id       integer not null,

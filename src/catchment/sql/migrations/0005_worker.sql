@@ -3,6 +3,8 @@
 create table if not exists worker.worker (
   worker_id           bigint generated always as identity primary key,
   name                text not null,
+  pid                 integer,
+  version             text,
   lock_key            bigint,
   lock_pid            integer,
   lease_until         timestamptz not null,
@@ -18,8 +20,9 @@ create table if not exists worker.worker (
 ) with (fillfactor = 50);
 comment on table worker.worker is
   'Live worker processes. Identity is the row, made at each start: never a pid or a host name, which are reused. '
-  'lock_pid is the session that holds lock_key; without one the worker lives by its lease alone. python_queues: those '
-  'whose Python commands it runs; python_commands: which of them it has, null for all.';
+  'pid is the process on its machine, lock_pid the session that holds lock_key; without one the worker lives by its '
+  'lease alone. python_queues: those whose Python commands it runs; python_commands: which of them it has, null for '
+  'all.';
 
 create table if not exists worker.top (
   queue_id   integer primary key,

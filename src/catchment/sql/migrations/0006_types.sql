@@ -139,3 +139,34 @@ create type worker.cron as (
 );
 comment on type worker.cron is
   'A parsed cron expression: the values of its fields, and whether the day fields were * or ?. Sunday is 0.';
+
+create type worker.condition as (
+  kind         text,
+  is_blocking  boolean,
+  evidence     jsonb,
+  words        text,
+  remedy       text
+);
+comment on type worker.condition is
+  'One answer to why something waits: its kind, whether it holds it back now, ids, states and times, a sentence for '
+  'people, and a command that changes it or explains what is in the way; null where only time helps.';
+
+create type worker.whereabouts as (
+  at        text,
+  reason    text,
+  wait_id   bigint,
+  due_at    timestamptz,
+  queue_id  integer,
+  kind      "char",
+  tier      smallint,
+  band      integer,
+  rank      smallint,
+  place     bigint,
+  lane      text,
+  phase     smallint,
+  attempt   integer,
+  failures  integer,
+  since     timestamptz
+);
+comment on type worker.whereabouts is
+  'Where an unsettled task stands: the columns that ready, blocked, running and scope have in common.';

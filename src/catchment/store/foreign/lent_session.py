@@ -135,19 +135,23 @@ def _where(conn: Connection[Any] | AsyncConnection[Any]) -> _Where:
     return conn.info.host, conn.info.port, conn.info.dbname
 
 
+def _write(session: Session) -> None:
+    """Release the savepoints that are still open, and write the rest, as SQLAlchemy does it before a commit."""
+    while (savepoint := session.get_nested_transaction()) is not None:
+        savepoint.commit()
+    session.flush()
+
+
 @contextmanager
 def session_on(conn: HandlerConnection) -> Generator[Session]:
-    """A session on the connection. What it has not written yet is written at the end of the block, and savepoints that
-    are still open are released, as SQLAlchemy does it before a commit."""
+    """A session on the connection. What it has not written yet is written at the end of the block."""
     with _lending(conn):
         bound = _engine(_where(conn)).connect()
     session = LentSession(bound, info={"met": conn.met})
     conn.met.has_session = True
     try:
         yield session
-        while (savepoint := session.get_nested_transaction()) is not None:
-            savepoint.commit()
-        session.flush()
+        _write(session)
     finally:
         conn.met.has_session = False
         session.close()
@@ -165,9 +169,7 @@ async def async_session_on(conn: AsyncHandlerConnection) -> AsyncGenerator[Any]:
     conn.met.has_session = True
     try:
         yield session
-        while (savepoint := session.get_nested_transaction()) is not None:
-            await savepoint.commit()
-        await session.flush()
+        await session.run_sync(_write)
     finally:
         conn.met.has_session = False
         await session.close()

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, ExitStack
 from typing import Any, LiteralString, cast
 
 from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
-from psycopg.pq import TransactionStatus
+from psycopg.pq import PipelineStatus, TransactionStatus
 from psycopg.rows import tuple_row
 
 from catchment.store.errors import translated
@@ -25,7 +25,8 @@ def of(conn: object) -> Sender | AsyncSender:
     used = cast(Connection[Any] | AsyncConnection[Any], given)
     if used.closed:
         raise closed(conn)
-    if used.pgconn.transaction_status == TransactionStatus.INERROR:
+    is_failed = used.pgconn.transaction_status == TransactionStatus.INERROR
+    if is_failed or used.pgconn.pipeline_status == PipelineStatus.ABORTED:
         raise failed(conn)
     return PsycopgSender(used) if isinstance(used, Connection) else PsycopgAsyncSender(used)
 

@@ -6,7 +6,8 @@ create or replace function worker.resume_queue(p_queue text)
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
-  update worker.queue_registry as q set paused_at = null, paused_until = null where q.queue = p_queue;
+  update worker.queue_registry as q set paused_at = null, paused_until = null, paused_by = null
+   where q.queue = p_queue;
   if not found then
     raise exception using errcode = 'CM003', message = format('unknown queue %L', p_queue);
   end if;

@@ -1,0 +1,26 @@
+"""How ``catchment task why`` shows its answer: what holds the task back comes first, each with what to type."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.padding import Padding
+
+from catchment.commands.output import console, harmless
+from catchment.model.why import Why
+
+
+def show_why(why: Why) -> None:
+    """A headline, then each condition with its command."""
+    console.print(f"[bold]{escape(why.headline)}[/]")
+    for condition in sorted(why.conditions, key=lambda one: not one.is_blocking):
+        style = "yellow" if condition.is_blocking else "dim"
+        _print(f"[{style}]{escape(condition.kind)}[/]  {escape(harmless(condition.words))}", 2)
+        if condition.remedy is not None:
+            _print(f"[dim]{escape(harmless(condition.remedy))}[/]", 6)
+
+
+def _print(text: str, indent: int) -> None:
+    if console.is_pipe:
+        console.print(" " * indent + text)
+    else:
+        console.print(Padding(text, (0, 0, 0, indent), expand=False))

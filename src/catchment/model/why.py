@@ -1,0 +1,53 @@
+"""Why something waits, as the engine explains it: the same object in SQL, on the command line, in Python and in the
+dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One thing there is to say about why a task waits.
+
+    ``kind`` is its stable name. ``is_blocking``: it holds the task back now. ``evidence`` has ids, states and times,
+    ``words`` is one sentence for people. ``remedy`` is a command or a SQL statement that changes it; where another task
+    is in the way, the command that explains that one; None where only time helps.
+    """
+
+    kind: str
+    is_blocking: bool
+    evidence: Mapping[str, Any]
+    words: str
+    remedy: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a task waits: everything that holds it back now, and what else there is to say. ``str()`` is for people.
+
+    A task with nothing in ``blocking`` starts at the next claim, or runs, or has settled.
+    """
+
+    task_id: int
+    conditions: tuple[Condition, ...]
+
+    @property
+    def blocking(self) -> tuple[Condition, ...]:
+        """The conditions that hold the task back."""
+        return tuple(condition for condition in self.conditions if condition.is_blocking)
+
+    @property
+    def headline(self) -> str:
+        """What the task does, in a few words."""
+        kinds = {condition.kind for condition in self.conditions}
+        if self.blocking:
+            return f"Task {self.task_id} waits."
+        if "settled" in kinds:
+            return f"Task {self.task_id} has settled."
+        return f"Task {self.task_id} {'runs' if 'running' in kinds else 'can start'}."
+
+    def __str__(self) -> str:
+        return " ".join([self.headline, *(condition.words for condition in self.conditions)])

@@ -1,0 +1,72 @@
+-- explain: why a task does not run now: everything that holds it back (is_blocking), and what else there is to say.
+-- If nothing is blocking, an unstarted task starts at the next claim. It reads no payload, looks at a bounded number
+-- of rows, and takes no lock.
+--
+--   raises  CM009 there is no such task
+--   plan    explain
+create or replace function worker.explain(p_task_id bigint)
+  returns setof worker.condition
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now   timestamptz := worker.now();
+  v_at    worker.whereabouts;
+  v_task  record;
+  v_ahead bigint;
+begin
+  select t.id, t.command, t.queue_id, t.parent_id, t.root_id, t.lane, t.gate, t.scheduled_at, t.max_attempts, q.queue
+    into v_task
+    from worker.task as t
+    left join worker.queue_registry as q on q.queue_id = t.queue_id
+   where t.id = p_task_id;
+  if not found then
+    raise exception using
+      errcode = 'CM009',
+      message = format('there is no task %s', p_task_id),
+      hint = 'Its transaction may not have committed yet, or it was deleted some days after it settled.';
+  end if;
+  v_at := worker.whereabouts_of(p_task_id);
+  if v_at.at is null then
+    return query select c.* from worker.explain_settled(p_task_id, v_now) as c;
+    return;
+  end if;
+
+  return query select c.* from worker.explain_cancel(p_task_id, v_task.parent_id, v_task.root_id, v_at, v_now) as c;
+  if v_at.phase = 1 then
+    return query select c.* from worker.explain_scope(p_task_id, v_now) as c;
+  end if;
+  if v_at.at = 'running' then
+    return query select c.* from worker.explain_running(p_task_id, v_now) as c;
+  elsif v_at.reason = 'merged' then
+    return query select c.* from worker.explain_merged(v_at.wait_id, v_now) as c;
+  end if;
+  if v_at.at in ('running', 'waiting') or v_at.reason = 'merged' then
+    return;
+  end if;
+
+  -- It has to be claimed: what it stands in line for, then its queue, then who could run it.
+  if v_at.at = 'blocked' then
+    return query select c.* from worker.explain_time(p_task_id, v_task.max_attempts, v_at, v_now) as c;
+    return query select c.* from worker.explain_follow_up(v_at, v_task.scheduled_at, v_now) as c;
+    if v_at.reason not in ('retry', 'snooze') and v_task.parent_id is not null then
+      return query select c.* from worker.explain_siblings(p_task_id, v_task.parent_id, v_at, v_now) as c;
+    end if;
+    if v_at.reason not in ('retry', 'snooze') and v_task.lane is not null then
+      return query select c.* from worker.explain_lane(p_task_id, v_task.lane, v_task.queue, v_at, v_now) as c;
+    end if;
+    if v_at.reason not in ('retry', 'snooze') and v_task.gate is not null then
+      return query select c.* from worker.explain_limit(p_task_id, v_task.gate, v_task.command, v_at, v_now) as c;
+    end if;
+    return query select c.* from worker.explain_trouble(p_task_id, v_task.lane, v_task.gate, v_at, v_now) as c;
+  end if;
+  if v_at.tier = 1 and v_at.phase = 0 then
+    return query select c.* from worker.explain_serial_queue(p_task_id, v_task.queue, v_at, v_now) as c;
+  end if;
+  v_ahead := worker.ready_before(p_task_id, v_at);
+  return query select c.* from worker.explain_queue(v_task.queue, v_at, v_ahead, v_now) as c;
+  return query select c.* from worker.explain_workers(v_task.queue, v_task.command, v_at, v_now) as c;
+  if v_at.at = 'ready' then
+    return query select c.* from worker.explain_ready(v_task.queue, v_task.command, v_at, v_ahead, v_now) as c;
+  end if;
+end;
+$$;

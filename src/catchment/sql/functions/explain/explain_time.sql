@@ -1,0 +1,30 @@
+-- explain_time: the task is not due: it is scheduled, waits for its next attempt, or its handler snoozes. See explain.
+create or replace function worker.explain_time(
+  p_task_id       bigint,
+  p_max_attempts  integer,
+  p_at            worker.whereabouts,
+  p_now           timestamptz
+)
+  returns setof worker.condition
+  language sql stable security definer set search_path = pg_catalog, pg_temp
+as $$
+  select p_at.reason, p_at.due_at > p_now,
+         jsonb_strip_nulls(jsonb_build_object('due_at', p_at.due_at, 'attempt', p_at.attempt,
+                                              'failures', p_at.failures,
+                                              'snoozes', z.times, 'reason', z.reason)),
+         case p_at.reason
+           when 'scheduled' then format('It is scheduled for %s.', w.due)
+           when 'snooze' then format('Its handler has snoozed %s, now until %s%s.', worker.said_count(z.times, 'time'),
+                                     w.due, coalesce(': ' || left(z.reason, 200), ''))
+           when 'retry' then case
+             when p_at.failures = 0 then format('A worker gave it back; it may start again at %s.', w.due)
+             else format('It failed %s of %s; its next attempt is at %s.', p_at.failures,
+                         worker.said_count(p_max_attempts, 'time'), w.due)
+           end
+         end,
+         case when p_at.reason = 'scheduled' and p_at.attempt = 0
+           then format('update worker.tasks set scheduled_at = null where id = %s', p_task_id) end
+    from (select worker.said_when(p_at.due_at, p_now) as due) as w
+    left join worker.snoozed as z on z.task_id = p_task_id and p_at.reason = 'snooze'
+   where p_at.due_at is not null;
+$$;
