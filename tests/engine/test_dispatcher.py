@@ -17,6 +17,7 @@ import pytest
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import Event, Events
 from catchment.runtime.options import WorkerOptions
+from catchment.store.task import list_queues
 from tests.fixtures.engine import Engine
 from tests.fixtures.load import measured, processor_seconds
 from tests.fixtures.server import Connect
@@ -98,13 +99,17 @@ def test_enqueues_notify_only_sleepers_and_once_per_transaction(committed: Engin
     assert [n.payload for n in ear.notifies(timeout=0.5)] == ["work"]
 
 
-def test_queue_made_while_a_worker_runs_is_served(committed: Engine, start_worker: StartWorker) -> None:
+def test_queue_made_while_a_worker_runs_is_served_and_counted(committed: Engine, start_worker: StartWorker) -> None:
     start_worker()
     wait_until(lambda: _sleeping(committed))
+    ((before,),) = committed.conn.execute("select max_capacity from worker.worker").fetchall()
     committed.queue("fresh")
     committed.command("fresh_act", "fresh")
     task = committed.enqueue("fresh_act")
     wait_until(lambda: committed.state(task) == "completed")
+    (row,) = [row for row in list_queues(committed.conn) if row["queue"] == "fresh"]
+    assert row["workers"] == 1
+    assert committed.value("select 'fresh' = any (queues) and max_capacity > %s from worker.worker", before)
 
 
 def test_single_worker_refuses_company(committed: Engine, db: str, start_worker: StartWorker) -> None:

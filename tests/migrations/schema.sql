@@ -1276,6 +1276,8 @@ REVOKE ALL ON FUNCTION worker.session_hints(p_queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.session_hints(p_queue text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.set_aside(p_step text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.set_child_mode(p_run worker.running, p_child_mode text, p_on_child_failure text, p_is_held boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.set_worker_queues(p_worker_id bigint, p_queues text[], p_max_capacity integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.set_worker_queues(p_worker_id bigint, p_queues text[], p_max_capacity integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.settle_merged(p_settled worker.settled[]) FROM PUBLIC;

@@ -71,6 +71,8 @@ class Dispatcher:
         self.serving = asyncio.Event()
         self._is_dead = asyncio.Event()
         self._states: dict[str, QueueState] = {}
+        # The queues and the capacity that the row of this worker has.
+        self._recorded: tuple[list[str], int] = ([], 0)
         self._queue_news = asyncio.Event()
         self._python_queues: set[str] = set()
         self._fibers: list[Fiber] = []
@@ -176,9 +178,7 @@ class Dispatcher:
                 queues = await self._own_queues(conn)
         finally:
             await conn.close()
-        capacity = sum(self._concurrency(q) for q in queues if q.has_sql)
-        if len(self._commands):
-            capacity = self._options.max_concurrent_tasks
+        capacity = self._capacity_for([q for q in queues if q.has_sql])
         pulse = Pulse(
             self._dsn, self._events, patience=self._options.patience, is_direct=self._options.has_session_lock
         )
@@ -200,12 +200,17 @@ class Dispatcher:
             python_commands=self._commands.names,
         )
         async with membership.joined(queues, capacity) as identity:
+            self._recorded = [q.name for q in queues], capacity
             self._has_served = True
             self.serving.set()
             await self._serve(identity, pulse, hooks)
 
     def _call(self, conn: AsyncConnection[Any]) -> Call:
         return Call(conn, self._options.call_timeout.total_seconds())
+
+    def _capacity_for(self, queues: list[worker_store.Queue]) -> int:
+        """How many tasks this worker runs at a time, with fibers for these queues."""
+        return self._options.max_concurrent_tasks if len(self._commands) else sum(map(self._concurrency, queues))
 
     def _capacity(self) -> worker_store.Capacity:
         if self.python is not None:
@@ -361,10 +366,15 @@ class Dispatcher:
             self.stop()
             return False
         queues = await self._own_queues(conn)
-        for queue in queues:
-            if queue.has_sql and queue.name not in self._states:
-                self._start_queue(queue, shared, fibers)
         names = [queue.name for queue in queues]
+        new = [queue for queue in queues if queue.has_sql and queue.name not in self._states]
+        # Recorded before a new queue is served, so that nobody reads that its tasks run without a worker.
+        capacity = self._capacity_for([*(state.queue for state in self._states.values()), *new])
+        if (names, capacity) != self._recorded:
+            await worker_store.set_queues(conn, shared.identity, names, capacity=capacity)
+            self._recorded = names, capacity
+        for queue in new:
+            self._start_queue(queue, shared, fibers)
         if self._options.stops_when_idle:
             return not await worker_store.has_work(conn, shared.identity, names)
         await self._left_work.warn(conn, names)

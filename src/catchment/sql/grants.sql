@@ -59,6 +59,7 @@ grant execute on function
   worker.register_commands(jsonb, jsonb, boolean),
   worker.forget_projects(text[]),
   worker.register_worker(text, text[], integer, interval, boolean, text[], text[], integer, text),
+  worker.set_worker_queues(bigint, text[], integer),
   worker.has_work(bigint, text[]), worker.work_left(bigint, text[]),
   worker.heartbeat(bigint, interval, integer, real),
   worker.hold_worker_lock(bigint), worker.former_session(bigint), worker.try_worker_lock(bigint),

@@ -73,6 +73,11 @@ async def register(
     return WorkerIdentity(worker_id, lock_key)
 
 
+async def set_queues(conn: AsyncConnection[Any], identity: WorkerIdentity, queues: list[str], *, capacity: int) -> None:
+    """Record which queues the worker serves from now on, and how many tasks it can run at a time."""
+    await conn.execute("select worker.set_worker_queues(%s, %s, %s)", [identity.worker_id, queues, capacity])
+
+
 async def unregister(conn: AsyncConnection[Any], identity: WorkerIdentity, interrupted: Sequence[int] = ()) -> None:
     """Give back what is held, and leave. The tasks that were ``interrupted`` count one interruption each."""
     await conn.execute("select worker.unregister_worker(%s, %s::bigint[])", [identity.worker_id, list(interrupted)])

@@ -21,8 +21,8 @@ create table if not exists worker.worker (
 comment on table worker.worker is
   'Live worker processes. Identity is the row, made at each start: never a pid or a host name, which are reused. '
   'pid is the process on its machine, lock_pid the session that holds lock_key; without one the worker lives by its '
-  'lease alone. python_queues: those whose Python commands it runs; python_commands: which of them it has, null for '
-  'all.';
+  'lease alone. queues: those whose SQL handlers it runs, also ones made after its start. python_queues: those whose '
+  'Python commands it runs; python_commands: which of them it has, null for all.';
 
 create table if not exists worker.top (
   queue_id   integer primary key,
