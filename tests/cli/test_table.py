@@ -39,7 +39,10 @@ def cli(lake_case: LakeCase, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     lake_case.make("orders", "id BIGINT, region VARCHAR, amount DECIMAL(10,2)", [(1, "n", 5), (2, "n", 7), (3, "s", 1)])
     for name, value in {**SETTINGS, "CATCHMENT_DSN": lake_case.dsn}.items():
         monkeypatch.setenv(name, value)
+    return _caller(monkeypatch, capsys)
 
+
+def _caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
     def call(*arguments: str, code: int = 0, stdin: str = "", group: str = "table") -> str:
         monkeypatch.setattr(sys, "argv", ["catchment", group, *arguments])
         monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
@@ -60,6 +63,47 @@ def _json(text: str) -> Any:
 
 def _flat(text: str) -> str:
     return re.sub(r"\s+", " ", text)
+
+
+def test_only_verbs_that_create_make_a_lake(
+    db: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "lake"
+    for name, value in {**SETTINGS, "CATCHMENT_DSN": db, "CATCHMENT_LAKE": str(folder)}.items():
+        monkeypatch.setenv(name, value)
+    call = _caller(monkeypatch, capsys)
+    for verb in (["list"], ["history"], ["lag"], ["graph"], ["drop", "totals", "--if-exists"]):
+        assert _json(call(*verb, "--json")) == []
+    said = _flat(call("list"))
+    assert said.startswith("No dynamic tables. Create one: catchment table create FILE.")
+    named = (
+        "describe",
+        "explain",
+        "history",
+        "lag",
+        "audit",
+        "refresh",
+        "cancel",
+        "suspend",
+        "resume",
+        "drop",
+        "maintain",
+    )
+    for verb in (*([verb, "totals"] for verb in named), ["alter", "totals", "--set", "TARGET_LAG=1 hour"]):
+        said = _flat(call(*verb, code=1))
+        assert "there is no dynamic table totals: this database has no lake yet" in said, verb
+        assert "Create one: catchment table create FILE." in said, verb
+    for verb in (["attach"], ["explain", "--file", "-"], ["refresh", "--all"]):
+        said = _flat(call(*verb, code=1))
+        assert "this database has no lake yet" in said
+        assert "catchment table init" in said
+    assert not folder.exists()
+    with psycopg.connect(db) as conn:
+        assert conn.execute("select to_regnamespace('lake')").fetchone() == (None,)
+    assert _json(call("init", "--json", "--lake", f"{folder}2")) == {"data_path": f"{folder}2/"}
+    monkeypatch.delenv("CATCHMENT_LAKE")
+    assert _json(call("list", "--json")) == []
+    assert f"{folder}2/" in call("attach")
 
 
 def test_a_table_from_its_creation_to_its_end(cli: Cli, lake_case: LakeCase, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def _lake_findings(conn: Connection[Any]) -> list[dict[str, Any]]:
         return []
     problems = verify(conn)
     if problems:
-        remedy = "'catchment table list' by the user that installed it puts it in order."
+        remedy = "'catchment table init' by the user that installed it puts it in order."
         return [_finding("error", "lake", problem, remedy) for problem in problems]
     return fetch_rows(conn, LAKE.query("doctor"))
 

@@ -19,6 +19,8 @@ from catchment.cli.table_lake import (
     TableGroup,
     Timeout,
     choose,
+    find_lake,
+    make_lake,
     open_lake,
     read_text,
     waiting,
@@ -60,6 +62,17 @@ def _report(refreshes: list[RefreshInfo], *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
+@app.command("init")
+def init(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
+    """Make the lake of the database, or bring it up to date.
+
+    'catchment table create' does it too. Example: catchment table init --lake ./lake
+    """
+    with make_lake(dsn, lake) as used:
+        where = used.address.data_path
+    print_json({"data_path": where}) if as_json else console.print(f"The lake is at {where}", markup=False)
+
+
 @app.command("create")
 def create(
     source: Annotated[str, typer.Argument(metavar="FILE", help="CREATE DYNAMIC TABLE statements, or - for stdin.")],
@@ -74,7 +87,7 @@ def create(
     Example: catchment table create tables.sql --lake ./lake
     """
     text = read_text(source)
-    with open_lake(dsn, lake) as used, waiting(), progress(is_quiet=as_json) as tell:
+    with make_lake(dsn, lake) as used, waiting(), progress(is_quiet=as_json) as tell:
         made = used.create(text, wait=not no_wait, timeout=timeout, on_progress=tell)
         counts = {table.name: table.rows for table in used.tables()}
     if as_json:
@@ -109,7 +122,7 @@ def refresh(
 
     What they read is refreshed too, all as of one moment. The exit code is 1 if one fails.
     """
-    with open_lake(dsn, lake) as used:
+    with open_lake(dsn, lake, *(names or ())) as used:
         chosen = choose(used, names, is_all)
         if not chosen:
             _report([], as_json=as_json)
@@ -128,7 +141,7 @@ def cancel(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Ds
 
     What is published stays.
     """
-    with open_lake(dsn, lake) as used:
+    with open_lake(dsn, lake, *names) as used:
         rows = [{"name": name, "cancelled": used.cancel(name)} for name in names]
     show_rows(rows, ["name", "cancelled"], as_json=as_json, empty="")
 
@@ -153,7 +166,7 @@ def resume(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Ds
 
 def _each(names: list[str], verb: str, as_json: bool, lake: str | None, dsn: str | None) -> None:
     changed: list[str] = []
-    with open_lake(dsn, lake) as used:
+    with open_lake(dsn, lake, *names) as used:
         for name in names:
             changed += used.suspend(name) if verb == "suspended" else used.resume(name)
     rows = [{"name": name, "state": verb.upper() if verb == "suspended" else "ACTIVE"} for name in changed]
@@ -178,7 +191,7 @@ def alter(
     properties = dict(_pair(change) for change in changes or ())
     if not properties and rename_to is None:
         raise RequestRefused("there is nothing to change", hint="Say --set PROPERTY=VALUE or --rename-to NAME.")
-    with open_lake(dsn, lake) as used:
+    with open_lake(dsn, lake, name) as used:
         if properties:
             used.alter(name, **properties)
         if rename_to is not None:
@@ -209,8 +222,10 @@ def drop(
     Their sources stay.
     """
     dropped: list[str] = []
-    with open_lake(dsn, lake) as used:
+    with find_lake(dsn, lake, *(() if if_exists else names)) as used:
         for name in names:
+            if used is None:
+                break
             # A cascade of an earlier one may have taken it along.
             dropped += used.drop(name, cascade=cascade, if_exists=if_exists or (cascade and bool(dropped)))
     show_rows([{"name": name} for name in dropped], ["name"], as_json=as_json, empty="Nothing to drop.")
@@ -237,7 +252,7 @@ def maintain(
     Tables that lie in many files, or have many deleted rows, are put into few files again, and what interrupted
     refreshes have left is removed.
     """
-    with open_lake(dsn, lake) as used:
+    with open_lake(dsn, lake, *(names or ())) as used:
         rows = [{"name": name.replace('"', ""), **asdict(used.maintain(name))} for name in choose(used, names, is_all)]
         removed = used.sweep()
         expired = None if expire_days is None else used.expire(expire_days * 86400)
@@ -268,7 +283,7 @@ def worker(
 
     SIGTERM and Ctrl-C let running work end or give it back.
     """
-    with open_lake(dsn, lake) as used:
+    with make_lake(dsn, lake) as used:
         from catchment.lake.tasks.worker import run_workers
 
         code = run_workers(used.dsn, processes, memory=memory, threads=threads)

@@ -13,13 +13,14 @@ from typer.core import TyperGroup
 
 from catchment.cli.numbers import MOST_SECONDS
 from catchment.commands.output import errors
-from catchment.errors import RequestRefused
+from catchment.errors import LakeUnavailable, RequestRefused, TableNotFound
 from catchment.extras import LAKE
 
 if TYPE_CHECKING:
     from catchment.lake import Lake
 
 LAKE_VARIABLE = "CATCHMENT_LAKE"
+CREATE_ONE = "Create one: catchment table create FILE. --lake or CATCHMENT_LAKE says where a new lake keeps its data."
 
 LakeOption = Annotated[
     str | None,
@@ -51,11 +52,37 @@ class TableGroup(TyperGroup):
 
 
 @contextmanager
-def open_lake(dsn: str | None, lake: str | None) -> Generator[Lake]:
+def make_lake(dsn: str | None, lake: str | None) -> Generator[Lake]:
     """The lake of a database; made if it has none."""
     from catchment.lake import Lake
 
     with Lake(dsn, lake) as opened:
+        yield opened
+
+
+@contextmanager
+def find_lake(dsn: str | None, lake: str | None, *names: str | None) -> Generator[Lake | None]:
+    """The lake of a database, or None if it has none; then ``TableNotFound`` is raised for a table that is named."""
+    from catchment.lake import Lake
+
+    opened = Lake.find(dsn, lake)
+    if opened is None:
+        for name in filter(None, names):
+            raise TableNotFound(f"there is no dynamic table {name}: this database has no lake yet", hint=CREATE_ONE)
+        yield None
+        return
+    with opened:
+        yield opened
+
+
+@contextmanager
+def open_lake(dsn: str | None, lake: str | None, *names: str | None) -> Generator[Lake]:
+    """The lake of a database. If it has none, ``TableNotFound`` or ``LakeUnavailable`` is raised."""
+    with find_lake(dsn, lake, *names) as opened:
+        if opened is None:
+            raise LakeUnavailable(
+                "this database has no lake yet", code="NO_LAKE", hint="Make one: catchment table init --lake …"
+            )
         yield opened
 
 

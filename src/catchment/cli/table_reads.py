@@ -8,12 +8,23 @@ from typing import Annotated, Any
 import typer
 
 from catchment.cli.numbers import MOST_HOURS, MOST_ROWS
-from catchment.cli.table_lake import All, LakeOption, Name, SomeNames, choose, open_lake, read_text
+from catchment.cli.table_lake import (
+    CREATE_ONE,
+    All,
+    LakeOption,
+    Name,
+    SomeNames,
+    choose,
+    find_lake,
+    open_lake,
+    read_text,
+)
 from catchment.cli.table_show import plain, rows_of, show_one, show_rows
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json
 from catchment.errors import RequestRefused
 
+NO_TABLES = f"No dynamic tables. {CREATE_ONE}"
 LIST_COLUMNS = ["name", "state", "target_lag", "lag", "mode", "strategy", "rows", "bytes", "last_state", "last_action"]
 WIDE_LIST_COLUMNS = ["strategy", "bytes", "mode", "last_action"]
 HISTORY_COLUMNS = [
@@ -43,14 +54,14 @@ EXPLAINED = {
 
 def list_tables(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
     """List dynamic tables with their state, lag and last refresh."""
-    with open_lake(dsn, lake) as used:
-        rows = rows_of(used.tables())
-    show_rows(rows, LIST_COLUMNS, as_json=as_json, empty="No dynamic tables.", extra=WIDE_LIST_COLUMNS, cut=["name"])
+    with find_lake(dsn, lake) as used:
+        rows = rows_of(used.tables() if used else [])
+    show_rows(rows, LIST_COLUMNS, as_json=as_json, empty=NO_TABLES, extra=WIDE_LIST_COLUMNS, cut=["name"])
 
 
 def describe(name: Name, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
     """Show a table: state, lag, data, sources and last refresh."""
-    with open_lake(dsn, lake) as used:
+    with open_lake(dsn, lake, name) as used:
         table = used.describe(name)
     show_one(rows_of([table])[0], as_json=as_json, names=DESCRIBED)
     if not as_json and not table.is_filled:
@@ -70,7 +81,7 @@ def explain(
     if (name is None) == (file is None):
         raise RequestRefused("name a table, or a file with --file")
     text = read_text(file) if file is not None else None
-    with open_lake(dsn, lake) as used:
+    with open_lake(dsn, lake, name) as used:
         explanations = rows_of([used.explain(name)] if name is not None else used.explain_sql(text or ""))
     if as_json:
         print_json(plain(explanations[0] if name is not None else explanations))
@@ -91,8 +102,8 @@ def history(
     dsn: Dsn = None,
 ) -> None:
     """List refreshes, newest first."""
-    with open_lake(dsn, lake) as used:
-        rows = rows_of(used.history(name, state=state, with_idle=with_idle, limit=limit))
+    with find_lake(dsn, lake, name) as used:
+        rows = rows_of(used.history(name, state=state, with_idle=with_idle, limit=limit) if used else [])
     cut = ["name", "reason", "error"]
     show_rows(rows, HISTORY_COLUMNS, as_json=as_json, empty="No refreshes.", extra=WIDE_HISTORY_COLUMNS, cut=cut)
 
@@ -108,20 +119,20 @@ def lag(
 
     Mean and largest lag, and the share of the time within the target.
     """
-    with open_lake(dsn, lake) as used:
-        rows = rows_of(used.lag(name, since=hours * 3600))
-    show_rows(rows, LAG_COLUMNS, as_json=as_json, empty="No dynamic tables.", extra=WIDE_LAG_COLUMNS, cut=["name"])
+    with find_lake(dsn, lake, name) as used:
+        rows = rows_of(used.lag(name, since=hours * 3600) if used else [])
+    show_rows(rows, LAG_COLUMNS, as_json=as_json, empty=NO_TABLES, extra=WIDE_LAG_COLUMNS, cut=["name"])
 
 
 def graph(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
     """Show which table reads which."""
-    with open_lake(dsn, lake) as used:
-        tables = rows_of(used.graph())
+    with find_lake(dsn, lake) as used:
+        tables = rows_of(used.graph() if used else [])
     if as_json:
         print_json(tables)
         return
     rows = [{**row, "state": row["state"].upper(), "reads": [item["name"] for item in row["reads"]]} for row in tables]
-    show_rows(rows, ["name", "state", "reads"], as_json=False, empty="No dynamic tables.")
+    show_rows(rows, ["name", "state", "reads"], as_json=False, empty=NO_TABLES)
 
 
 def audit(
@@ -132,7 +143,7 @@ def audit(
     Each query is run at the snapshot of the table's data. The exit code is 1 if one differs.
     """
     rows: list[dict[str, Any]] = []
-    with open_lake(dsn, lake) as used:
+    with open_lake(dsn, lake, *(names or ())) as used:
         for name in choose(used, names, is_all):
             compared = used.audit(name)
             rows.append({"name": name.replace('"', ""), **asdict(compared), "is_equal": compared.is_equal})

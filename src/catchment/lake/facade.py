@@ -11,7 +11,7 @@ from duckdb import CatalogException, DuckDBPyConnection
 
 from catchment.errors import LakeError, TableNotFound
 from catchment.lake.control.control import Control
-from catchment.lake.control.install import install
+from catchment.lake.control.install import install, is_made
 from catchment.lake.control.wire import content_ref
 from catchment.lake.duck.address import default_address, find_address
 from catchment.lake.duck.attach import attach_statement
@@ -56,7 +56,8 @@ def _commands() -> Commands:
 
 
 class Lake:
-    """The lake of a database, and the verbs for its dynamic tables. For code without asyncio; from one thread.
+    """The lake of a database, made if it has none, and the verbs for its dynamic tables. For code without asyncio; from
+    one thread.
 
     Without a ``dsn`` the environment variable ``CATCHMENT_DSN`` decides, and without that a server of our own is
     started. ``address`` is where the data are, or are to be: a path, a URL such as ``s3://bucket/lake``, or parts (see
@@ -80,6 +81,13 @@ class Lake:
             default=default_address() if is_embedded else None,
         )
         self._control = Control(self.dsn)
+
+    @classmethod
+    def find(
+        cls, dsn: str | None = None, address: str | None = None, *, settings: LakeSettings | None = None
+    ) -> Lake | None:
+        """The lake of a database, or None if it has none: nothing is made."""
+        return cls(dsn, address, settings=settings) if is_made(find_dsn(dsn)) else None
 
     def __enter__(self) -> Lake:
         return self

@@ -87,6 +87,13 @@ def install(
     return installed
 
 
+def is_made(dsn: str) -> bool:
+    """Has this database a lake? Nothing is made."""
+    with connect_ours(dsn, name="catchment lake") as conn:
+        check_version(conn)
+        return _recorded(conn) is not None
+
+
 def _ready_address(conn: Connection[Any]) -> LakeAddress | None:
     """Where the lake is, if this code or a newer version has installed all of it."""
     if not has_lake(conn):
@@ -106,7 +113,7 @@ def _alone(conn: Connection[Any], on_step: OnStep) -> Generator[None]:
         raise LakeUnavailable(
             f"this user may not install a lake: {error.diag.message_primary}",
             code="NO_LAKE",
-            hint="Run 'catchment table list --lake …' once as the user that has run 'catchment migrate'.",
+            hint="Run 'catchment table init --lake …' once as the user that has run 'catchment migrate'.",
         ) from error
 
 
