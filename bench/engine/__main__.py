@@ -1,13 +1,13 @@
 """Runs every engine benchmark.
 
-python -m bench.engine [--quick] [scopes|snapshot|sibling|claims|enqueue|open|takeover ...]
+python -m bench.engine [--quick] [scopes|snapshot|sibling|claims|enqueue|open|takeover|why ...]
 """
 
 from __future__ import annotations
 
 import sys
 
-from bench.engine import claims, scopes, takeover
+from bench.engine import claims, scopes, takeover, why
 from bench.engine.harness import bench_server
 
 
@@ -23,6 +23,7 @@ def main() -> None:
             "enqueue": lambda: claims.enqueue_rates(bench, quick=quick),
             "open": lambda: claims.open_transaction(bench, quick=quick),
             "takeover": lambda: takeover.takeover(bench),
+            "why": lambda: why.explain_cost(bench, quick=quick),
         }
         for name, part in parts.items():
             if not chosen or name in chosen:

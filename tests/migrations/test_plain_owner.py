@@ -100,7 +100,8 @@ def test_an_owner_without_roles_installs_runs_and_gets_roles_later(
     assert "It has no roles: only keeper can use it." in done(owned, "migrate", "--no-roles")
     assert "was up to date already" in done(owned, "migrate")
     done(owned, "worker", "--app", "house_app:app", "--stop-when-idle")  # registers the commands
-    done(owned, "enqueue", "whole", '{"n": 3}')
+    task_id = done(owned, "enqueue", "whole", '{"n": 3}').strip()
+    assert "No live worker serves queue" in done(owned, "task", "why", task_id)
     done(owned, "worker", "--app", "house_app:app", "--stop-when-idle")
     done(owned, "doctor")
     visitor = make_conninfo(owned, user="visitor")

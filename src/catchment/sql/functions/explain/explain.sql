@@ -13,6 +13,7 @@ declare
   v_at    worker.whereabouts;
   v_task  record;
   v_ahead bigint;
+  v_found worker.condition[];
 begin
   select t.id, t.command, t.queue_id, t.parent_id, t.root_id, t.lane, t.gate, t.scheduled_at, t.max_attempts, q.queue
     into v_task
@@ -45,27 +46,16 @@ begin
   end if;
 
   -- It has to be claimed: what it stands in line for, then its queue, then who could run it.
-  if v_at.at = 'blocked' then
-    return query select c.* from worker.explain_time(p_task_id, v_task.max_attempts, v_at, v_now) as c;
-    return query select c.* from worker.explain_follow_up(v_at, v_task.scheduled_at, v_now) as c;
-    if v_at.reason not in ('retry', 'snooze') and v_task.parent_id is not null then
-      return query select c.* from worker.explain_siblings(p_task_id, v_task.parent_id, v_at, v_now) as c;
-    end if;
-    if v_at.reason not in ('retry', 'snooze') and v_task.lane is not null then
-      return query select c.* from worker.explain_lane(p_task_id, v_task.lane, v_task.queue, v_at, v_now) as c;
-    end if;
-    if v_at.reason not in ('retry', 'snooze') and v_task.gate is not null then
-      return query select c.* from worker.explain_limit(p_task_id, v_task.gate, v_task.command, v_at, v_now) as c;
-    end if;
-    return query select c.* from worker.explain_trouble(p_task_id, v_task.lane, v_task.gate, v_at, v_now) as c;
-  end if;
-  if v_at.tier = 1 and v_at.phase = 0 then
-    return query select c.* from worker.explain_serial_queue(p_task_id, v_task.queue, v_at, v_now) as c;
-  end if;
   v_ahead := worker.ready_before(p_task_id, v_at);
-  return query select c.* from worker.explain_queue(v_task.queue, v_at, v_ahead, v_now) as c;
-  return query select c.* from worker.explain_workers(v_task.queue, v_task.command, v_at, v_now) as c;
-  if v_at.at = 'ready' then
+  v_found := array(
+    select c from worker.explain_line(p_task_id, v_task.parent_id, v_task.queue, v_task.lane, v_task.gate,
+                                      v_task.command, v_task.scheduled_at, v_task.max_attempts, v_at, v_now) as c
+    union all
+    select c from worker.explain_queue(v_task.queue, v_at, v_ahead, v_now) as c
+    union all
+    select c from worker.explain_workers(v_task.queue, v_task.command, v_at, v_now) as c);
+  return query select c.* from unnest(v_found) as c;
+  if v_at.at = 'ready' or not exists (select from unnest(v_found) as c where c.is_blocking) then
     return query select c.* from worker.explain_ready(v_task.queue, v_task.command, v_at, v_ahead, v_now) as c;
   end if;
 end;

@@ -1,5 +1,5 @@
 -- explain_limit: the limit of the command is reached: its places are taken, or its rate allows no start yet. Holders
--- came before those that wait, so they are looked for from the first of these backwards. See explain.
+-- came before those that wait, mostly: they are looked for near the first of these. See explain.
 create or replace function worker.explain_limit(
   p_task_id  bigint,
   p_gate     text,
@@ -44,13 +44,7 @@ begin
       from (select x.id from worker.blocked as x where x.reason = 'limit' and x.lane = p_gate
              order by x.band, x.place, x.id limit c_most) as b;
     select jsonb_agg(worker.standing(h.id) order by h.id) into v_holders
-      from (select c.id
-              from (select t.id from worker.task as t where t.gate = p_gate and t.id < coalesce(v_first, p_task_id)
-                     order by t.gate desc, t.id desc limit c_most) as c
-             where not exists (select from worker.outcome as o where o.id = c.id)
-               and not exists (select from worker.blocked as b
-                                where b.id = c.id and b.reason not in ('retry', 'snooze'))
-             limit 5) as h;
+      from worker.gate_holders(p_gate, coalesce(v_first, p_task_id), c_most) as h (id);
     return next (
       'limit', true,
       jsonb_strip_nulls(jsonb_build_object(
@@ -58,9 +52,8 @@ begin
         'holders', v_holders)),
       format('Its limit (command %s) has %s, and %s taken%s%s.', p_command,
              worker.said_count(v_limit.max_running, 'place'), v_held || case v_held when 1 then ' is' else ' are' end,
-             coalesce(format(', by %s, %s%s', worker.said_task(v_holders -> 0),
-                             worker.said_state(v_holders -> 0, p_now),
-                             case when v_held > 1 then ', and others' else '' end), ''),
+             coalesce(', by ' || worker.said_task(v_holders -> 0) || ', ' || worker.said_state(v_holders -> 0, p_now)
+                      || case when v_held > 1 then ', and others' else '' end, ''),
              worker.said_more(v_ahead)),
       'catchment task why ' || (v_holders -> 0 ->> 'id'))::worker.condition;
   end if;

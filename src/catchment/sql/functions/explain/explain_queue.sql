@@ -38,8 +38,8 @@ begin
                format('Queue %s runs at most %s at a time, and %s now%s%s.', p_queue,
                       worker.said_count(v_queue.max_running, 'task'),
                       v_running || case v_running when 1 then ' runs' else ' run' end,
-                      coalesce(format(', such as %s, %s', worker.said_task(s.standing),
-                                      worker.said_state(s.standing, p_now)), ''),
+                      coalesce(', such as ' || worker.said_task(s.standing) || ', '
+                               || worker.said_state(s.standing, p_now), ''),
                       worker.said_more(p_ahead)),
                'catchment task why ' || v_oldest
           from (select worker.standing(v_oldest) as standing) as s;

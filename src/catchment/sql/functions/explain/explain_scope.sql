@@ -45,9 +45,9 @@ begin
              else format('It waits for %s of %s%s%s.', v_scope.open_children,
                          case v_scope.total_children when 1 then '1 child'
                            else v_scope.total_children || ' children' end,
-                         coalesce(format(case when v_scope.total_children <= c_most then ', the oldest is %s, %s'
-                                              else ', such as %s, %s' end, worker.said_task(s.standing),
-                                         worker.said_state(s.standing, p_now)), ''),
+                         coalesce(case when v_scope.total_children <= c_most then ', the oldest is '
+                                       else ', such as ' end || worker.said_task(s.standing) || ', '
+                                  || worker.said_state(s.standing, p_now), ''),
                          case when v_scope.failed_children > 0
                            then format('; %s failed%s', v_scope.failed_children
                                                     || case v_scope.failed_children when 1 then ' has' else ' have' end,

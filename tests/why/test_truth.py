@@ -1,0 +1,229 @@
+"""What ``worker.explain`` says is so: in random histories, a task starts at the next claim exactly if nothing is said
+to hold it back, and it starts when what was named has been removed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import rule, run_state_machine_as_test
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from tests.engine import choices
+from tests.engine.choices import QUEUES, UPKEEP
+from tests.engine.test_state_machine import Histories, conns
+
+__all__ = ["conns"]
+
+REGISTER = """
+select worker_id from worker.register_worker('probe', %(queues)s, p_lease => '10 years', p_python_queues => %(queues)s)
+"""
+LET_IN = "select worker.let_in()"
+UNLIMITED = "update worker.queue_registry set paused_at = null, max_running = null, rate = null"
+TREE = """
+with recursive tree as (
+  select %s::bigint as id union all select t.id from tree as p join worker.task as t on t.parent_id = p.id
+)
+select r.id, r.fence from worker.running as r where r.id in (select t.id from tree as t)
+"""
+Condition = dict[str, Any]
+
+
+class Answers(Histories):
+    """The histories of the engine, with queues that are paused and limited, and questions in between."""
+
+    def __init__(self, conns: list[Connection[Any]]) -> None:
+        super().__init__(conns)
+        self.conn.execute(UNLIMITED)
+        self.conn.execute("truncate worker.queue_meter")
+
+    @rule(queue=choices.queue, is_paused=st.booleans())
+    def pause(self, queue: str, is_paused: bool) -> None:
+        self.execute(f"select worker.{'pause' if is_paused else 'resume'}_queue(%s)", queue)
+
+    @rule(queue=choices.queue, most=st.sampled_from([None, 1, 2]), rate=st.sampled_from([None, None, 2]))
+    def limit(self, queue: str, most: int | None, rate: int | None) -> None:
+        self.execute(
+            "update worker.queue_registry set max_running = %s, rate = %s, rate_per = '10 minutes' where queue = %s",
+            *(most, rate, queue),
+        )
+
+    @rule()
+    def explain(self) -> None:
+        """About every unsettled task. An open transaction may hold rows, which claims pass over."""
+        if self.has_open:
+            return
+        for task in self.seen.values():
+            if not task.is_settled:
+                with self.conn.transaction(force_rollback=True):
+                    Question(self.conn, task.id, self.clock).check()
+
+    def teardown(self) -> None:
+        for conn in self.open_conns:
+            conn.rollback()
+        if self.is_sound:
+            self.explain()
+            self.execute(UNLIMITED)
+        super().teardown()
+
+    def register(self) -> int:
+        return self.conn.execute(REGISTER, {"queues": list(QUEUES)}).fetchall()[0][0]
+
+
+class Question:
+    """One task, and the transaction in which everything may be tried."""
+
+    def __init__(self, conn: Connection[Any], task_id: int, clock: datetime) -> None:
+        self.conn = conn
+        self.id = task_id
+        self.clock = clock
+        self.story: list[Any] = []
+        ((self.worker_id,),) = conn.execute(REGISTER, {"queues": list(QUEUES)}).fetchall()
+
+    def check(self) -> None:
+        if not self.has_begun():
+            self.compare(is_exact=False)
+            # What is due or has arrived is let in by the next claim, and may come before this task.
+            self.conn.execute(LET_IN)
+            self.compare(is_exact=True)
+        seen: set[str] = set()
+        for _ in range(40):
+            self.conn.execute(LET_IN)
+            if self.has_begun():
+                return
+            answer = self.explain()
+            blocking = [condition for condition in answer if condition["is_blocking"]]
+            self.story.append([(c["kind"], c["words"]) for c in answer])
+            seen |= {condition["kind"] for condition in blocking}
+            if answer[0]["kind"] == "settled":
+                # With what it was merged into, by its cancel, its root, or as a parent when its children were removed.
+                assert seen & {"merged", "cancel", "follow_up", "children"}, self.story
+                return
+            if not blocking:
+                self.claim()
+                assert self.has_begun(), self.story
+                return
+            for condition in blocking:
+                self.remove(condition)
+        raise AssertionError(f"task {self.id} does not start: {self.story}")
+
+    def compare(self, *, is_exact: bool) -> None:
+        """A claim starts the task exactly if nothing is said to hold it back."""
+        answer = self.explain()
+        blocking = {condition["kind"] for condition in answer if condition["is_blocking"]}
+        with self.conn.transaction(force_rollback=True):
+            self.claim()
+            starts = self.has_begun()
+        if blocking:
+            # A claim may come before the sweep that would settle the task.
+            assert not starts or "cancel" in blocking, f"it starts, but {answer}"
+        else:
+            assert starts or not is_exact, f"it does not start, but {answer}"
+
+    def explain(self) -> list[Condition]:
+        with self.conn.cursor(row_factory=dict_row) as cursor:
+            return cursor.execute("select * from worker.explain(%s)", [self.id]).fetchall()
+
+    def has_begun(self) -> bool:
+        """It runs, or was folded into a task that does."""
+        sql = """
+        select exists (select from worker.running where id = %(id)s)
+            or exists (select from worker.blocked as b join worker.running as r on r.id = b.wait_id
+                        where b.id = %(id)s and b.reason = 'merged')
+        """
+        ((found,),) = self.conn.execute(sql, {"id": self.id}).fetchall()
+        return found
+
+    def claim(self) -> None:
+        for queue in QUEUES:
+            self.conn.execute("select worker.claim_tasks(%s, array[%s], 1000)", [self.worker_id, queue])
+
+    def remove(self, condition: Condition) -> None:
+        """Do away with what the condition names, and with nothing else."""
+        evidence = condition["evidence"]
+        other = evidence.get("task", {}).get("id")
+        match condition["kind"]:
+            case "scheduled" if condition["remedy"]:
+                self.conn.execute(condition["remedy"])
+            case "scheduled" | "retry" | "snooze" | "rate" | "limit_rate":
+                self.move_clock(datetime.fromisoformat(evidence.get("due_at") or evidence["next_at"]))
+            case "halted":
+                self.conn.execute("select worker.skip_halted(%s, %s)", [evidence["queue"], evidence["lane"]])
+            case "paused":
+                self.conn.execute("select worker.resume_queue(%s)", [evidence["queue"]])
+            case "cancel":
+                self.conn.execute(UPKEEP["sweep_cancelled"])
+            case "follow_up":
+                self.finish(other)
+            case "limit" if evidence.get("holders"):
+                for holder in evidence["holders"]:
+                    self.settle(holder["id"])
+            case "limit" | "max_running" if other is None:
+                self.claim()  # those in front of it come first
+            case "lane" | "serial" | "max_running" | "children" | "merged":
+                self.settle(other)
+            case kind:
+                raise AssertionError(f"nothing removes {kind}: {condition}")
+
+    def settle(self, task_id: int) -> None:
+        """Cancel a task, and end what runs below it."""
+        for _ in range(20):
+            if self.is_settled(task_id):
+                return
+            self.conn.execute("select worker.cancel(%s)", [task_id])
+            self.conn.execute(UPKEEP["sweep_cancelled"])
+            self.end_running(task_id)
+        raise AssertionError(f"task {task_id} does not settle: {self.story}")
+
+    def finish(self, root_id: int) -> None:
+        """Let a root complete, or fail."""
+        self.conn.execute(UNLIMITED)
+        for _ in range(40):
+            if self.is_settled(root_id):
+                return
+            self.move_clock(self.clock + timedelta(hours=1))
+            self.claim()
+            for task_id, fence in self.conn.execute("select id, fence from worker.running").fetchall():
+                if task_id != self.id:
+                    self.conn.execute("select worker.complete_task(%s, %s)", [task_id, fence])
+            self.conn.execute(UPKEEP["skip_halted"])
+        raise AssertionError(f"root {root_id} does not end: {self.story}")
+
+    def end_running(self, task_id: int) -> None:
+        for running, fence in self.conn.execute(TREE, [task_id]).fetchall():
+            self.conn.execute("select worker.complete_task(%s, %s)", [running, fence])
+
+    def is_settled(self, task_id: int) -> bool:
+        return self.conn.execute("select from worker.outcome where id = %s", [task_id]).rowcount > 0
+
+    def move_clock(self, to: datetime) -> None:
+        self.clock = max(self.clock, to + timedelta(milliseconds=1))
+        self.conn.execute("select set_config('worker.now', %s, false)", [self.clock.isoformat()])
+
+
+def run(conns: list[Connection[Any]], *, examples: int, steps: int) -> None:
+    profile = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        report_multiple_bugs=False,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(lambda: Answers(conns), settings=profile)
+
+
+@pytest.mark.timeout(600)
+def test_answers_are_true_in_random_histories(conns: list[Connection[Any]]) -> None:
+    run(conns, examples=6, steps=20)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("part", range(4))
+def test_answers_are_true_in_many_long_histories(part: int, conns: list[Connection[Any]]) -> None:
+    run(conns, examples=200, steps=60)
