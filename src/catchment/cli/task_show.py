@@ -6,7 +6,6 @@ Whatever comes from the database goes through ``harmless`` and ``escape``: a pay
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -17,6 +16,7 @@ from rich.table import Table
 
 from catchment.cli.table_show import span
 from catchment.commands.output import console, harmless, styled_state
+from catchment.store.obstacle import skip_command
 
 Row = Mapping[str, Any]
 Line = tuple[str, list[str]]
@@ -124,8 +124,8 @@ def _next(row: Row, error: Row) -> list[str]:
             lines.append(
                 f"catchment task retry {halted['task_id']}  [dim]# run that again; {lane} goes on behind it[/]"
             )
-        words = shlex.join(word for word in (halted["queue"], halted["lane"]) if word)
-        lines.append(f"catchment lane skip {_safe(words)}  [dim]# let {lane} go on without the failed task[/]")
+        skip = skip_command(halted["queue"], halted["lane"])
+        lines.append(f"{_safe(skip)}  [dim]# let {lane} go on without the failed task[/]")
     elif row["unserved"]:
         lines.append("catchment worker --app MODULE:APP  [dim]# start one with the app that has the command[/]")
     if row["completed_at"] is None:

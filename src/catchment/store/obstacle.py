@@ -16,6 +16,11 @@ from catchment.sql import ENGINE
 from catchment.store.errors import translated
 
 
+def skip_command(queue: str, lane: str | None) -> str:
+    """What to type to let a halted lane go on. The lane without a name is the top level of a serial queue."""
+    return f"catchment lane skip {shlex.join(word for word in (queue, lane) if word)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Obstacle:
     """One task and what is in its way, if anything is. A row of ``result_obstacle``."""
@@ -48,11 +53,8 @@ class Obstacle:
     def remedy(self) -> str:
         """What to do about it."""
         if self.failed_id is not None:
-            skip = shlex.join(word for word in (self.queue, self.lane) if word)
-            return (
-                f"Run that task again: catchment task retry {self.failed_id}; or go on without it: catchment lane skip"
-                f" {skip}"
-            )
+            retry, skip = f"catchment task retry {self.failed_id}", skip_command(self.queue, self.lane)
+            return f"Run that task again: {retry}; or go on without it: {skip}"
         if self.is_paused:
             return f"Resume it: catchment queue resume {shlex.quote(self.queue)}"
         if self.handler_kind == "sql":

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-import shlex
 import sys
 import time
 from typing import Any
 
 from catchment.cli.table_show import span
 from catchment.commands.output import harmless
+from catchment.store.obstacle import skip_command
 
 # Of one task; the rest is shown by `catchment task show`.
 LONGEST_ERROR = 300
@@ -60,7 +60,7 @@ def attempt_remark(number: int | None, most: int | None, *, is_last: bool, again
 def halted_line(halted: dict[str, Any], task_id: int, *, at: str) -> str:
     """A lane that goes no further because this task failed, and the commands by which it goes on."""
     queue, lane = halted["queue"], halted["lane"]
-    skip = f"catchment lane skip {harmless(shlex.join(word for word in (queue, lane) if word))}"
+    skip = harmless(skip_command(queue, lane))
     what = harmless(f"lane {lane} of queue {queue}" if lane else f"the serial queue {queue}")
     return (
         f"{at} {coloured('halted')} {what}, because task {task_id} failed."
