@@ -32,7 +32,8 @@ class Apps:
     by_place: dict[str, App]
 
     def commands(self) -> Commands:
-        """All their commands, those of the modules in ``imports`` included."""
+        """All their commands, those of the modules in ``imports`` included. Raises ``RequestRefused`` for an app that
+        has none, and for a module that cannot be imported."""
         for place, app in self.by_place.items():
             _load(place, app)
         return united({place: app.commands for place, app in self.by_place.items()})
@@ -63,8 +64,7 @@ def _named(dsn: str | None) -> str:
 def find_apps(names: list[str], *, typed: str = "--app") -> Apps:
     """The apps at these ``module:attribute``; ``typed`` is what comes before one on the command line.
 
-    Raises ``AppNotFound`` for a name that leads to no app, and ``RequestRefused`` for a module that cannot be imported
-    or an app without anything to run.
+    Raises ``AppNotFound`` for a name that leads to no app, and ``RequestRefused`` for a module that cannot be imported.
     """
     apps: dict[str, App] = {}
     for name in names:

@@ -9,7 +9,6 @@ import sysconfig
 import traceback
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import catchment
 from catchment.client.app import App
@@ -132,8 +131,7 @@ def user_lines(name: str, error: BaseException) -> tuple[str, list[str]]:
         text = (error.text or "").rstrip("\n")
         mark = [f"    {' ' * (error.offset - 1)}^"] if error.offset and text else []
         return f" ({error.filename}, line {error.lineno})", [f"    {text}", *mark] if text else []
-    # Of each line: is it outside of libraries, or at least in the package of the app?
-    lines = [(rank, file, line) for file, line, rank in _ranked(name, error)]
+    lines = _ranked(name, error)
     best = max((rank for rank, _, _ in lines), default=0)
     own = [(file, line) for rank, file, line in lines if rank == best]
     if not own:
@@ -142,20 +140,21 @@ def user_lines(name: str, error: BaseException) -> tuple[str, list[str]]:
     return f" ({own[-1][0]}, line {own[-1][1]})", shown
 
 
-def _ranked(name: str, error: BaseException) -> list[tuple[str, int, int]]:
+def _ranked(name: str, error: BaseException) -> list[tuple[int, str, int]]:
+    """The lines that an error came through: 2 for one outside of libraries, 1 for one in the package of the app."""
     libraries = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
     ours = str(Path(catchment.__file__).parent)
-    ranked: list[tuple[str, int, int]] = []
+    ranked: list[tuple[int, str, int]] = []
     for frame, line in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         if not file.startswith((ours, "<")):
             is_in_package = str(frame.f_globals.get("__name__")).partition(".")[0] == name.partition(".")[0]
-            ranked.append((file, line, 2 if not file.startswith(libraries) else int(is_in_package)))
+            ranked.append((2 if not file.startswith(libraries) else int(is_in_package), file, line))
     return ranked
 
 
 def _line(file: str, line: int) -> str:
-    lines: Any = _text(Path(file)).splitlines()
+    lines = _text(Path(file)).splitlines()
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 

@@ -25,47 +25,23 @@ app = make_app(
     "Durable structured concurrency on PostgreSQL.\n\n"
     "Start with 'catchment dev MODULE:APP', which runs the tasks of an app. 'catchment COMMAND --help' says more.",
     {
-        "migrate": (
-            "catchment.cli.schema:migrate",
-            "Install or upgrade the schema in a database.",
-        ),
-        "dev": (
-            "catchment.cli.dev.command:dev",
-            "Run the tasks of an app while you develop it.",
-        ),
-        "worker": (
-            "catchment.cli.worker:worker",
-            "Run tasks in production.",
-        ),
+        "migrate": ("catchment.cli.schema:migrate", "Install or upgrade the schema in a database."),
+        "dev": ("catchment.cli.dev.command:dev", "Run the tasks of an app while you develop it."),
+        "worker": ("catchment.cli.worker:worker", "Run tasks in production."),
         "dashboard": (
             "catchment.cli.dashboard:dashboard",
             "Serve the dashboard: queues, tasks and what needs attention, live in a browser. Ctrl-C stops it.",
         ),
         "enqueue": ("catchment.cli.task:enqueue", "Make a task and print its id."),
-        "psql": (
-            "catchment.cli.psql:psql",
-            "Open psql on the database.",
-        ),
-        "doctor": (
-            "catchment.cli.doctor:doctor",
-            "Check for problems, and say what to do about each.",
-        ),
-        "bench": (
-            "catchment.cli.bench:bench",
-            "Measure enqueues, throughput and pickup on this server.",
-        ),
-        "demo": (
-            "catchment.cli.demo:demo",
-            "Watch tasks and a dynamic table survive killed workers.",
-        ),
+        "psql": ("catchment.cli.psql:psql", "Open psql on the database."),
+        "doctor": ("catchment.cli.doctor:doctor", "Check for problems, and say what to do about each."),
+        "bench": ("catchment.cli.bench:bench", "Measure enqueues, throughput and pickup on this server."),
+        "demo": ("catchment.cli.demo:demo", "Watch tasks and a dynamic table survive killed workers."),
         "task": ("catchment.cli.task:app", "List tasks, show, cancel and retry them."),
         "queue": ("catchment.cli.queue:app", "List queues, pause and resume them."),
         "lane": ("catchment.cli.lane:app", "List lanes, let halted ones go on."),
         "command": ("catchment.cli.command:app", "List the commands that tasks can have."),
-        "table": (
-            "catchment.cli.table:app",
-            "Create dynamic tables, look at them, refresh them.",
-        ),
+        "table": ("catchment.cli.table:app", "Create dynamic tables, look at them, refresh them."),
     },
     PluginGroup,
     is_program=True,

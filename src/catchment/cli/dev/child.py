@@ -118,7 +118,6 @@ class Child:
             raise group.exceptions[0] from None
         finally:
             self._ends.show_rest()
-            self._tell({"waiting": sorted(self._ends.waiting)})
             end_without_threads(events, code)
 
     async def _run(self, dispatcher: Dispatcher, where: str, events: Events, apps: Apps) -> int:
