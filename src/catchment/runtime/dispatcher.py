@@ -45,7 +45,7 @@ FIRST_PAUSE = 0.1
 LAST_PAUSE = 5.0
 # A worker that is to stop when idle does so when it has found no work this often.
 IDLE_ROUNDS = 3
-# A stop without grace gives a call that looks for tasks this long.
+# Before sessions are cut, a call that only looks for tasks gets this long to end.
 LOOK_SECONDS = 0.5
 
 
@@ -290,7 +290,6 @@ class Dispatcher:
         await asyncio.wait([hurry, over], timeout=grace, return_when=asyncio.FIRST_COMPLETED)
         for waiting in (hurry, over):
             waiting.cancel()
-        # A call that only looks for tasks ends by itself.
         await wait_for(ended, timedelta(seconds=LOOK_SECONDS))
         if not ended.is_set():
             running = [fiber for fiber in self._fibers if fiber.is_running]

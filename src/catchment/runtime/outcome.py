@@ -45,11 +45,9 @@ def snoozed(held: Held, error: BaseException) -> Ending | None:
         group = cast("BaseExceptionGroup[BaseException]", error)
         if group.split(Snoozed)[1] is None:  # a task group of the handler had nothing else
             error = held.context.snoozed
-    if isinstance(error, Snoozed | RetryLater):
-        if isinstance(error, RetryLater):
-            if error.uses_attempt:
-                return None
-            error = Snoozed(delay=error.delay, reason=error.reason)
+    if isinstance(error, RetryLater) and not error.uses_attempt:
+        error = Snoozed(delay=error.delay, reason=error.reason)
+    if isinstance(error, Snoozed):
         delay = None if error.delay is None else error.delay.total_seconds()
         when = {"retry_after": delay, "until": error.until, "message": storable(error.reason, 2000)}
         text = storable(str(error), 2000)
