@@ -18,6 +18,7 @@ pytest_plugins = [
     "tests.fixtures.register",
     "tests.fixtures.lake",
     "tests.fixtures.s3",
+    "tests.fixtures.terminal",
 ]
 
 # The suite starts hundreds of processes; each would compile all it imports if none could keep what it has compiled.

@@ -58,28 +58,39 @@ errors = _Console(stderr=True)
 
 _BEYOND_ASCII = re.compile("[^\\x00-\\x7f]")
 
+# One hue for each state of a task, and one shape for readers without colours; the dashboard has the same.
 STATE_STYLES = {
     "pending": "dim",
-    "processing": "cyan",
-    "interrupted": "magenta",
-    "waiting": "blue",
+    "processing": "bright_blue",
+    "waiting": "magenta",
+    "interrupted": "yellow",
     "completed": "green",
     "failed": "red",
-    "cancelled": "yellow",
+    "cancelled": "color(103)",
     "ACTIVE": "green",
     "SUSPENDED": "yellow",
     "SCHEDULED": "dim",
-    "EXECUTING": "cyan",
+    "EXECUTING": "bright_blue",
     "SUCCEEDED": "green",
     "FAILED": "red",
     "UPSTREAM_FAILED": "red",
     "SKIPPED": "dim",
-    "CANCELLED": "yellow",
+    "CANCELLED": "color(103)",
+}
+STATE_SHAPES = {
+    "pending": "○",
+    "processing": "▶",
+    "waiting": "◇",
+    "interrupted": "△",
+    "completed": "✓",
+    "failed": "✗",
+    "cancelled": "⊘",
 }
 
 
-def print_json(value: Any) -> None:
-    """One JSON document on standard output; in a terminal or a pipe that is not UTF-8, with escapes."""
+def print_json(value: Any, *, is_line: bool = False) -> None:
+    """One JSON document on standard output, or one line of many; in a terminal or a pipe that is not UTF-8, with
+    escapes."""
     raw: dict[str, str] = {}
     mark = uuid4().hex
 
@@ -90,7 +101,8 @@ def print_json(value: Any) -> None:
         return _plain(item)
 
     def dumped(item: Any) -> str:
-        return json.dumps(item, default=plain, ensure_ascii=False, indent=2, allow_nan=False)
+        indent = None if is_line else 2
+        return json.dumps(item, default=plain, ensure_ascii=False, indent=indent, allow_nan=False)
 
     try:
         text = dumped(value)
@@ -227,6 +239,12 @@ def _without_room(
 def styled_state(state: str) -> str:
     style = STATE_STYLES.get(state, "")
     return f"[{style}]{escape(state)}[/]" if style else escape(state)
+
+
+def shape_of(state: str) -> str:
+    """The shape of a state and a space; nothing where the terminal cannot show it."""
+    shape = STATE_SHAPES.get(state, "")
+    return f"{shape} " if shape and _can_print(shape) else ""
 
 
 def _cell(column: str, text: str, width: int, cut: Sequence[str]) -> str | Text:

@@ -16,7 +16,8 @@ from typing import Any
 
 import psycopg
 
-from catchment.cli.dev.log import attempt_remark, clock, fields_line, halted_line, task_line
+from catchment.cli.dev.log import fields_line
+from catchment.cli.end_line import attempt_remark, clock, halted_line, task_line
 from catchment.errors import CatchmentError
 from catchment.runtime.events import Event
 from catchment.store.connect import OURS, connect_async

@@ -1,0 +1,87 @@
+"""The line that shows the end of a task or of an attempt: in ``catchment dev`` and in ``catchment tail``."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from rich.color import ColorSystem
+from rich.console import Console
+from rich.style import Style
+
+from catchment.cli.table_show import span
+from catchment.commands.output import STATE_STYLES, errors, harmless
+from catchment.store.obstacle import skip_command
+
+# Of one task; the rest is shown by `catchment task show`.
+LONGEST_ERROR = 300
+_STYLES = {**STATE_STYLES, "halted": STATE_STYLES["failed"]}
+
+
+def task_line(
+    state: str,
+    command: str,
+    task_id: int,
+    seconds: float | None,
+    error: str | None,
+    *,
+    at: str,
+    remark: str = "",
+    on: Console = errors,
+) -> str:
+    """The end of a task or of an attempt: time, state, command, id, seconds, remark, error. ``on`` is where it is
+    shown, which decides about colours."""
+    duration = "" if seconds is None else f"  {seconds:.3f} s"
+    text = " ".join(harmless(error).split()) if error else ""
+    text = text if len(text) <= LONGEST_ERROR else f"{text[: LONGEST_ERROR - 1]}…"
+    reason = ": ".join(part for part in (remark, text) if part)
+    return f"{at} {coloured(state, on)} {harmless(command)} {task_id}{duration}{f'  {reason}' if reason else ''}"
+
+
+def attempt_remark(number: int | None, most: int | None, *, is_last: bool, again_in: float | None = None) -> str:
+    """Which attempt it was that failed, and whether and when there is another one."""
+    if number is None or most is None or (is_last and most == 1):
+        return ""
+    which = f"attempt {number} of {most}" if number <= most else f"attempt {number}"
+    if is_last:
+        return f"{which}, {'the last' if number >= most else 'which is not tried again'}"
+    return f"{which}, again {'now' if again_in is None or again_in <= 0 else f'in {_in(again_in)}'}"
+
+
+def halted_line(halted: dict[str, Any], task_id: int, *, at: str, on: Console = errors) -> str:
+    """A lane that goes no further because this task failed, and the commands by which it goes on."""
+    queue, lane = halted["queue"], halted["lane"]
+    skip = harmless(skip_command(queue, lane))
+    what = harmless(f"lane {lane} of queue {queue}" if lane else f"the serial queue {queue}")
+    return (
+        f"{at} {coloured('halted', on)} {what}, because task {task_id} failed."
+        f" To run that again: catchment task retry {task_id}. To go on without it: {skip}"
+    )
+
+
+def reason_of(error: str | None, kind: str | None, where: str | None) -> str | None:
+    """The error, with its class and its place where Python has them."""
+    if not error and not kind:
+        return None
+    place = (where or "").partition(" ")[0]
+    return f"{f'{kind}: ' if kind else ''}{error or ''}{f' ({os.path.relpath(place)})' if place else ''}"
+
+
+def clock() -> str:
+    return time.strftime("%H:%M:%S")
+
+
+def coloured(word: str, on: Console) -> str:
+    """A state in its column."""
+    text = f"{word:<11}"
+    style = _STYLES.get(word)
+    if style is None or on.color_system is None or on.no_color:
+        return text
+    has_few = on.color_system == "standard"
+    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD if has_few else ColorSystem.EIGHT_BIT)
+
+
+def _in(seconds: float) -> str:
+    """A time to wait: ``0.3 s``, ``4 s``, ``2 min 10 s``."""
+    return f"{seconds:.1f} s" if seconds < 0.95 else span(round(seconds))

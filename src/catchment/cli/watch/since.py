@@ -1,0 +1,30 @@
+"""``--since``: how long ago, or from which time on."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+import typer
+
+_UNITS = {
+    **dict.fromkeys(("s", "sec", "second", "seconds"), "seconds"),
+    **dict.fromkeys(("m", "min", "minute", "minutes"), "minutes"),
+    **dict.fromkeys(("h", "hour", "hours"), "hours"),
+    **dict.fromkeys(("d", "day", "days"), "days"),
+}
+_SPAN = re.compile(r"(\d+(?:\.\d+)?) *([a-z]+)")
+
+
+def read_since(text: str) -> timedelta | datetime:
+    """``10m``, ``1.5 h`` or ``2030-01-31 12:00``, which is a local time if it names no zone."""
+    try:
+        if (span := _SPAN.fullmatch(text.strip().lower())) and span[2] in _UNITS:
+            return timedelta(**{_UNITS[span[2]]: float(span[1])})
+        moment = datetime.fromisoformat(text.strip())
+        return moment if moment.tzinfo is not None else moment.astimezone()
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(
+            f"{text!r} is neither a span such as 30s, 10m, 2h or 1d nor a time such as '2030-01-31 12:00'",
+            param_hint="--since",
+        ) from error

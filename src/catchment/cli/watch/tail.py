@@ -1,0 +1,133 @@
+"""``catchment tail``: the ends of tasks as they happen."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from psycopg import Connection
+
+from catchment.cli.end_line import attempt_remark, clock, halted_line, reason_of, task_line
+from catchment.cli.watch.follow import Follower
+from catchment.cli.watch.link import keep_connected
+from catchment.cli.watch.pace import Pace
+from catchment.cli.watch.since import read_since
+from catchment.commands.options import Dsn
+from catchment.commands.output import console, errors, harmless, print_json
+from catchment.store.ends import End, Filters, describe_ends
+
+TICK = 0.25
+# The server works for this command for a tenth of the time at most.
+REST = 9
+
+
+class Ended(StrEnum):
+    """The states in which a task ends."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+def tail(
+    queue: Annotated[str | None, typer.Option(help="Only this queue.")] = None,
+    command: Annotated[str | None, typer.Option(help="Only this command.")] = None,
+    state: Annotated[list[Ended] | None, typer.Option(help="Only tasks that end so; may be given again.")] = None,
+    lane: Annotated[str | None, typer.Option(help="Only this lane.")] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="SPAN|TIME", help="Begin so long ago (30s, 10m, 2h, 1d) or at this time. Default: now."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
+    dsn: Dsn = None,
+) -> None:
+    """Show tasks as they end.
+
+    Ctrl-C stops it. A terminal shows as many as can be read, failed ones first, and counts the others; a pipe or a file
+    gets every one.
+
+    Example: catchment tail --state failed --since 1h
+    """
+    states = None if not state else [str(one) for one in state]
+    filters = Filters(states=states, queue=queue, command=command, lane=lane)
+    tailing = Tail(Follower(filters, None if since is None else read_since(since)), as_json=as_json)
+    try:
+        keep_connected(dsn, tailing.serve, on_loss=tailing.lose, on_return=tailing.come_back)
+    except KeyboardInterrupt:
+        sys.stdout.flush()
+
+
+class Tail:
+    """Shows what a follower finds."""
+
+    def __init__(self, follower: Follower, *, as_json: bool) -> None:
+        self._follower = follower
+        self._as_json = as_json
+        self._pace = None if as_json or not console.is_terminal else Pace()
+        self._has_begun = False
+
+    def serve(self, conn: Connection[Any]) -> None:
+        """Show ends for as long as there is a connection."""
+        if not self._has_begun:
+            self._has_begun = True
+            if self._pace is not None:
+                errors.print("[dim]Shows tasks as they end. Ctrl-C stops it.[/]")
+        while True:
+            began = time.monotonic()
+            for ends in self._follower.look(conn):
+                self._show(conn, ends)
+            time.sleep(max(TICK, REST * (time.monotonic() - began)))
+
+    def lose(self, error: Exception) -> None:
+        reason = " ".join(harmless(str(error)).split())
+        _say(f"the connection is lost, and tried again: {reason}")
+
+    def come_back(self) -> None:
+        self._follower.look_far()
+        _say("connected again: ends of the meantime come first")
+
+    def _show(self, conn: Connection[Any], ends: Sequence[End]) -> None:
+        if not ends:
+            return
+        shown, others = (ends, Counter[str]()) if self._pace is None else self._pace.choose(ends)
+        rows = describe_ends(conn, [end.id for end in shown])
+        for end in shown:
+            row = rows.get(end.id)
+            if row is None or row["completed_at"] != end.completed_at:
+                # Retried since, or deleted.
+                row = {"id": end.id, "state": end.state, "completed_at": end.completed_at}
+            if self._as_json:
+                print_json(row, is_line=True)
+            else:
+                _print_end(row)
+        if others:
+            words = ", ".join(f"{count:,} more {state}" for state, count in sorted(others.items()))
+            console.print(f"[dim]{_at(ends[-1].completed_at)} {'…':<11} {words}[/]", soft_wrap=True)
+        sys.stdout.flush()
+
+
+def _print_end(row: dict[str, Any]) -> None:
+    at = _at(row["completed_at"])
+    if "command" not in row:
+        print(task_line(row["state"], "task", row["id"], None, "runs again", at=at, on=console))
+        return
+    remark = attempt_remark(row["failures"], row["max_attempts"], is_last=True) if row["failures"] else ""
+    reason = reason_of(row["error"], row["error_kind"], row["error_where"])
+    print(task_line(row["state"], row["command"], row["id"], row["seconds"], reason, at=at, remark=remark, on=console))
+    if row["halted"]:
+        print(halted_line(row["halted"], row["id"], at=at, on=console))
+
+
+def _at(moment: datetime) -> str:
+    return f"{moment.astimezone():%H:%M:%S}"
+
+
+def _say(text: str) -> None:
+    sys.stdout.flush()
+    print(f"{clock()} {'warning':<11} {text}", file=sys.stderr, flush=True)
