@@ -283,6 +283,22 @@ def cancel(stage: Stage) -> int:
     return child
 
 
+@situation("Cancelling it was asked for while it runs", "cancel", "running")
+def cancel_running(stage: Stage) -> int:
+    task = stage.enqueue()
+    stage.claim()
+    stage.engine.value("select worker.cancel(%s, 'not needed')", task)
+    return task
+
+
+@situation("The worker that ran it has died", "ready")
+def interrupted(stage: Stage) -> int:
+    task = stage.enqueue()
+    stage.claim()
+    stage.engine.value("select worker.interrupt_abandoned(array[%s]::bigint[])", stage.worker_id)
+    return task
+
+
 @situation("No worker serves its queue", "no_worker", "ready")
 def no_worker(stage: Stage) -> int:
     stage.engine.value("select worker.unregister_worker(%s)", stage.worker_id)

@@ -12,12 +12,14 @@ as $$
            'is_join', r.phase = 1, 'session_pid', r.worker_pid,
            'worker', jsonb_build_object('id', r.worker_id, 'name', w.name, 'pid', w.pid, 'version', w.version,
                                         'seen_at', w.seen_at, 'lease_until', w.lease_until))),
-         format('%s%s runs its %s since %s%s%s%s.',
-                case when w.worker_id is not null
-                  then format('Worker %s (%s%s)', w.worker_id, w.name, coalesce(', pid ' || w.pid, ''))
+         format('%s runs its %s since %s%s%s%s.',
+                case
+                  when w.worker_id is not null
+                    then format('Worker %s (%s%s%s)', w.worker_id, w.name, coalesce(', pid ' || w.pid, ''),
+                                coalesce(', session ' || r.worker_pid, ''))
                   when r.worker_id is not null then format('Worker %s, which is gone,', r.worker_id)
-                  else 'A session' end,
-                coalesce(' in session ' || r.worker_pid, ''),
+                  else 'Session ' || r.worker_pid
+                end,
                 case r.phase when 1 then 'join' else 'handler' end,
                 worker.said_when(r.started_at, p_now),
                 case when w.lease_until < p_now then ', but its lease has ended' else '' end,
