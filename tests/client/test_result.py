@@ -69,7 +69,7 @@ def test_a_cancelled_task_raises_with_the_reason(shop: Shop) -> None:
 
 
 def test_an_unknown_task_is_reported_at_once(shop: Shop) -> None:
-    with pytest.raises(TaskNotFound, match="there is no task 123456"):
+    with pytest.raises(TaskNotFound, match="there is no task 123456, or it is not committed yet"):
         shop.run(lambda: shop.app.task(123456).result())
 
 

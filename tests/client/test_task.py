@@ -7,11 +7,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 from pydantic import BaseModel
 
-from catchment import App, Child, Command, Context, Task, TaskState, ValueUnreadable
+from catchment import App, Child, Command, Context, Task, TaskNotFound, TaskState, ValueUnreadable
 from catchment.testing import run_inline
 from tests.client.support import QUEUE, Shop
 
@@ -55,6 +56,30 @@ def test_a_result_comes_back_as_the_annotation_says(shop: Shop, value: Any) -> N
 
     assert shop.run(wait) == value
     assert shop.app.sync.task(task.id).result() == task.info().result
+
+
+def test_a_handle_of_a_command_takes_no_task_of_another(shop: Shop) -> None:
+    made = shop.send.sync.enqueue(to="a")
+    handle, mine = shop.gather.sync.task(made.id), shop.send.sync.task(made.id)
+    refused = pytest.raises(TaskNotFound, match=f"no task {made.id} of gather .*: task {made.id} is one of send")
+    for verb in (handle.result, handle.info, handle.cancel, handle.retry, handle.why, lambda: handle.result(timeout=0)):
+        with refused as caught:
+            verb()
+    assert f"app.task({made.id})" in (caught.value.hint or "")
+    other = shop.gather.task(made.id)
+    for ask in (other.result, other.info, other.cancel, other.retry, other.why, lambda: other.result(timeout=0)):
+        with refused:
+            shop.run(ask)
+    assert mine.info() == shop.app.sync.task(made.id).info()
+    assert mine.info().state is TaskState.PENDING, "nothing has happened to it"
+    assert mine.cancel() == "cancelled"
+
+
+def test_a_task_of_an_open_transaction_is_said_to_be_uncommitted(shop: Shop, db: str) -> None:
+    with psycopg.connect(db) as conn:
+        task = shop.send.sync.using(conn=conn).enqueue(to="a")
+        with pytest.raises(TaskNotFound, match=f"there is no task {task.id}, or it is not committed yet"):
+            task.result(timeout=5)
 
 
 def test_a_result_that_does_not_fit_the_annotation_is_named(shop: Shop) -> None:

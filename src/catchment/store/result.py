@@ -128,22 +128,23 @@ def unreadable(task_id: int, command: str, name: str, value: JsonText) -> ValueU
 def task_not_found(task_id: int) -> TaskNotFound:
     """The answer to an id that does not exist, yet or any more."""
     return TaskNotFound(
-        f"there is no task {task_id}",
-        hint="Its transaction may not have committed yet, or it was deleted some days after it settled.",
+        f"there is no task {task_id}, or it is not committed yet",
+        hint="A task can be seen when the transaction that made it commits, until some days after it has settled.",
     )
 
 
 def check_command(task_id: int, actual: str, expected: str | None) -> None:
-    """Raise ``TaskNotFound`` for a task of another command, which has the same id in another database."""
+    """Raise ``TaskNotFound`` for a task of another command: its id was mistaken, or is of another database."""
     if expected is not None and actual != expected:
         raise another_command(task_id, actual, expected)
 
 
 def another_command(task_id: int, actual: str, expected: str) -> TaskNotFound:
-    """The answer to the id of a task that was made on a connection to another database."""
+    """The answer to an id that a task of another command has."""
     return TaskNotFound(
         f"there is no task {task_id} of {expected} in the database of this app: task {task_id} is one of {actual}",
-        hint=f"It was made on a connection to another database. Use {expected}.using(app=…) with an app of that one.",
+        hint=f"app.task({task_id}) is a handle of it. A task that was made on a connection to another database is found"
+        f" there: {expected}.using(app=…).task({task_id}), with an app of that database.",
     )
 
 

@@ -71,8 +71,9 @@ class SyncRequest(Generic[P, R]):
         return SyncRequest(self._command, options, self._client if app is None else app)
 
     def task(self, task_id: int) -> SyncTask[R]:
-        """A handle of a task of this command that exists already."""
-        return SyncTask(TaskId(check_task_id(task_id)), self._command.returns, self._client.sync_verbs)
+        """A handle of a task of this command that exists already; as ``Command.task``."""
+        command = self._command
+        return SyncTask(TaskId(check_task_id(task_id)), command.returns, self._client.sync_verbs, command.name)
 
 
 class Request(Generic[P, R]):
@@ -159,8 +160,12 @@ class Request(Generic[P, R]):
         return Request(self._command, options, self._client if app is None else app)
 
     def task(self, task_id: int) -> Task[R]:
-        """A handle of a task of this command that exists already."""
-        return Task(TaskId(check_task_id(task_id)), self._command.returns, self._client.verbs)
+        """A handle of a task of this command that exists already.
+
+        Its verbs raise ``TaskNotFound`` for a task of another command. ``app.task(id)`` takes a task of any command.
+        """
+        command = self._command
+        return Task(TaskId(check_task_id(task_id)), command.returns, self._client.verbs, command.name)
 
     @property
     def sync(self) -> SyncRequest[P, R]:
