@@ -172,7 +172,7 @@ def test_a_function_that_a_payload_cannot_fill_is_refused(fn: Any, reason: str) 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"max_attempts": 0}, "max_attempts is 0, expected an integer of 1 or more"),
+        ({"max_attempts": 0}, "max_attempts is 0, expected an integer from 1 to 2147483647"),
         ({"priority": "high"}, "priority is 'high'"),
         ({"priority": 2**31}, "priority is 2147483648"),
         ({"max_attempts": 2**31}, "max_attempts is 2147483648"),
@@ -224,8 +224,26 @@ def test_a_retry_that_makes_no_sense_is_refused(options: dict[str, Any]) -> None
     ],
 )
 def test_a_time_that_no_column_takes_is_refused(name: str, give: Callable[[App, Any], None], value: Any) -> None:
-    with pytest.raises(RequestRefused, match=f"{name} is"):
+    refusal = RequestRefused if name == "delay" else DefinitionRefused
+    with pytest.raises(refusal, match=f"{name}( of a queue)? is"):
         give(App("host=/nowhere"), value)
+
+
+@pytest.mark.parametrize(
+    ("give", "reason"),
+    [
+        (lambda: Retry(delay=-1), "delay of a Retry is -1 seconds, expected zero or more"),
+        (lambda: Retry(delay=timedelta(seconds=-1)), "delay of a Retry is -(0:00:01), expected zero or more"),
+        (lambda: App().command(timeout=-1), "timeout is -1 seconds, expected more than zero"),
+        (lambda: App().command(timeout=0), "timeout is 0 seconds, expected more than zero"),
+        (lambda: App().queue("mail", rate=1, per=-1.5), "per of a queue is -1.5 seconds, expected more than zero"),
+        (lambda: Limit(rate=1, per=0), "per of a Limit is 0 seconds, expected more than zero"),
+    ],
+)
+def test_a_span_is_named_as_it_was_given(give: Callable[[], object], reason: str) -> None:
+    with pytest.raises(DefinitionRefused) as caught:
+        give()
+    assert str(caught.value) == reason
 
 
 @pytest.mark.parametrize("name", ["concurrency", "max_depth", "max_running", "rate"])
@@ -322,7 +340,7 @@ def test_a_timeout_can_be_given_in_seconds() -> None:
 
 
 def test_a_timeout_that_is_no_duration_is_refused() -> None:
-    with pytest.raises(RequestRefused, match="timeout is 'soon'"):
+    with pytest.raises(DefinitionRefused, match="timeout is 'soon'"):
         App().command(timeout="soon")  # type: ignore[call-overload]
 
 

@@ -18,14 +18,14 @@ from catchment.client.sync_verbs import AppSyncVerbs
 from catchment.client.verbs import AppVerbs
 from catchment.errors import DefinitionRefused
 from catchment.model.check import check_count, check_task_id
-from catchment.model.duration import Duration, as_timedelta
+from catchment.model.duration import Duration
 from catchment.model.task import TaskId
 from catchment.store.foreign.types import OWN, AnyAsyncConnection, OwnTransaction
 from catchment.task.collector import Collector, check_collector
 from catchment.task.command import Command
 from catchment.task.commands import Commands
 from catchment.task.handle import Task
-from catchment.task.limit import Limit, QueueOptions
+from catchment.task.limit import Limit, QueueOptions, as_defined_timedelta
 from catchment.task.middleware import Middleware, check_middleware
 from catchment.task.options import CommandOptions, Executor, MergeRule, OnFailure, Retry, as_dedup, check_name
 from catchment.task.request import BATCH_SIZE
@@ -196,7 +196,7 @@ class App:
             priority=priority,
             max_attempts=max_attempts,
             retry=Retry() if retry is None else retry,
-            timeout=None if timeout is None else as_timedelta(timeout, name="timeout"),
+            timeout=None if timeout is None else as_defined_timedelta(timeout, name="timeout", takes_zero=False),
             dedup=as_dedup(dedup),
             merge={} if merge is None else merge,
             on_failure=on_failure,
@@ -242,7 +242,7 @@ class App:
                 on_failure=on_failure,
                 max_running=max_running,
                 rate=rate,
-                per=as_timedelta(per, name="per"),
+                per=as_defined_timedelta(per, name="per of a queue", takes_zero=False),
             ),
         )
 

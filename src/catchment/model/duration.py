@@ -11,7 +11,7 @@ Duration = timedelta | float
 _AWARE = "Use an aware time, such as datetime.now(timezone.utc) + timedelta(hours=1)."
 
 
-def as_timedelta(value: Duration, *, name: str) -> timedelta:
+def as_timedelta(value: Duration, *, name: str, takes_zero: bool = True) -> timedelta:
     """A number of seconds, or a timedelta, as a timedelta; ``name`` is the option it was given for."""
     if isinstance(value, timedelta):
         span = value
@@ -21,12 +21,20 @@ def as_timedelta(value: Duration, *, name: str) -> timedelta:
         try:
             span = timedelta(seconds=value)
         except OverflowError as error:
-            raise RequestRefused(f"{name} is {shown(value)} seconds, expected at most 100 years") from error
-    if span < timedelta():
-        raise RequestRefused(f"{name} is {span}, expected zero or more")
+            raise RequestRefused(f"{name} is {_spoken(value)}, expected at most 100 years") from error
+    if span < timedelta() or (span == timedelta() and not takes_zero):
+        least = "zero or more" if takes_zero else "more than zero"
+        raise RequestRefused(f"{name} is {_spoken(value)}, expected {least}")
     if span > LONGEST:
-        raise RequestRefused(f"{name} is {span}, expected at most 100 years")
+        raise RequestRefused(f"{name} is {_spoken(value)}, expected at most 100 years")
     return span
+
+
+def _spoken(value: Duration) -> str:
+    """A span as its caller has given it: Python writes minus one second as a day less."""
+    if not isinstance(value, timedelta):
+        return f"{shown(value)} seconds"
+    return f"-({-value})" if timedelta.min < value < timedelta() else f"{value}"
 
 
 def check_due(at: datetime | None, delay: Duration | None) -> timedelta | None:

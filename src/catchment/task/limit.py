@@ -30,7 +30,7 @@ class Limit:
     per: Duration = timedelta(seconds=1)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "per", as_defined_timedelta(self.per, name="per of a Limit"))
+        object.__setattr__(self, "per", as_defined_timedelta(self.per, name="per of a Limit", takes_zero=False))
         if self.max_running is None and self.rate is None:
             raise DefinitionRefused("a Limit limits nothing", hint="Pass max_running=, rate=, or both.")
         check_limits("a Limit", self.max_running, self.rate, self.per)
@@ -81,10 +81,10 @@ class QueueOptions:
         return {"queue": queue, **{name: value for name, value in said.items() if value is not None}}
 
 
-def as_defined_timedelta(value: Any, *, name: str) -> timedelta:
+def as_defined_timedelta(value: Any, *, name: str, takes_zero: bool = True) -> timedelta:
     """A number of seconds, or a timedelta, of a definition."""
     try:
-        return as_timedelta(value, name=name)
+        return as_timedelta(value, name=name, takes_zero=takes_zero)
     except RequestRefused as error:
         raise DefinitionRefused(str(error)) from error
 

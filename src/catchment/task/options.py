@@ -86,9 +86,10 @@ class CommandOptions:
 
     def __post_init__(self) -> None:
         check_name("queue", self.queue)
-        _refuse_unless(_is_integer(self.priority), "priority", self.priority, "an integer; smaller runs first")
+        wide = f"an integer from {-LARGEST_INTEGER} to {LARGEST_INTEGER}; smaller runs first"
+        _refuse_unless(_is_integer(self.priority), "priority", self.priority, wide)
         enough = _is_integer(self.max_attempts) and self.max_attempts >= 1
-        _refuse_unless(enough, "max_attempts", self.max_attempts, "an integer of 1 or more")
+        _refuse_unless(enough, "max_attempts", self.max_attempts, f"an integer from 1 to {LARGEST_INTEGER}")
         _refuse_unless(_is_a(Retry, self.retry), "retry", self.retry, "a catchment.Retry")
         _refuse_unless(self.limit is None or _is_a(Limit, self.limit), "limit", self.limit, "a catchment.Limit")
         fits = self.timeout is None or timedelta() < self.timeout <= LONGEST
