@@ -75,6 +75,8 @@ def test_whatever_a_handler_raises_fails_its_task_alone(victim: Crew, command: s
 @pytest.mark.parametrize("command", ["give", "give_plainly", "give_in_process", "inform", "inform_late"])
 def test_whatever_a_handler_returns_or_records_fails_its_task_alone(victim: Crew, command: str, what: str) -> None:
     error = _fails_alone(victim, command, what=what)
+    assert error["kind"] == ("InfoRefused" if command.startswith("inform") else "ResultRefused"), "nobody gave up"
+    assert error["retryable"] is False
     if what == "large":
         assert "16,777,216" in error["message"]
         assert "MAX_RESULT_BYTES" in error["message"]

@@ -35,6 +35,7 @@ CatchmentError
 ├── Steering                    raised by a handler to say what happens next
 │   ├── RetryLater
 │   └── GiveUp
+│       └── ResultRefused       by the worker: a result cannot be stored, or read by a join
 ├── ClaimLost                   CM001  a worker must drop its result
 ├── WorkerNotRegistered         CM017  it was declared dead and registers again
 ├── CancelRequested             CM011  a handler should stop
@@ -68,6 +69,7 @@ from catchment.errors.attempts import (
     ClaimLost,
     GiveUp,
     ProcedureMissing,
+    ResultRefused,
     RetryLater,
     Snoozed,
     Steering,
@@ -168,6 +170,7 @@ __all__ = [
     "RefreshTimeout",
     "RequestRefused",
     "ResultMissing",
+    "ResultRefused",
     "ResultTimeout",
     "RetryLater",
     "ScheduleRefused",

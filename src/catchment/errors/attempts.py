@@ -37,6 +37,11 @@ class GiveUp(Steering):
         super().__init__(self.reason)
 
 
+class ResultRefused(GiveUp):
+    """The result of a handler cannot be stored, would come back as another value, or would be lost; or a join cannot
+    read that of a child. The next attempt would end in the same way, so the task fails at once."""
+
+
 class Snoozed(BaseException):
     """Raised by ``ctx.snooze`` and ``ctx.sleep_until``: the attempt ends here, and its task runs again later.
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from catchment.errors import GiveUp
+from catchment.errors import ResultRefused
 from catchment.model.state import TaskState
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.outcome import Outcomes
@@ -69,7 +69,7 @@ class HandlerCalls:
         )
         if held.phase == 1:
             if join is None:
-                raise GiveUp(
+                raise ResultRefused(
                     f"{command.name} has no join here: its children are done, and nothing says what to do next"
                 )
             fn, bound = join.fn, join.bind(context, await self._children(held), arguments)
@@ -125,7 +125,7 @@ class HandlerCalls:
         try:
             result = command.returns.load(child.result)
         except Unreadable as error:
-            raise GiveUp(f"the result of child {child.id} ({child.command}) cannot be read: {error}") from error
+            raise ResultRefused(f"the result of child {child.id} ({child.command}) cannot be read: {error}") from error
         return child if result is child.result else replace(child, result=result)
 
     def span(self, command: AnyCommand, held: Held) -> AbstractContextManager[object]:
@@ -152,17 +152,17 @@ class HandlerCalls:
 
 
 def _check_join(command: AnyCommand, context: Context, value: Any) -> None:
-    """Raise ``GiveUp`` if what a handler returned would be lost, or if nothing would say what the result is."""
+    """Raise ``ResultRefused`` if what a handler returned would be lost, or if nothing would say what the result is."""
     if command.join_part is None:
         if context.awaits_join:
-            raise GiveUp(f"{command.lacks_join}: define it, @{command.fn.__name__}.join")
+            raise ResultRefused(f"{command.lacks_join}: define it, @{command.fn.__name__}.join")
         if value is None and context.has_children and not command.returns.takes_none:
-            raise GiveUp(
+            raise ResultRefused(
                 f"{command.name} has spawned children and returned None, expected {command.returns.written}: return the"
                 f" result, or define a join that does, @{command.fn.__name__}.join"
             )
     elif value is not None and (context.has_children or context.awaits_join):
-        raise GiveUp(
+        raise ResultRefused(
             f"{command.name} has returned a value that would be lost: its result is what its join returns. End it with:"
             " return ctx.result_of_join()"
         )

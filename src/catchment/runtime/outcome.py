@@ -68,8 +68,8 @@ class Outcomes:
         self._drop = drop
 
     def completed(self, held: Held, value: Any, returns: Returns | None, context: Context | None = None) -> Ending:
-        """The ending of a handler that returned; raises ``GiveUp`` when its result or its info cannot be stored, or its
-        result would not come back as it is, and ``TimeoutError`` when it returned after its timeout."""
+        """The ending of a handler that returned; raises ``ResultRefused`` when its result cannot be stored or would not
+        come back as it is, ``InfoRefused`` for its info, and ``TimeoutError`` when it returned after its timeout."""
         if held.stop is Stop.TIMED_OUT:
             raise TimeoutError(held.stop_reason)
         if isinstance(value, Json):

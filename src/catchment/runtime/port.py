@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import psycopg
 from psycopg import AsyncConnection, Connection
 
-from catchment.errors import CatchmentError, ClaimLost, GiveUp
+from catchment.errors import CatchmentError, ClaimLost, ResultRefused
 from catchment.model.state import TaskState
 from catchment.model.task import TaskId
 from catchment.runtime.connection import LOST, Link
@@ -110,7 +110,7 @@ class WorkerPort:
             return
         try:
             text = encode(context.newest_progress.members(), "progress", limit=MAX_PROGRESS, setting=None)
-        except GiveUp as error:
+        except ResultRefused as error:
             self._refuse_progress(context, error)
             return
         try:

@@ -1,6 +1,6 @@
 """Encodes values of handlers as JSON text that jsonb can hold.
 
-Whatever goes wrong (a value that raises, recurses for ever or is too large) becomes a ``GiveUp``, because it would go
+Whatever goes wrong (a value that raises, recurses for ever or is too large) becomes a ``ResultRefused``: it would go
 wrong again at the next attempt.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from catchment.errors import GiveUp
+from catchment.errors import ResultRefused
 
 # The escape of a NUL, which jsonb has no way to store, and not a backslash that is followed by "u0000".
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -24,7 +24,7 @@ NOT_AWAITED = "it is a coroutine that was not awaited; return its value: return 
 
 
 def encode(value: Any, what: str, *, limit: int = DEFAULT_LIMIT, setting: str | None = "MAX_RESULT_BYTES") -> str:
-    """JSON text of ``value``, at most ``limit`` bytes; raises ``GiveUp`` with a message about ``what``.
+    """JSON text of ``value``, at most ``limit`` bytes; raises ``ResultRefused`` with a message about ``what``.
 
     ``setting`` is the name of the setting that changes the limit, None for a fixed limit.
     """
@@ -32,17 +32,17 @@ def encode(value: Any, what: str, *, limit: int = DEFAULT_LIMIT, setting: str | 
         data = to_json(value, inf_nan_mode="strings")
     except BaseException as error:  # its serializer may raise anything, a pyo3 panic included
         reason = NOT_AWAITED if type(value) is CoroutineType else text_of(error)
-        raise GiveUp(f"{what} cannot be written as JSON: {reason}") from error
+        raise ResultRefused(f"{what} cannot be written as JSON: {reason}") from error
     return check_json(data, what, limit=limit, setting=setting)
 
 
 def check_json(data: bytes, what: str, *, limit: int, setting: str | None = "MAX_RESULT_BYTES") -> str:
-    """JSON text that jsonb can hold; raises ``GiveUp`` as ``encode`` does."""
+    """JSON text that jsonb can hold; raises ``ResultRefused`` as ``encode`` does."""
     if len(data) > limit:
         advice = f" ({setting}); store it elsewhere and return a reference to it" if setting else ""
-        raise GiveUp(f"{what} takes {len(data):,} bytes as JSON, the limit is {limit:,}{advice}")
+        raise ResultRefused(f"{what} takes {len(data):,} bytes as JSON, the limit is {limit:,}{advice}")
     if b"\\u0000" in data and _NUL.search(data):
-        raise GiveUp(f"{what} contains a NUL character (\\u0000), which PostgreSQL cannot store in JSON")
+        raise ResultRefused(f"{what} contains a NUL character (\\u0000), which PostgreSQL cannot store in JSON")
     if len(data) > 4300 and _DIGITS.search(data):
         _check_numbers(data, what)
     return data.decode()
@@ -53,7 +53,7 @@ def _check_numbers(data: bytes, what: str) -> None:
     try:
         json.loads(data)
     except ValueError as error:
-        raise GiveUp(f"{what} contains a number that Python cannot read from JSON: {error}") from error
+        raise ResultRefused(f"{what} contains a number that Python cannot read from JSON: {error}") from error
 
 
 def text_of(error: BaseException) -> str:

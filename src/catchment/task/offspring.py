@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from catchment.errors import InfoRefused, ScopePolicyFixed
+from catchment.errors import InfoRefused, ResultRefused, ScopePolicyFixed
 from catchment.task.encode import DEFAULT_LIMIT, encode
 
 ChildMode = Literal["concurrent", "serial"]
@@ -88,8 +88,13 @@ class Offspring:
         return f"[{','.join(self._follow_ups)}]" if self._follow_ups else None
 
     def info_json(self, *, limit: int = DEFAULT_LIMIT) -> str | None:
-        """Figures as a JSON object; raises ``GiveUp`` when that takes more bytes than ``limit``."""
-        return None if self._figures is None else encode(self._figures, "the info", limit=limit)
+        """Figures as a JSON object; raises ``InfoRefused`` when that takes more bytes than ``limit``."""
+        if self._figures is None:
+            return None
+        try:
+            return encode(self._figures, "the info", limit=limit)
+        except ResultRefused as error:
+            raise InfoRefused(str(error)) from error
 
 
 def _sliced(entries: list[str]) -> Iterator[list[str]]:

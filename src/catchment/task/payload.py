@@ -37,6 +37,12 @@ _GIVEN = CONFIG | ConfigDict(val_json_bytes="utf8")
 OPTIONS = ("lane", "priority", "at", "delay", "conn")
 _SCALARS = frozenset((str, int, bool, type(None)))
 _SHOWN_PROBLEMS = 3
+# A model has its own settings, also among parameters. Those of pydantic write bytes as text.
+_NOT_UTF8 = "invalid utf-8"
+_BYTES_OF_A_MODEL = (
+    "A model writes its bytes as text, unless it says otherwise: "
+    'model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")'
+)
 
 
 class Payload:
@@ -91,20 +97,29 @@ class Payload:
         given: dict[str, Any] = arguments if type(arguments) is dict else self._as_dict(arguments)  # pyright: ignore[reportUnknownVariableType] - it has the type of the parameter
         try:
             values = self.given.validate_python(given)
+        except ValidationError as error:
+            raise self._invalid(error, given) from error
+        try:
             left_out = self._without_unset(values) if self._keeps_unset else None
             if left_out is not None:
                 return left_out
             text = self._serializer.to_json(values, by_alias=True, round_trip=True, warnings=False).decode()
-        except ValidationError as error:
-            raise self._invalid(error, given) from error
         except PydanticSerializationError as error:
-            raise ArgumentsInvalid(
-                f"the arguments of {self._command} cannot be written as JSON: {error}",
-                hint=_await_it(given)
-                or "Annotate the parameter with a type that pydantic can write, or pass plain values.",
-            ) from error
+            raise self._unwritable(values, error, given) from error
         self._check(values.__dict__, text)
         return text
+
+    def _unwritable(self, values: Any, error: Exception, given: Mapping[str, Any]) -> ArgumentsInvalid:
+        """The answer to arguments that have no JSON: it names the first parameter that has none."""
+        what = f"the arguments of {self._command}"
+        for name, field in (self._fields or dict(zip(self.names, self.names, strict=True))).items():
+            try:
+                self._serializer.to_json(values, include={field}, by_alias=True, round_trip=True, warnings=False)
+            except PydanticSerializationError:
+                what = f"{name} of {self._command}"
+                break
+        hint = advice_on(error) or "Annotate the parameter with a type that pydantic can write, or pass plain values."
+        return ArgumentsInvalid(f"{what} cannot be written as JSON: {error}", hint=_await_it(given) or hint)
 
     def load(self, text: str | bytes) -> dict[str, Any]:
         """The keyword arguments in this JSON text; raises ``ArgumentsInvalid``."""
@@ -203,6 +218,12 @@ def _check_mapping(command: str, arguments: object) -> None:
         raise ArgumentsInvalid(
             f"the arguments of {command} are {a_kind(arguments)}, expected a mapping", hint="Pass {'name': value, …}."
         )
+
+
+def advice_on(error: BaseException) -> str | None:
+    """What to do about bytes that are not UTF-8, in a model that writes them as text."""
+    is_about_bytes = isinstance(error, PydanticSerializationError) and _NOT_UTF8 in str(error)
+    return _BYTES_OF_A_MODEL if is_about_bytes else None
 
 
 def _await_it(given: Mapping[str, Any]) -> str | None:

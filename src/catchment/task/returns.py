@@ -1,12 +1,13 @@
 """What a handler returns: written as JSON by the worker, read back by its return annotation for whoever asks.
 
-A result comes back as it was returned, or its attempt fails. Without an annotation, or with ``Any``, it comes back as a
-JSON value.
+A result comes back as it was returned, or its task fails. Without an annotation, or with ``Any``, it must be a JSON
+value.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import types
 import typing
 from typing import Any, Never, NoReturn
@@ -14,14 +15,15 @@ from typing import Any, Never, NoReturn
 from pydantic import ConfigDict, RootModel, ValidationError
 from pydantic_core import to_json
 
-from catchment.errors import DefinitionRefused, GiveUp
+from catchment.errors import DefinitionRefused, ResultRefused
 from catchment.task.encode import DEFAULT_LIMIT, NOT_AWAITED, check_json, encode, text_of
 from catchment.task.faithful import as_stored, keeps_unset, same
-from catchment.task.payload import CONFIG
+from catchment.task.payload import CONFIG, advice_on
 
 # That of payloads, as far as it applies to a model of one value.
 _CONFIG: ConfigDict = {name: value for name, value in CONFIG.items() if name != "extra"}  # type: ignore[assignment]
 _SCALARS = (str, int, float, bool)
+_WITHOUT_LOSS = (str, int, bool)
 _ANYTHING = (Any, object)
 _NOTHING = (None, type(None), NoReturn, Never)
 
@@ -54,7 +56,7 @@ class Returns:
         """Can a handler return None?"""
         try:
             self.dump(None)
-        except GiveUp:
+        except ResultRefused:
             return False
         return True
 
@@ -67,16 +69,18 @@ class Returns:
         return self.annotation.__name__ if is_class else str(self.annotation)
 
     def dump(self, value: Any, *, limit: int = DEFAULT_LIMIT) -> str | None:
-        """JSON text of a result, None for none; raises ``GiveUp`` when it would not come back as it is."""
+        """JSON text of a result, None for none; raises ``ResultRefused`` when it would not come back as it is."""
         what = f"the result of {self.command}"
         if value is None and (self._is_any or self._allows_none):
             return None
-        if self._is_any or type(value) is self._scalar:
+        if type(value) is self._scalar:
             return encode(value, what, limit=limit)
+        if self._is_any:
+            return _dump_any(value, what, limit)
         if self._keeps_unset:
             try:
                 return self._dump(value, what, limit, exclude_unset=True)
-            except GiveUp:  # such as a union that needs a field to be told apart
+            except ResultRefused:  # such as a union that needs a field to be told apart
                 pass
         return self._dump(value, what, limit, exclude_unset=False)
 
@@ -89,13 +93,13 @@ class Returns:
             )
             text = check_json(data, what, limit=limit)
             read = model.__pydantic_validator__.validate_json(as_stored(text)).root
-        except GiveUp:
+        except ResultRefused:
             raise
         except BaseException as error:  # a serializer may raise anything, a pyo3 panic included
             reason = NOT_AWAITED if type(value) is types.CoroutineType else _reason(error)
-            raise GiveUp(f"{what} does not fit its return annotation {self.written}: {reason}") from error
+            raise ResultRefused(f"{what} does not fit its return annotation {self.written}: {reason}") from error
         if not same(value, read):
-            raise GiveUp(
+            raise ResultRefused(
                 f"{what} does not fit its return annotation {self.written}: the {type(value).__name__} that was"
                 " returned is another value after it was written as JSON and read back"
             )
@@ -111,10 +115,23 @@ class Returns:
             raise Unreadable(f"it does not fit the return annotation {self.written}: {_reason(error)}") from error
 
 
+def _dump_any(value: Any, what: str, limit: int) -> str:
+    """JSON text of a result without a type that would read it: it is read as a JSON value, so it must be one."""
+    text = encode(value, what, limit=limit)
+    if type(value) not in _WITHOUT_LOSS and not same(value, json.loads(as_stored(text))):
+        raise ResultRefused(
+            f"{what} has no return annotation to read it back by, and the {type(value).__name__} that was returned is"
+            " another value after it was written as JSON and read: annotate the handler with the type of its result,"
+            " or return what JSON can hold"
+        )
+    return text
+
+
 def _reason(error: BaseException) -> str:
     """Without the value."""
     if not isinstance(error, ValidationError):
-        return text_of(error)
+        advice = advice_on(error)
+        return text_of(error) if advice is None else f"{text_of(error)}. {advice}"
     problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
     return f"{where}: {problem['msg']}" if where else problem["msg"]
