@@ -17,6 +17,7 @@ from catchment.errors import CatchmentError, RequestRefused
 from catchment.store import embedded
 from catchment.store.connect import find_dsn
 from catchment.store.data_directory import Programs
+from catchment.store.pinned import is_embedded, pinned
 
 # The options of psql, those that choose a connection among them.
 _SHORT = "aAbc:d:eEf:F:h:HlL:no:p:P:qR:sStT:U:v:VwWxXz01?"
@@ -39,8 +40,9 @@ def psql(context: typer.Context, dsn: Dsn = None) -> None:
     Example: catchment psql -c 'select * from worker.queues'
     """
     _check_arguments(context.args)
-    where: dict[str, Any] = dict(conninfo_to_dict(find_dsn(dsn)))
-    program = _find()
+    target = find_dsn(dsn)
+    where: dict[str, Any] = dict(conninfo_to_dict(pinned(target)))
+    program = _find(is_embedded=is_embedded(target))
     # Arguments are shown in lists of processes.
     password = where.pop("password", None)
     if password:
@@ -66,13 +68,15 @@ def _check_arguments(given: list[str]) -> None:
     )
 
 
-def _find() -> str:
-    """The psql that comes with the embedded server, or the one of the system."""
+def _find(*, is_embedded: bool) -> str:
+    """The psql that comes with the embedded server, or the one of the system. Only that one can encrypt, so it comes
+    first with a server of the user."""
     try:
         bundled: Path | None = Programs.find().folder / "psql"
     except ImportError:
         bundled = None
-    program = str(bundled) if bundled is not None and bundled.exists() else shutil.which("psql")
+    own = str(bundled) if bundled is not None and bundled.exists() else None
+    program = own or shutil.which("psql") if is_embedded else shutil.which("psql") or own
     if program is None:
         raise CatchmentError(
             "there is no psql on this machine",

@@ -8,22 +8,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any
 
 import psycopg
-from psycopg import AsyncConnection
 from psycopg.errors import Diagnostic
 
-from catchment.errors import CatchmentError, QueueNotRegistered, SchemaMismatch, ServerUnavailable
+from catchment.errors import SchemaMismatch, ServerUnavailable
 from catchment.runtime.after_hooks import AfterHooks
-from catchment.runtime.connection import Call, report_fault
+from catchment.runtime.connection import report_fault
+from catchment.runtime.discovery import Discovery
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
-from catchment.runtime.fiber import Fiber, QueueState, Shared, roles
-from catchment.runtime.left_work import LeftWork
+from catchment.runtime.fiber import Shared
 from catchment.runtime.limiter import Load
 from catchment.runtime.listener import Listener
 from catchment.runtime.membership import AlreadyRunning, Membership
@@ -36,15 +34,13 @@ from catchment.runtime.python_worker import PythonWorker
 from catchment.runtime.reports import Reports
 from catchment.store import embedded, migrate, registry
 from catchment.store import worker as worker_store
-from catchment.store.connect import OURS, connect_async, connect_ours
+from catchment.store.connect import connect_ours
 from catchment.store.embedded import FolderGone
 from catchment.store.foreign.of_psycopg import PsycopgSender
 from catchment.task.commands import Commands
 
 FIRST_PAUSE = 0.1
 LAST_PAUSE = 5.0
-# A worker that is to stop when idle does so when it has found no work this often.
-IDLE_ROUNDS = 3
 # Before sessions are cut, a call that only looks for tasks gets this long to end.
 LOOK_SECONDS = 0.5
 
@@ -64,18 +60,21 @@ class Dispatcher:
         self._options = options
         self._events = events or Events()
         self._reports = Reports()
-        self._left_work = LeftWork(self._events, self._commands, options.queues)
         self._stopping = asyncio.Event()
         self._hurry = asyncio.Event()
         # Set as soon as this process is a registered worker.
         self.serving = asyncio.Event()
         self._is_dead = asyncio.Event()
-        self._states: dict[str, QueueState] = {}
-        # The queues and the capacity that the row of this worker has.
-        self._recorded: tuple[list[str], int] = ([], 0)
-        self._queue_news = asyncio.Event()
+        self._discovery = Discovery(
+            dsn,
+            options,
+            self._events,
+            self._commands,
+            self._reports,
+            stopping=self._stopping,
+            on_misfit=self._found_misfit,
+        )
         self._python_queues: set[str] = set()
-        self._fibers: list[Fiber] = []
         self._has_served = False
         # Why it cannot go on: the schema has changed, or there is no database any more.
         self._end: SchemaMismatch | FolderGone | None = None
@@ -95,7 +94,7 @@ class Dispatcher:
             self._hurry.set()
         self._stopping.set()
         # Fibers are woken after this is seen: rung now, they would look for tasks once more.
-        self._queue_news.set()
+        self._discovery.news.set()
 
     async def run(self) -> None:
         """Serve until stopped; raises ``SchemaMismatch`` when the schema is not compatible with this version, and
@@ -172,13 +171,7 @@ class Dispatcher:
             pause = min(pause * 2, LAST_PAUSE)
 
     async def _run_once(self) -> None:
-        conn = await connect_async(self._dsn, name="catchment worker", settings=OURS)
-        try:
-            with self._call(conn):
-                queues = await self._own_queues(conn)
-        finally:
-            await conn.close()
-        capacity = self._capacity_for([q for q in queues if q.has_sql])
+        queues, capacity = await self._discovery.begin()
         pulse = Pulse(
             self._dsn, self._events, patience=self._options.patience, is_direct=self._options.has_session_lock
         )
@@ -200,40 +193,35 @@ class Dispatcher:
             python_commands=self._commands.names,
         )
         async with membership.joined(queues, capacity) as identity:
-            self._recorded = [q.name for q in queues], capacity
             self._has_served = True
             self.serving.set()
             await self._serve(identity, pulse, hooks)
 
-    def _call(self, conn: AsyncConnection[Any]) -> Call:
-        return Call(conn, self._options.call_timeout.total_seconds())
-
-    def _capacity_for(self, queues: list[worker_store.Queue]) -> int:
-        """How many tasks this worker runs at a time, with fibers for these queues."""
-        return self._options.max_concurrent_tasks if len(self._commands) else sum(map(self._concurrency, queues))
-
     def _capacity(self) -> worker_store.Capacity:
         if self.python is not None:
             return worker_store.Capacity(self.python.limiter.free(len(self.python.holdings)), memory_usage())
-        return worker_store.Capacity(sum(fiber.is_free for fiber in self._fibers), memory_usage())
+        return worker_store.Capacity(sum(fiber.is_free for fiber in self._discovery.fibers), memory_usage())
 
     def _declared_dead(self) -> None:
         self._events.emit(
             "worker.declared_dead", "the database declared this worker dead; it registers again", level=logging.ERROR
         )
         self._is_dead.set()
-        self._queue_news.set()
+        self._discovery.news.set()
+
+    def _found_misfit(self, misfit: SchemaMismatch) -> None:
+        self._end = misfit
+        self._events.emit("worker.outdated", str(misfit), level=logging.ERROR)
+        self.stop()
 
     def _found_gone(self, error: FolderGone) -> None:
         """Nothing can be recorded or given back any more: handlers are stopped, and the worker ends."""
         self._end = error
         self._is_dead.set()
         self._stopping.set()
-        self._queue_news.set()
+        self._discovery.news.set()
 
     async def _serve(self, identity: worker_store.WorkerIdentity, pulse: Pulse, hooks: AfterHooks) -> None:
-        self._states = {}
-        self._fibers = []
         halted = asyncio.Event()
         ended = asyncio.Event()
         listener = Listener(
@@ -263,23 +251,12 @@ class Dispatcher:
             async with hooks.serving(background), asyncio.TaskGroup() as fibers:
                 if len(self._commands):
                     self._start_python(identity, listener, pulse, halted, fibers)
-                await self._discover_until_stopped(shared, fibers)
+                await self._discovery.run(shared, fibers, self._is_dead)
                 halted.set()
                 self._ring_all()
             ended.set()
             if ears is not None:
                 ears.cancel()
-
-    async def _discover_until_stopped(self, shared: Shared, fibers: asyncio.TaskGroup) -> None:
-        idle_rounds = 0
-        while not self._stopping.is_set() and not self._is_dead.is_set():
-            self._queue_news.clear()
-            idle_rounds = idle_rounds + 1 if await self._discover(shared, fibers) else 0
-            if self._options.stops_when_idle and idle_rounds >= IDLE_ROUNDS:
-                await self._look_at(lambda conn: self._tell_left(conn, shared))
-                self._stopping.set()
-                return
-            await wait_for(self._queue_news, timedelta(seconds=0.3 if self._options.stops_when_idle else 30))
 
     async def _end_fibers(self, halted: asyncio.Event, ended: asyncio.Event) -> None:
         """Wait for SQL handlers for the grace of a stop. Then cut their sessions: the server ends their statements."""
@@ -292,7 +269,7 @@ class Dispatcher:
             waiting.cancel()
         await wait_for(ended, timedelta(seconds=LOOK_SECONDS))
         if not ended.is_set():
-            running = [fiber for fiber in self._fibers if fiber.is_running]
+            running = [fiber for fiber in self._discovery.fibers if fiber.is_running]
             if running:
                 what = "1 SQL task still runs: it is ended"
                 if len(running) > 1:
@@ -326,104 +303,18 @@ class Dispatcher:
         self._python_queues = set(queues)
         group.create_task(self.python.run(halted, self._is_dead))
 
-    async def _discover(self, shared: Shared, fibers: asyncio.TaskGroup) -> bool:
-        """Start the fibers of new queues; true when the worker is to stop when idle, and there is nothing to do."""
-        return await self._look_at(lambda conn: self._look(conn, shared, fibers))
-
     def look_again(self) -> None:
         """Look for new queues, and for tasks that nobody can run, without waiting for the next time."""
-        self._queue_news.set()
-
-    async def _look_at(self, look: Callable[[AsyncConnection[Any]], Awaitable[bool]]) -> bool:
-        """What ``look`` says on a connection of its own; false if that fails, which is logged."""
-        try:
-            conn = await connect_async(self._dsn, name="catchment worker", settings=OURS)
-            try:
-                with self._call(conn):
-                    seen = await look(conn)
-                self._reports.over("discovery")
-                return seen
-            finally:
-                await conn.close()
-        except FolderGone:
-            return False  # the heartbeat finds out as well, and ends this
-        except (psycopg.Error, CatchmentError) as error:
-            text = self._reports.due("discovery", f"discovery: {str(error).strip()}")
-            if text is not None:
-                self._events.emit("connection.lost", text, level=logging.WARNING, part="discovery")
-            return False
-
-    async def _tell_left(self, conn: AsyncConnection[Any], shared: Shared) -> bool:
-        await self._left_work.tell(conn, shared.identity, [q.name for q in await self._own_queues(conn)])
-        return True
-
-    async def _look(self, conn: AsyncConnection[Any], shared: Shared, fibers: asyncio.TaskGroup) -> bool:
-        misfit = await migrate.find_misfit(conn)
-        if misfit is not None:
-            self._end = misfit
-            self._events.emit("worker.outdated", str(misfit), level=logging.ERROR)
-            self.stop()
-            return False
-        queues = await self._own_queues(conn)
-        names = [queue.name for queue in queues]
-        new = [queue for queue in queues if queue.has_sql and queue.name not in self._states]
-        # Recorded before a new queue is served, so that nobody reads that its tasks run without a worker.
-        capacity = self._capacity_for([*(state.queue for state in self._states.values()), *new])
-        if (names, capacity) != self._recorded:
-            await worker_store.set_queues(conn, shared.identity, names, capacity=capacity)
-            self._recorded = names, capacity
-        for queue in new:
-            self._start_queue(queue, shared, fibers)
-        if self._options.stops_when_idle:
-            return not await worker_store.has_work(conn, shared.identity, names)
-        await self._left_work.warn(conn, names)
-        return False
-
-    def _start_queue(self, queue: worker_store.Queue, shared: Shared, fibers: asyncio.TaskGroup) -> None:
-        state = QueueState(queue)
-        self._states[queue.name] = state
-        for role in roles(queue, self._concurrency(queue)):
-            fiber = Fiber(shared, state, role)
-            self._fibers.append(fiber)
-            fibers.create_task(fiber.run())
-
-    async def _own_queues(self, conn: AsyncConnection[Any]) -> list[worker_store.Queue]:
-        queues = await worker_store.list_queues(conn)
-        known = {q.name: q for q in queues}
-        if not self._has_served:
-            self._check_concurrency([*known])
-        if not self._options.queues:
-            return queues
-        for name in self._options.queues:
-            if name not in known:
-                raise QueueNotRegistered(
-                    f"unknown queue {name!r}; there are: {', '.join(known) or 'none'}",
-                    hint="Register it in worker.queue_registry.",
-                )
-        return [known[name] for name in self._options.queues]
-
-    def _check_concurrency(self, known: list[str]) -> None:
-        """Refuse a number of fibers for a queue that is not served here."""
-        served = self._options.queues or known
-        for name, number in self._options.concurrency.items():
-            if name not in served:
-                raise QueueNotRegistered(
-                    f"--concurrency {name}={number} names a queue that this worker does not serve;"
-                    f" it serves: {', '.join(served) or 'none'}",
-                    hint="Register the queue in worker.queue_registry, name it with --queue too, or omit it here.",
-                )
-
-    def _concurrency(self, queue: worker_store.Queue) -> int:
-        return self._options.concurrency.get(queue.name, queue.concurrency)
+        self._discovery.news.set()
 
     def _heard(self, queue: str) -> None:
-        state = self._states.get(queue)
+        state = self._discovery.states.get(queue)
         if state is not None:
             state.bell.ring()
         if self.python is not None and queue in self._python_queues:
             self.python.bell.ring()
         elif state is None:
-            self._queue_news.set()
+            self._discovery.news.set()
 
     def _heard_of_cancel(self) -> None:
         if self.python is not None:
@@ -432,5 +323,5 @@ class Dispatcher:
     def _ring_all(self) -> None:
         if self.python is not None:
             self.python.bell.ring()
-        for state in self._states.values():
+        for state in self._discovery.states.values():
             state.bell.ring()

@@ -17,6 +17,7 @@ from catchment.model.check import check_count, check_text, is_text
 from catchment.model.release import VERSION
 from catchment.store import embedded
 from catchment.store.migrate import check_version, migrate
+from catchment.store.pinned import pinned
 from catchment.store.slow_start import said_if_slow
 
 DSN_VARIABLE = "CATCHMENT_DSN"
@@ -188,7 +189,7 @@ def connect_as(
     may_revive = embedded.is_default(dsn)
     while True:
         try:
-            return kind.connect(dsn, **_options(dsn, name, settings, seconds))
+            return kind.connect(pinned(dsn), **_options(dsn, name, settings, seconds))
         except psycopg.OperationalError as error:
             if _refuses_options(dsn, error):
                 continue
@@ -203,7 +204,7 @@ async def connect_async_as(kind: type[A], dsn: str, *, name: str, settings: Mapp
     may_revive = embedded.is_default(dsn)
     while True:
         try:
-            return await kind.connect(dsn, **_options(dsn, name, settings))
+            return await kind.connect(pinned(dsn), **_options(dsn, name, settings))
         except psycopg.OperationalError as error:
             if _refuses_options(dsn, error):
                 continue

@@ -131,8 +131,11 @@ def _what_matters(text: str) -> str:
     return " ".join(([line for line in lines if "FATAL" in line or "HINT" in line] or lines)[-_SHOWN_LINES:])
 
 
-def refuse_others(where: Path, *, unless: str) -> None:
-    """Raise if the folder holds something else than a data directory, unless a file says that one is being made."""
+def refuse_others(where: Path, programs: Programs, *, unless: str) -> None:
+    """Raise if the folder holds something else than a data directory of this version, unless a file says that one is
+    being made."""
+    if (where / VERSION).exists():
+        _check_version(where, programs)
     others = _others(where)
     if others and not (where / unless).exists():
         _refuse(others)
@@ -162,6 +165,10 @@ def ensure(where: Path, programs: Programs, lock: int) -> None:
         if not (where / _MADE).exists():
             _make(where, programs, lock)
         _move_into_place(where)
+    _check_version(where, programs)
+
+
+def _check_version(where: Path, programs: Programs) -> None:
     version = (where / VERSION).read_text().strip()
     if version != str(programs.version):
         raise RuntimeError(f"its data are those of PostgreSQL {version}, the embedded one is {programs.version}")
@@ -183,7 +190,9 @@ def _make(where: Path, programs: Programs, lock: int) -> None:
     programs.run(
         where,
         "initdb",
-        *("--auth=trust", "--auth-local=trust", "--encoding=utf8", "-U", "postgres", "-D", str(making)),
+        # Whatever locale the environment names: it need not be installed, and texts sort alike on every machine.
+        *("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=utf8"),
+        *("--auth=trust", "--auth-local=trust", "-U", "postgres", "-D", str(making)),
         keep=(lock,),
     )
     making.rename(where / _MADE)

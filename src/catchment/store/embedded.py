@@ -23,6 +23,7 @@ from catchment.errors import RequestRefused, ServerUnavailable
 from catchment.store import data_directory, folder_locks
 from catchment.store.data_directory import LOG, Programs
 from catchment.store.folder_locks import AT_ONCE, DEFAULT_KEEP, KEEP, START, USE
+from catchment.store.pinned import check_environment
 from catchment.store.slow_start import said_if_slow
 
 DATA_VARIABLE = "CATCHMENT_DATA"
@@ -77,6 +78,7 @@ def start(folder: Path | None = None) -> str:
     This process uses the server until it ends, or calls ``stop``.
     """
     Programs.find()  # an extra
+    check_environment()
     seconds = keep_seconds()
     where = _resolved(folder or default_folder())
     with _guard:
@@ -158,7 +160,13 @@ def hand_on() -> None:
 
 
 def _resolved(folder: Path) -> Path:
-    return folder.expanduser().resolve()
+    try:
+        return folder.expanduser().resolve()
+    except (OSError, RuntimeError) as error:  # the current folder was removed, or there is no home
+        raise ServerUnavailable(
+            f"the folder of the embedded PostgreSQL, {folder}, cannot be found from here: {error}",
+            hint=f"Set {DATA_VARIABLE} to an absolute path, or go to a folder that exists.",
+        ) from error
 
 
 @contextmanager
@@ -190,7 +198,7 @@ def _join(where: Path, seconds: float, *, is_default: bool) -> _Use:
     if where.exists() and not where.is_dir():
         raise RuntimeError("it is not a folder")
     where.mkdir(parents=True, exist_ok=True)
-    data_directory.refuse_others(where, unless=START)
+    data_directory.refuse_others(where, Programs.find(), unless=START)
     with ExitStack() as stack:
         with _said(f"Waiting for a process that starts the PostgreSQL server in {where} …", is_default):
             lock = stack.enter_context(folder_locks.locked(where))

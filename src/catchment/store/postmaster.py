@@ -21,6 +21,7 @@ import psutil
 
 from catchment.store import data_directory
 from catchment.store.data_directory import Programs
+from catchment.store.pinned import pinned
 
 # How a server is recognized as one that this package has started.
 MARK = "cluster_name=catchment"
@@ -151,7 +152,7 @@ def count_sessions(dsn: str, programs: Programs) -> int:
     """How many sessions others have; 0 if the server does not say."""
     try:
         done = subprocess.run(  # noqa: S603 - the wheel's program, without a shell
-            [programs.folder / "psql", "-XAtq", "-d", dsn, "-c", _SESSIONS],
+            [programs.folder / "psql", "-XAtq", "-d", pinned(dsn), "-c", _SESSIONS],
             cwd="/",
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -11,6 +11,7 @@ from catchment.lake.duck.address import METADATA_SCHEMA, LakeAddress, is_remote
 from catchment.lake.names import ALIAS, literal, quoted
 from catchment.lake.settings import LakeSettings
 from catchment.store.connect import OURS, connect_ours, start_up_options
+from catchment.store.pinned import pinned
 
 
 def attach(instance: DuckDBPyConnection, dsn: str, address: LakeAddress, settings: LakeSettings) -> None:
@@ -45,7 +46,7 @@ def _conninfo(dsn: str) -> str:
     written, so a limit on that must not apply to it."""
     options = start_up_options(dsn, {**OURS, "idle_in_transaction_session_timeout": "0"})
     return make_conninfo(
-        dsn, options=options, application_name="catchment lake", connect_timeout=10, client_encoding="utf8"
+        pinned(dsn), options=options, application_name="catchment lake", connect_timeout=10, client_encoding="utf8"
     )
 
 
