@@ -1289,7 +1289,12 @@ GRANT ALL ON FUNCTION worker.settle(p_ids bigint[], p_fences bigint[], p_asked t
 REVOKE ALL ON FUNCTION worker.settle_merged(p_settled worker.settled[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.settle_unstarted(p_ids bigint[], p_reason text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.settled_task(p_id bigint, p_state text, p_command text, p_parent_id bigint, p_depth smallint, p_queue_id integer, p_lane text, p_place bigint, p_was_active boolean, p_has_info boolean, p_has_after boolean, p_has_merged boolean, p_has_follow_up boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.shell_command(p_start text, VARIADIC p_names text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.shell_command(p_start text, VARIADIC p_names text[]) TO catchment_read;
+GRANT ALL ON FUNCTION worker.shell_command(p_start text, VARIADIC p_names text[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.shell_word(p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.shell_word(p_text text) TO catchment_read;
+GRANT ALL ON FUNCTION worker.shell_word(p_text text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.signal_backends(p_step text, p_pids integer[], p_since timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.signal_backends(p_step text, p_pids integer[], p_since timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) FROM PUBLIC;

@@ -14,8 +14,9 @@ from rich.padding import Padding
 
 from catchment.cli.database import open_database
 from catchment.commands.options import Dsn, Json
-from catchment.commands.output import console, harmless, print_json
+from catchment.commands.output import console, print_json
 from catchment.lake.sql import LAKE
+from catchment.model.terminal import one_line
 from catchment.store import task as task_store
 from catchment.store.fetch import fetch_rows, fetch_value
 
@@ -46,7 +47,7 @@ def doctor(as_json: Json = False, dsn: Dsn = None) -> None:
 
 def _line(text: str) -> str:
     """A text of many lines as one: it may hold the message of an error."""
-    return escape(harmless(" ".join(text.split())))
+    return escape(one_line(text))
 
 
 def _server_findings(conn: Connection[Any]) -> list[dict[str, Any]]:

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.style import Style
 
 from catchment.cli.table_show import span
-from catchment.commands.output import STATE_STYLES, errors, harmless
+from catchment.commands.output import STATE_STYLES, errors
+from catchment.model.terminal import one_line
 from catchment.store.obstacle import skip_command
 
 # Of one task; the rest is shown by `catchment task show`.
@@ -33,10 +34,10 @@ def task_line(
     """The end of a task or of an attempt: time, state, command, id, seconds, remark, error. ``on`` is where it is
     shown, which decides about colours."""
     duration = "" if seconds is None else f"  {seconds:.3f} s"
-    text = " ".join(harmless(error).split()) if error else ""
+    text = one_line(error) if error else ""
     text = text if len(text) <= LONGEST_ERROR else f"{text[: LONGEST_ERROR - 1]}…"
     reason = ": ".join(part for part in (remark, text) if part)
-    return f"{at} {coloured(state, on)} {harmless(command)} {task_id}{duration}{f'  {reason}' if reason else ''}"
+    return f"{at} {coloured(state, on)} {one_line(command)} {task_id}{duration}{f'  {reason}' if reason else ''}"
 
 
 def attempt_remark(number: int | None, most: int | None, *, is_last: bool, again_in: float | None = None) -> str:
@@ -52,8 +53,8 @@ def attempt_remark(number: int | None, most: int | None, *, is_last: bool, again
 def halted_line(halted: dict[str, Any], task_id: int, *, at: str, on: Console = errors) -> str:
     """A lane that goes no further because this task failed, and the commands by which it goes on."""
     queue, lane = halted["queue"], halted["lane"]
-    skip = harmless(skip_command(queue, lane))
-    what = harmless(f"lane {lane} of queue {queue}" if lane else f"the serial queue {queue}")
+    skip = skip_command(queue, lane)
+    what = one_line(f"lane {lane} of queue {queue}" if lane else f"the serial queue {queue}")
     return (
         f"{at} {coloured('halted', on)} {what}, because task {task_id} failed."
         f" To run that again: catchment task retry {task_id}. To go on without it: {skip}"

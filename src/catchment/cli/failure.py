@@ -13,8 +13,9 @@ from rich.errors import MarkupError
 from rich.markup import escape
 
 from catchment.cli.database import hint_for
-from catchment.commands.output import errors, harmless
+from catchment.commands.output import errors
 from catchment.errors import CatchmentError, RequestRefused, ServerUnavailable, shown
+from catchment.model.terminal import harmless
 
 
 def show_failure(error: Exception) -> int | None:

@@ -12,6 +12,7 @@ from catchment.cli.database import open_database
 from catchment.cli.numbers import MOST_ROWS
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows
+from catchment.model.terminal import harmless
 from catchment.store import task as task_store
 
 app = typer.Typer(help="List lanes, let halted ones go on.", no_args_is_help=True)
@@ -72,4 +73,4 @@ def skip(
     if as_json:
         print_json({"queue": queue, "lane": lane, "skipped_id": task_id})
     else:
-        console.print(f"{escape(lane or queue)} goes on without task {task_id}.")
+        console.print(f"{escape(harmless(lane or queue))} goes on without task {task_id}.")

@@ -15,7 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from catchment.cli.table_show import span
-from catchment.commands.output import console, harmless, styled_state
+from catchment.commands.output import console, styled_state
+from catchment.model.terminal import harmless
 from catchment.store.obstacle import skip_command
 
 Row = Mapping[str, Any]

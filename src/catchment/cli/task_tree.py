@@ -15,9 +15,10 @@ from catchment.cli.database import open_database
 from catchment.cli.numbers import MOST_ROWS
 from catchment.cli.table_show import span
 from catchment.commands.options import Dsn, Json
-from catchment.commands.output import console, harmless, print_json, print_rows, styled_state
+from catchment.commands.output import console, print_json, print_rows, styled_state
 from catchment.model.check import LARGEST_ID, SMALLEST_ID
 from catchment.model.state import TaskState
+from catchment.model.terminal import harmless, one_line
 from catchment.store import task as task_store
 
 Row = Mapping[str, Any]
@@ -96,5 +97,5 @@ def _parts(row: Row) -> Iterator[str]:
     if duration is not None:
         yield f"[dim]{span(float(duration) / 1000)}[/]"
     if row["error"]:
-        text = " ".join(harmless(row["error"]).split())
+        text = one_line(row["error"])
         yield f"[red]{escape(text if len(text) <= _LONGEST_ERROR else text[: _LONGEST_ERROR - 1] + '…')}[/]"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.padding import Padding
 
-from catchment.commands.output import console, harmless
+from catchment.commands.output import console
+from catchment.model.terminal import harmless
 from catchment.model.why import Why
 
 

@@ -25,6 +25,7 @@ from rich.protocol import is_renderable
 from rich.table import Table
 from rich.text import Text
 
+from catchment.model.terminal import harmless
 from catchment.store.json_text import JsonText
 
 # From this many columns of the terminal on, tables that are not cut have what they can do without.
@@ -268,13 +269,6 @@ def _local(moment: datetime) -> str:
         return moment.astimezone().replace(tzinfo=None).isoformat(" ", "seconds")
     except (OverflowError, ValueError):  # beyond the years that Python can move to another zone
         return str(moment)
-
-
-def harmless(text: str) -> str:
-    """A text without signs that a terminal obeys: they are shown as Python writes them, a tab as a space."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else " " if c == "\t" else repr(c)[1:-1] for c in text)
 
 
 def _is_numeric(values: Iterable[Any]) -> bool:

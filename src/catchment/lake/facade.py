@@ -39,6 +39,7 @@ from catchment.lake.tables.lifecycle import TableInfo
 from catchment.lake.tables.rounds import OnProgress, RefreshInfo
 from catchment.lake.types import Properties, TableRef
 from catchment.model.duration import Duration, as_timedelta
+from catchment.model.terminal import shell_command
 from catchment.store.connect import find_dsn, given_dsn
 from catchment.store.fetch import fetch_value
 from catchment.task.commands import Commands
@@ -339,5 +340,5 @@ def _raise_failure(refreshes: Sequence[RefreshInfo]) -> None:
             raise LakeError(
                 f"{item.name} is created, but its first refresh is {item.state}: {item.error}",
                 code=item.error_code,
-                hint=f"Repair the cause, then: catchment table refresh {item.name}",
+                hint=f"Repair the cause, then: {shell_command('catchment table refresh', item.name)}",
             )

@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from catchment.model.terminal import one_line
+
 Subscriber = Callable[["Event"], None]
 
 logger = logging.getLogger("catchment.worker")
@@ -61,6 +63,11 @@ class TextFormatter(logging.Formatter):
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-8s %(message)s", "%H:%M:%S")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """The message of an error may hold anything, but begins no line and moves no cursor."""
+        record.message = one_line(record.message)
+        return super().formatMessage(record)
 
 
 class JsonFormatter(logging.Formatter):

@@ -9,6 +9,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
+from catchment.model.terminal import shell_command, shell_word
 from catchment.runtime.events import Events
 from catchment.store import worker as worker_store
 from catchment.store.worker import Left, WorkerIdentity
@@ -19,15 +20,12 @@ from catchment.task.project import are_apart, project_of
 MOST_LOOKED_AT = 10_000
 
 _REASONS = {
-    "paused": "the queue is paused. Resume it: catchment queue resume {queue}",
+    "paused": "the queue is paused. Resume it: {resume}",
     "halted": "the first task of their lane failed. See: catchment doctor",
     "later": "not due yet",
     "behind": "behind another task that is not done",
 }
-_CANCEL = (
-    "catchment psql -c \"update worker.tasks set state = 'cancelled'"
-    " where command = '{command}' and completed_at is null\""
-)
+_CANCEL = "update worker.tasks set state = 'cancelled' where command = '{command}' and completed_at is null"
 
 
 class LeftWork:
@@ -95,7 +93,7 @@ class LeftWork:
         those = "that task" if left.tasks == 1 else "those tasks"
         return (
             f"{now}. To run {those}, define a command of the old name: @app.command(name={left.command!r})."
-            f" To cancel: {_CANCEL.format(command=left.command)}"
+            f" To cancel: {_cancel(left.command)}"
         )
 
     async def tell(self, conn: AsyncConnection[Any], identity: WorkerIdentity, queues: list[str]) -> None:
@@ -104,7 +102,7 @@ class LeftWork:
             if left.reason == "no_handler":
                 reason = f"this worker does not have the command {_where(left)}. {self._remedy(left)}"
             else:
-                reason = _REASONS[left.reason].format(queue=left.queue)
+                reason = _REASONS[left.reason].format(resume=shell_command("catchment queue resume", left.queue))
             self._events.emit(
                 "worker.left_work",
                 f"{_tasks(left)} left: {reason}",
@@ -118,6 +116,12 @@ class LeftWork:
 
 def _tasks(left: Left) -> str:
     return f"{left.tasks} task{'' if left.tasks == 1 else 's'} of {left.command} on queue {left.queue}"
+
+
+def _cancel(command: str) -> str:
+    statement = _CANCEL.format(command=command.replace("'", "''"))
+    is_plain = shell_word(command) == command  # then double quotes will do, and can be read
+    return "catchment psql -c " + (f'"{statement}"' if is_plain else shell_word(statement))
 
 
 def _where(left: Left) -> str:

@@ -14,7 +14,7 @@ grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry
 grant select on worker.migration, worker.version to catchment_enqueue; -- whether a client fits
 grant select on worker.commit_probe to catchment_worker;
 grant execute on function worker.explain(bigint), worker.check_invariants(), worker.strangers(),
-  worker.unserved_commands(bigint), worker.now(),
+  worker.unserved_commands(bigint), worker.now(), worker.shell_word(text), worker.shell_command(text, text[]),
   worker.has_pending_children(bigint),
                           worker.has_failed_siblings(bigint), worker.next_cron(text, text, timestamptz),
                           worker.procedure_signatures(text, integer), worker.pulse(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +11,14 @@ from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
 from psycopg.rows import class_row
 
 from catchment.model.task import TaskId
+from catchment.model.terminal import shell_command, shell_word
 from catchment.sql import ENGINE
 from catchment.store.errors import translated
 
 
 def skip_command(queue: str, lane: str | None) -> str:
     """What to type to let a halted lane go on. The lane without a name is the top level of a serial queue."""
-    return f"catchment lane skip {shlex.join(word for word in (queue, lane) if word)}"
+    return shell_command("catchment lane skip", *(word for word in (queue, lane) if word))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ class Obstacle:
             retry, skip = f"catchment task retry {self.failed_id}", skip_command(self.queue, self.lane)
             return f"Run that task again: {retry}; or go on without it: {skip}"
         if self.is_paused:
-            return f"Resume it: catchment queue resume {shlex.quote(self.queue)}"
+            return f"Resume it: {shell_command('catchment queue resume', self.queue)}"
         if self.handler_kind == "sql":
-            return f"Start one: catchment worker --queue {shlex.quote(self.queue)}"
+            return f"Start one: catchment worker --queue {shell_word(self.queue)}"
         place = "" if self.handler is None else f" ({self.handler})"
         return (
             f"Start one with the app that defines it{place}: catchment worker --app MODULE:APP; or in this program:"

@@ -6,6 +6,7 @@ import logging
 from typing import Any
 
 from catchment.cli.end_line import clock, reason_of, task_line
+from catchment.model.terminal import one_line
 
 _LEVELS = {logging.WARNING: "warning", logging.ERROR: "error", logging.CRITICAL: "error"}
 # A task of a command that is not here is given back: LeftWork says what waits, and what to do.
@@ -27,7 +28,7 @@ class DevFormatter(logging.Formatter):
         if getattr(record, "event", None) == "task.processed":
             return fields_line(getattr(record, "fields", {}), at=clock())
         level = _LEVELS.get(record.levelno, record.levelname.lower())
-        return f"{clock()} {level:<11} {record.getMessage()}"
+        return f"{clock()} {level:<11} {one_line(record.getMessage())}"
 
 
 def is_shown(record: logging.LogRecord) -> bool:

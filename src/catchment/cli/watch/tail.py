@@ -19,7 +19,8 @@ from catchment.cli.watch.link import keep_connected
 from catchment.cli.watch.pace import Pace
 from catchment.cli.watch.since import read_since
 from catchment.commands.options import Dsn
-from catchment.commands.output import console, errors, harmless, print_json
+from catchment.commands.output import console, errors, print_json
+from catchment.model.terminal import one_line
 from catchment.store.ends import End, Filters, describe_ends
 
 TICK = 0.25
@@ -85,7 +86,7 @@ class Tail:
             time.sleep(max(TICK, REST * (time.monotonic() - began)))
 
     def lose(self, error: Exception) -> None:
-        reason = " ".join(harmless(str(error)).split())
+        reason = one_line(str(error))
         _say(f"the connection is lost, and tried again: {reason}")
 
     def come_back(self) -> None:

@@ -26,15 +26,14 @@ select 'error', 'command ' || c.command,
 union all
 select 'warning', format('lane %s of queue %s', l.lane, l.queue),
        format('halted since %s: task %s failed', date_trunc('second', l.halted_at), l.head_id),
-       format('catchment task retry %s, or go on without it: catchment lane skip %s', l.head_id,
-              (select string_agg(case when w.word ~ '^[[:alnum:]_./:@+,-]+$' then w.word
-                                      else '''' || replace(w.word, '''', '''"''"''') || '''' end, ' ' order by w.n)
-                 from unnest(array[l.queue, nullif(l.lane, '')]) with ordinality as w (word, n)))
+       format('catchment task retry %s, or go on without it: %s', l.head_id,
+              worker.shell_command('catchment lane skip', l.queue, l.lane))
   from worker.lanes as l
  where l.state = 'halted'
 union all
 select 'warning', 'queue ' || q.queue,
-       format('%s tasks are ready and no worker serves it', q.ready), 'Start one: catchment worker --queue ' || q.queue
+       format('%s tasks are ready and no worker serves it', q.ready),
+       'Start one: catchment worker --queue ' || worker.shell_word(q.queue)
   from worker.queues as q
  where q.ready > 0
    and not q.is_paused
@@ -52,7 +51,7 @@ select 'warning', 'command ' || u.command,
   from unserved as u
 union all
 select 'info', 'queue ' || q.queue, 'paused' || coalesce(' until ' || q.paused_until, ''),
-       'catchment queue resume ' || q.queue
+       worker.shell_command('catchment queue resume', q.queue)
   from worker.queues as q
  where q.is_paused
 union all

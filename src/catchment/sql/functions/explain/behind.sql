@@ -15,8 +15,7 @@ as $$
          jsonb_strip_nulls(jsonb_build_object(
            'queue', p_queue, 'lane', p_lane, 'task', s.standing, 'ahead', p_ahead, 'halted_at', p_halted_at,
            'skip', case when p_halted_at is not null
-                     then rtrim('catchment lane skip ' || worker.shell_word(p_queue) || ' '
-                                || case p_lane when '' then '' else worker.shell_word(p_lane) end) end)),
+                     then worker.shell_command('catchment lane skip', p_queue, p_lane) end)),
          case
            when p_halted_at is not null
              then format('%s is halted since %s, because %s failed', upper(left(l.name, 1)) || substr(l.name, 2),
