@@ -1,6 +1,5 @@
 """Fixtures that only these tests load: they import a web server."""
 
-from tests.fixtures.browser import chromium, page
 from tests.fixtures.dashboard import dashboard
 
-__all__ = ["chromium", "dashboard", "page"]
+__all__ = ["dashboard"]

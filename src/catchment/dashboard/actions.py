@@ -28,7 +28,7 @@ async def run_action(database: Database, action: AnyAction, user: User, body: Qu
                 f"{user.name} is a viewer, and {action.verb(body).lower()} is for operators",
                 "Log in as an operator.",
             )
-        async with database.acting() as actor:
+        async with database.acting(user) as actor:
             done = await action.run(actor, body)
             await _write(actor, action, user, body, "done", done.message)
     except Exception as error:
@@ -59,7 +59,7 @@ async def _write_refusal(database: Database, action: AnyAction, user: User, body
     result = "failed" if problem.status >= 500 else "refused"
     logger.warning("%s: %s of %s %s: %s", user.name, action.name, action.subject(body), result, problem.message)
     try:
-        async with database.acting() as actor:
+        async with database.acting(user) as actor:
             await _write(actor, action, user, body, result, problem.message)
     except Exception as error:
         logger.warning("the audit table could not be written: %s", str(error).strip())

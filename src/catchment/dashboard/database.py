@@ -18,6 +18,7 @@ from psycopg.rows import dict_row
 from psycopg.sql import Composed
 from psycopg.types.json import set_json_loads
 
+from catchment.dashboard.auth.user import User
 from catchment.dashboard.samples import Samples
 from catchment.errors import CatchmentError
 from catchment.store.connect import find_dsn
@@ -40,11 +41,6 @@ select pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
            and pg_catalog.pg_has_role(r.oid, %(right)s::pg_catalog.text))
 """
 
-_WALK = """
-select set_config(s.name, 'off', true)
-  from (values ('enable_seqscan'), ('enable_bitmapscan'), ('enable_hashjoin'), ('enable_mergejoin')) as s (name)
-"""
-
 Row = dict[str, Any]
 
 
@@ -59,11 +55,6 @@ class Reader:
     def __init__(self, conn: AsyncConnection[Any], samples: Samples) -> None:
         self._conn = conn
         self.samples = samples
-
-    async def walk_indexes(self) -> None:
-        """For what follows in this transaction: read in the order of indexes, whatever the planner expects. Lists need
-        their first rows soon, and an estimate can be wrong."""
-        await self.rows(_WALK)
 
     async def rows(self, sql: LiteralString | Composed, **values: Any) -> list[Row]:
         """All rows, by the names of their columns. A time or JSON value that Python cannot hold is text."""
@@ -87,7 +78,12 @@ class Reader:
 
 
 class Actor(Reader):
-    """What an action changes the database with: in one transaction, which also has its row of the audit table."""
+    """What an action changes the database with: in one transaction, which also has its row of the audit table. ``user``
+    is who acts."""
+
+    def __init__(self, conn: AsyncConnection[Any], samples: Samples, user: User) -> None:
+        super().__init__(conn, samples)
+        self.user = user
 
 
 class Database:
@@ -116,10 +112,10 @@ class Database:
             yield Reader(conn, self.samples)
 
     @asynccontextmanager
-    async def acting(self) -> AsyncGenerator[Actor]:
+    async def acting(self, user: User) -> AsyncGenerator[Actor]:
         """A transaction that may write, committed at the end of the block."""
         async with self._transaction(OPERATOR, is_read_only=False) as conn:
-            yield Actor(conn, self.samples)
+            yield Actor(conn, self.samples, user)
 
     @asynccontextmanager
     async def _transaction(self, role: str, *, is_read_only: bool) -> AsyncGenerator[AsyncConnection[Any]]:

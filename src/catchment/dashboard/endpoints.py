@@ -16,7 +16,7 @@ from catchment.dashboard.errors import Problem, problem_of
 from catchment.dashboard.requests import asker_of, read_form, read_json, read_query
 from catchment.dashboard.screen import Answer, AnyAction, AnyScreen
 from catchment.dashboard.security import is_same_origin
-from catchment.dashboard.site import Site, is_api
+from catchment.dashboard.site import Site, is_api, is_following
 
 logger = logging.getLogger("catchment.dashboard")
 
@@ -29,8 +29,14 @@ def screen_routes(site: Site, screen: AnyScreen) -> list[Route]:
     async def read(request: Request) -> tuple[Any, Answer]:
         asker_of(request)
         query = read_query(request, screen.query)
-        async with site.database.reading() as reader:
-            return query, await screen.read(reader, query)
+
+        async def answer() -> Answer:
+            async with site.database.reading() as reader:
+                return await screen.read(reader, query)
+
+        if is_following(request):
+            return query, await site.recent.read(f"{screen.name} {query.model_dump_json()}", answer)
+        return query, await answer()
 
     async def page(request: Request) -> Response:
         query, answer = await read(request)
@@ -71,10 +77,8 @@ def action_routes(site: Site, action: AnyAction) -> list[Route]:
             )
         done = await run_action(site.database, action, asker.user, body)
         site.hub.change()
-        root = request.scope.get("root_path", "")
-        back = action.back(body)
-        mark = "&" if "?" in back else "?"
-        return RedirectResponse(f"{root}{back}{mark}note={quote(done.message)}", 303)
+        site.notes.put(request.state.visit, done.message)
+        return RedirectResponse(f"{request.scope.get('root_path', '')}{action.back(body)}", 303)
 
     async def api(request: Request) -> Response:
         asker = asker_of(request)

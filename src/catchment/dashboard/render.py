@@ -124,7 +124,21 @@ def make_environment() -> Environment:
         "rate": words.rate,
         "span": words.span,
     }
-    functions = (mark, state, when, since, long_name, copied, url, filtered, button_of, sparkline, stacked_area)
+    functions = (
+        mark,
+        state,
+        when,
+        since,
+        long_name,
+        copied,
+        url,
+        filtered,
+        button_of,
+        words.clock_times,
+        words.roughly,
+        sparkline,
+        stacked_area,
+    )
     named: Any = environment  # its own dictionaries have no types
     named.filters.update(filters)
     named.globals.update({function.__name__: function for function in functions})

@@ -41,6 +41,10 @@ class Samples:
         """``ready`` or ``processing`` of a queue, oldest first."""
         return [getattr(sample, figure).get(queue, 0) for sample in self._samples]
 
+    def totals(self, figure: str) -> list[int]:
+        """The same of all queues together."""
+        return [sum(getattr(sample, figure).values()) for sample in self._samples]
+
     def times(self) -> list[datetime]:
         return [sample.at for sample in self._samples]
 

@@ -14,7 +14,9 @@ from catchment.dashboard.auth.check import Asker, Checker
 from catchment.dashboard.database import Database
 from catchment.dashboard.errors import TITLES, Problem
 from catchment.dashboard.events.hub import Hub
+from catchment.dashboard.notes import Notes
 from catchment.dashboard.pages import ACTIONS, SCREENS
+from catchment.dashboard.recent import Recent
 from catchment.dashboard.render import Renderer
 from catchment.dashboard.security import Tokens, inner_path
 from catchment.model.release import VERSION
@@ -32,6 +34,9 @@ class Site:
         self.hub = Hub(database)
         self.renderer = Renderer()
         self.tokens = Tokens()
+        self.notes = Notes()
+        self.recent = Recent()
+        self.hub.on_change = self.recent.forget
         self.actions = {action.name: action for action in ACTIONS}
         self._title: str | None = None
 
@@ -62,7 +67,7 @@ class Site:
             "now": datetime.now(UTC),
             "most": 10_000,
             "actions": self.actions,
-            "note": request.query_params.get("note", "")[:200],
+            "note": "" if is_following(request) else self.notes.take(request.state.visit),
         }
 
     def page(
@@ -94,6 +99,11 @@ class Site:
             hint=problem.hint,
             code=problem.status,
         )
+
+
+def is_following(request: Request) -> bool:
+    """Does a page that is open already ask for what is new?"""
+    return "x-catchment-live" in request.headers
 
 
 def is_api(request: Request) -> bool:

@@ -29,10 +29,11 @@ def ago(moment: datetime, now: datetime | None = None) -> str:
     seconds = ((now or datetime.now(UTC)) - moment).total_seconds()
     if abs(seconds) < 5:
         return "now"
-    return f"{_roughly(seconds)} ago" if seconds > 0 else f"in {_roughly(-seconds)}"
+    return f"{roughly(seconds)} ago" if seconds > 0 else f"in {roughly(-seconds)}"
 
 
-def _roughly(seconds: float) -> str:
+def roughly(seconds: float) -> str:
+    """In one unit: ``3 min``, ``2 d``."""
     for length, unit in _UNITS:
         if seconds >= length:
             return f"{int(seconds // length)} {unit}"
@@ -41,6 +42,11 @@ def _roughly(seconds: float) -> str:
 
 def exact(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def clock_times(moments: list[datetime]) -> list[str]:
+    """As an axis shows them."""
+    return [f"{moment.astimezone(UTC):%H:%M} UTC" for moment in moments]
 
 
 def count(number: int, most: int | None = None) -> str:

@@ -18,6 +18,8 @@ grant execute on function worker.explain(bigint), worker.check_invariants(), wor
   worker.has_pending_children(bigint),
                           worker.has_failed_siblings(bigint), worker.next_cron(text, text, timestamptz),
                           worker.procedure_signatures(text, integer), worker.pulse(),
+                          worker.find_tasks(text, text, text, text, text, timestamptz, timestamptz, boolean, bigint,
+                                            timestamptz, integer, integer),
                           worker.queue_figures(timestamptz, integer),
                           worker.ended_tasks(timestamptz, bigint, text[], text, text, text, integer)
    to catchment_read, catchment_worker;

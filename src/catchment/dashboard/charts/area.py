@@ -9,7 +9,7 @@ from markupsafe import Markup
 from catchment.dashboard.charts.svg import element, nice_top, number, path, table
 from catchment.dashboard.words import count
 
-WIDTH, HEIGHT = 720.0, 160.0
+WIDTH, HEIGHT = 1080.0, 150.0
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 8.0, 8.0, 22.0
 
 
@@ -34,7 +34,6 @@ def stacked_area(
         class_="chart",
         role="img",
         aria_label=label,
-        preserveAspectRatio="none",
     )
     # Every tenth: a table that is read aloud has to end.
     rows = [[time, *(number(values[i]) for values in series.values())] for i, time in enumerate(times)][::-10]

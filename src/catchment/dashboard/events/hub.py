@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from time import monotonic
@@ -71,6 +71,7 @@ class Hub:
         self.changed_at: datetime | None = None
         self._link: Link | None = None
         self._pulse: tuple[Any, ...] | None = None
+        self.on_change: Callable[[], None] = lambda: None
 
     def __len__(self) -> int:
         return len(self._clients)
@@ -126,6 +127,7 @@ class Hub:
     def change(self) -> None:
         """Tell everybody that something is new."""
         self.changed_at = datetime.now(UTC)
+        self.on_change()
         self._send(message("change", at=_text(self.changed_at)))
 
     def _send(self, event: str) -> None:

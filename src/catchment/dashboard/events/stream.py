@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any
 
 from starlette.requests import HTTPConnection
@@ -54,15 +55,18 @@ class EventStream:
 
     async def _pump(self, client: Client, connection: HTTPConnection, send: Send) -> None:
         text = "retry: 2000\n\n"
+        checked = monotonic()
         while not client.is_dropped:
+            if monotonic() - checked > BEAT_SECONDS:
+                checked = monotonic()
+                if await self._checker.find(connection, is_use=False) is None:
+                    return
             async with asyncio.timeout(SEND_SECONDS):
                 await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
             try:
                 async with asyncio.timeout(BEAT_SECONDS):
                     text = await client.get()
             except TimeoutError:
-                if await self._checker.find(connection, is_use=False) is None:
-                    return
                 text = message("beat", at=datetime.now(UTC).isoformat(timespec="milliseconds"))
 
 

@@ -16,8 +16,6 @@ RECENT = timedelta(minutes=15)
 class NowQuery(Query):
     """The overview takes no parameters."""
 
-    note: str | None = Field(None, description="What an action has just done; shown once.")
-
 
 class Attention(Answer):
     """Something that a person should look at, most urgent first."""
@@ -77,6 +75,8 @@ class NowAnswer(Answer):
     workers: int
     starts_per_second: list[float] = Field(description="Attempts started per second, in the last minutes.")
     made_per_second: list[float] = Field(description="Tasks made per second, in the last minutes.")
+    ready_samples: list[int] = Field(description="Ready tasks of all queues, in the last minutes.")
+    in_flight_samples: list[int]
     sampled_at: list[datetime]
     most: int = Field(description="Where counts stop.")
 
@@ -107,6 +107,8 @@ async def read(reader: Reader, _query: NowQuery) -> NowAnswer:
         workers=await reader.value("select count(*) from worker.worker where lease_until > worker.now()"),
         starts_per_second=reader.samples.rates("started"),
         made_per_second=reader.samples.rates("made"),
+        ready_samples=reader.samples.totals("ready"),
+        in_flight_samples=reader.samples.totals("processing"),
         sampled_at=reader.samples.times(),
         most=reader.most,
     )
@@ -146,7 +148,11 @@ class QueueBody(Query):
 
 
 async def _pause(actor: Actor, body: QueueBody) -> Done:
-    await actor.rows("select worker.pause_queue(%(queue)s::text, null::timestamptz)", queue=body.queue)
+    await actor.rows(
+        "select worker.pause_queue(%(queue)s::text, null::timestamptz, %(by)s::text)",
+        queue=body.queue,
+        by=actor.user.name,
+    )
     return Done(f"Queue {body.queue} is paused.", "paused")
 
 

@@ -17,7 +17,6 @@ TaskId = Annotated[int, Field(ge=1, le=LARGEST_ID, description="The id of a task
 
 class TaskQuery(Query):
     id: TaskId
-    note: str | None = Field(None, description="What an action has just done; shown once.")
 
 
 class TaskAnswer(Answer):
@@ -68,7 +67,7 @@ def _title(answer: TaskAnswer) -> str:
 
 SCREEN = Screen(
     name="task",
-    path="/tasks/{id:int}",
+    path="/tasks/{id}",
     summary="One task.",
     query=TaskQuery,
     answer=TaskAnswer,
@@ -101,7 +100,7 @@ async def _cancel(actor: Actor, body: CancelBody) -> Done:
 
 RETRY = Action(
     name="task.retry",
-    path="/tasks/{id:int}/retry",
+    path="/tasks/{id}/retry",
     summary="Run a failed or cancelled task again; a parent runs its failed children again.",
     body=TaskBody,
     run=_retry,
@@ -113,7 +112,7 @@ RETRY = Action(
 
 CANCEL = Action(
     name="task.cancel",
-    path="/tasks/{id:int}/cancel",
+    path="/tasks/{id}/cancel",
     summary="Stop a task and everything under it.",
     body=CancelBody,
     run=_cancel,

@@ -7,10 +7,9 @@ goes on from there.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from psycopg.sql import SQL, Composed
 from pydantic import Field, StringConstraints
 
 from catchment.dashboard.database import Reader, Row
@@ -40,7 +39,6 @@ class TasksQuery(Query):
     before: Annotated[str, StringConstraints(max_length=60)] | None = Field(
         None, description="The page after this place: next of the page before."
     )
-    note: Name | None = Field(None, description="What an action has just done; shown once.")
 
     @property
     def is_by_end(self) -> bool:
@@ -49,11 +47,11 @@ class TasksQuery(Query):
     @property
     def is_searched(self) -> bool:
         """Is there a filter that no index serves?"""
-        return any((self.command, self.queue, self.lane, self.error, self.made_before, self.top))
+        return any((self.command, self.queue, self.lane, self.error, self.made_after, self.made_before, self.top))
 
     @property
     def is_filtered(self) -> bool:
-        return self.is_searched or self.state is not None or self.made_after is not None
+        return self.is_searched or self.state is not None
 
 
 class TaskRow(Answer):
@@ -90,50 +88,35 @@ class TasksAnswer(Answer):
 
 
 async def read(reader: Reader, query: TasksQuery) -> TasksAnswer:
-    await reader.walk_indexes()
-    rows = await reader.rows(_statement(query), **_values(query))
-    looked = rows[0]
-    tasks = [TaskRow(**_task(row)) for row in rows if row["id"] is not None]
+    rows = await reader.rows(sql("find_tasks"), **_values(query))
+    looked, ids = rows[-1], [row["id"] for row in rows[:-1]]
+    tasks = [TaskRow(**row) for row in await reader.rows(sql("tasks"), ids=ids[:PAGE])]
     next_page: str | None = None
-    if len(tasks) > PAGE:
-        tasks = tasks[:PAGE]
+    if len(ids) > PAGE:
         next_page = _cursor(query, tasks[-1].completed_at, tasks[-1].id)
-    elif query.is_searched and looked["looked_at"] == LOOKED:
-        next_page = _cursor(query, looked["last_at"], looked["last_id"])
+    elif looked["looked"] == LOOKED and not _is_past(query, looked["last_made_at"]):
+        next_page = _cursor(query, looked["last_ended_at"], looked["last_id"])
     names = await reader.rows(sql("names"), most=500)
     return TasksAnswer(
         tasks=tasks,
         next=next_page,
-        looked_at=looked["looked_at"] if query.is_searched else None,
+        looked_at=looked["looked"] if query.is_searched else None,
         commands=[row["name"] for row in names if row["kind"] == "command"],
         queues=[row["name"] for row in names if row["kind"] == "queue"],
     )
 
 
-def _task(row: Row) -> Row:
-    return {key: value for key, value in row.items() if key in TaskRow.model_fields}
-
-
-def _statement(query: TasksQuery) -> Composed:
-    """The list. The state is written into it: the planner then reads the tables of that state alone."""
-    conditions = [SQL("true")]
-    order = SQL("t.id desc")
-    if query.state is not None:
-        conditions.append(SQL("t.state = {}").format(query.state.value))  # pyright: ignore[reportArgumentType]
-    if query.made_after is not None:
-        conditions.append(SQL("t.created_at >= %(made_after)s::timestamptz"))
-    if query.is_by_end:
-        order = SQL("t.completed_at desc, t.id desc")
-        if query.before is not None:
-            conditions.append(SQL("(t.completed_at, t.id) < (%(at)s::timestamptz, %(id)s::bigint)"))
-    elif query.before is not None:
-        conditions.append(SQL("t.id < %(id)s::bigint"))
-    return SQL(sql("tasks")).format(conditions=SQL(" and ").join(conditions), order=order)
+def _is_past(query: TasksQuery, made_at: datetime | str | None) -> bool:
+    """Were all tasks beyond this one made before the time that is asked for? Ids are in the order of time, nearly."""
+    if query.made_after is None or query.is_by_end or not isinstance(made_at, datetime):
+        return False
+    return made_at < _aware(query.made_after) - timedelta(hours=1)
 
 
 def _values(query: TasksQuery) -> Row:
     at, task_id = _place(query)
     return {
+        "state": query.state,
         "made_after": query.made_after and _aware(query.made_after),
         "made_before": query.made_before and _aware(query.made_before),
         "command": query.command,

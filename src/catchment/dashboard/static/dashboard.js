@@ -17,10 +17,3 @@ startPanel();
 startPalette();
 startKeyboard();
 follow();
-
-// A note about what was done is shown once: not again by Back or a reload.
-const here = new URL(location.href);
-if (here.searchParams.has("note")) {
-  here.searchParams.delete("note");
-  history.replaceState(history.state, "", here);
-}

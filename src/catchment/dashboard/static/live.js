@@ -56,7 +56,7 @@ function later() {
 async function regions(address, within) {
   const live = [...within.querySelectorAll("[data-live][id]")];
   if (live.length === 0) return;
-  const answer = await fetch(address, { headers: { Accept: "text/html" }, credentials: "same-origin", signal: reading.signal });
+  const answer = await fetch(address, { headers: { Accept: "text/html", "X-Catchment-Live": "1" }, credentials: "same-origin", signal: reading.signal });
   if (answer.redirected && new URL(answer.url).pathname.endsWith("/login")) {
     location.reload();
     return;
@@ -94,7 +94,10 @@ function open() {
     lostSince ??= Date.now();
     show();
     // A browser gives up on an answer that is no stream: the session is over, or a proxy is in between.
-    if (source?.readyState === EventSource.CLOSED) setTimeout(reopen, 5000);
+    if (source?.readyState === EventSource.CLOSED) {
+      refresh();
+      setTimeout(reopen, 5000);
+    }
   });
 }
 

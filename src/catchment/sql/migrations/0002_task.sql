@@ -66,6 +66,9 @@ comment on table worker.ready is
 -- One task by id: cancel, merge, change of priority.
 create unique index if not exists ready_id on worker.ready (id);
 
+-- Interrupted tasks for people: few, or none.
+create index if not exists ready_interrupted on worker.ready (id) where rank = 0;
+
 create table if not exists worker.claim_position (
   name          text primary key,
   tier          smallint not null,

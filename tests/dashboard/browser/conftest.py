@@ -1,0 +1,5 @@
+"""The browser ends with the tests of this folder: see the fixtures."""
+
+from tests.fixtures.browser import chromium, page
+
+__all__ = ["chromium", "page"]
