@@ -237,6 +237,42 @@ def test_the_worker_ends_with_its_supervisor_whatever_handlers_do(
     wait_until(lambda: not is_alive(child))
 
 
+SLOW = """
+import asyncio
+import catchment
+
+app = catchment.App(queue="books")
+
+
+@app.command
+async def read() -> None:
+    try:
+        await asyncio.sleep(1000)
+    finally:
+        print("reads no more", flush=True)
+"""
+
+
+def test_it_ends_in_order_when_its_terminal_is_gone(
+    tmp_path: Path, db: str, engine: Engine, started: ExitStack
+) -> None:
+    """A shell that is left with exit sends its background jobs no signal, and each write to the terminal fails."""
+    (tmp_path / "shop.py").write_text(SLOW)
+    master, terminal = os.openpty()
+    process = spare().start(
+        *("dev", "shop:app"), environment={**os.environ, "CATCHMENT_DSN": db}, out=terminal, err=terminal
+    )
+    started.callback(process.kill)
+    os.close(terminal)
+    wait_until(lambda: engine.value("select count(*) from worker.command_registry where command = 'read'") == 1)
+    task = engine.enqueue("read")
+    wait_until(lambda: engine.state(task) == "processing")
+    os.close(master)
+    process.wait(60)
+    assert engine.state(task) == "pending"
+    assert engine.value("select count(*) from worker.worker") == 0
+
+
 @pytest.mark.long
 def test_a_worker_that_dies_is_started_again(tmp_path: Path, db: str, engine: Engine, started: ExitStack) -> None:
     (tmp_path / "shop.py").write_text(BOOK)

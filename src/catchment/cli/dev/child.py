@@ -22,6 +22,7 @@ from catchment.cli.dev.ends import Ends
 from catchment.cli.dev.files import own_files
 from catchment.cli.dev.line import BROKEN, WRONG_NAME, Message, Order
 from catchment.cli.dev.log import DevFormatter, is_shown
+from catchment.cli.dev.outputs import show
 from catchment.cli.failure import show_failure
 from catchment.errors import CatchmentError, SchemaMismatch
 from catchment.runtime.dispatcher import Dispatcher
@@ -185,7 +186,7 @@ class Child:
 
 
 def _say(text: str) -> None:
-    print(f"catchment dev: {text}", file=sys.stderr, flush=True)
+    show(f"catchment dev: {text}")
 
 
 def _place(dsn: str) -> str:
@@ -204,8 +205,9 @@ def _ignore(*_: object) -> None:
 
 def main() -> NoReturn:
     line = socket.socket(fileno=int(sys.argv[1]))
-    # Ctrl-C goes to the whole group: the supervisor decides what it means.
-    signal.signal(signal.SIGINT, _ignore)
+    # Ctrl-C and the end of the terminal go to the whole group: the supervisor decides what they mean.
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _ignore)
     child = Child(line)
     sys.argv[1:] = []
     sys.exit(child.run())

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from catchment.cli.dev.outputs import show
 from catchment.cli.dev.supervisor import Supervisor
 from catchment.commands.options import Dsn
 
@@ -28,6 +29,6 @@ def dev(
     """
     supervisor = Supervisor(
         {"apps": apps, "dsn": dsn, "migrates": migrate, "is_first": True, "waiting": []},
-        lambda text: typer.echo(f"catchment dev: {text}", err=True),
+        lambda text: show(f"catchment dev: {text}"),
     )
     raise typer.Exit(supervisor.run())

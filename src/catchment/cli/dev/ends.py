@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timedelta
@@ -17,6 +16,7 @@ from typing import Any
 import psycopg
 
 from catchment.cli.dev.log import fields_line
+from catchment.cli.dev.outputs import show
 from catchment.cli.end_line import attempt_remark, clock, halted_line, task_line
 from catchment.errors import CatchmentError
 from catchment.runtime.events import Event
@@ -67,7 +67,7 @@ class Ends:
         failed, self._failed = self._failed, []
         for at, fields in failed:
             remark = attempt_remark(fields.get("failures"), fields.get("max_attempts"), is_last=_is_last(fields))
-            _print(fields_line(fields, at=at, state="failed", remark=remark if _is_last(fields) else ""))
+            show(fields_line(fields, at=at, state="failed", remark=remark if _is_last(fields) else ""))
 
     async def _wait(self) -> None:
         with suppress(TimeoutError):
@@ -81,16 +81,16 @@ class Ends:
         failed, self._failed = self._failed[:count], self._failed[count:]
         for at, fields in failed:
             row = rows.get(fields["id"], {})
-            _print(_failed_line(fields, row, at=at))
+            show(_failed_line(fields, row, at=at))
             if _is_last(fields) and row.get("halted"):
-                _print(halted_line(row["halted"], fields["id"], at=at))
+                show(halted_line(row["halted"], fields["id"], at=at))
         for row in rows.values():
             if row["id"] in self.waiting and row["state"] in _SETTLED:
                 self.waiting.discard(row["id"])
                 at = clock()
-                _print(task_line(row["state"], row["command"], row["id"], row["seconds"], row["error"], at=at))
+                show(task_line(row["state"], row["command"], row["id"], row["seconds"], row["error"], at=at))
                 if row["halted"]:
-                    _print(halted_line(row["halted"], row["id"], at=at))
+                    show(halted_line(row["halted"], row["id"], at=at))
 
 
 def _has_failed(fields: dict[str, Any]) -> bool:
@@ -113,7 +113,3 @@ def _failed_line(fields: dict[str, Any], row: Row, *, at: str) -> str:
         again_in=None if again_in is None else again_in.total_seconds(),
     )
     return fields_line(fields, at=at, state="failed", remark=remark)
-
-
-def _print(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

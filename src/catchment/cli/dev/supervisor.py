@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from catchment.cli.dev import outputs
 from catchment.cli.dev.files import Watch
 from catchment.cli.dev.line import BROKEN, Message, Order
 
@@ -112,7 +113,8 @@ class Supervisor:
         def hear(*_: object) -> None:
             self._asked += 1
 
-        before = {number: signal.signal(number, hear) for number in SIGNALS}
+        heard = [n for n in SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN]  # nohup
+        before = {number: signal.signal(number, hear) for number in heard}
         wakeup = signal.set_wakeup_fd(ringer.fileno(), warn_on_full_buffer=False)
         try:
             yield bell
@@ -128,19 +130,16 @@ class Supervisor:
         deadline = None
         is_told = is_replaced = False
         while True:
-            lines = [bell] if child.has_hung_up else [bell, child.line]
             is_ending = child.has_hung_up or deadline is not None
-            ready, _, _ = select.select(lines, [], [], 0.02 if is_ending else POLL)
+            self._sleep(bell, *(() if child.has_hung_up else (child.line,)), seconds=0.02 if is_ending else POLL)
             self._hear(child)
-            if bell in ready:
-                bell.recv(100)
             code = child.code()
             if code is not None:
                 self._hear(child)
                 return None if is_replaced else code
             if self._asked and not is_told:
                 is_told = True
-                self._say("stopping: running tasks are given back (Ctrl-C again kills)")
+                self._say("stopping (Ctrl-C again kills)")
                 child.tell({"stop": "now"})
                 deadline = time.monotonic() + STOP_SECONDS
             elif not is_told and not is_replaced and (changed := self._changed()):
@@ -150,6 +149,22 @@ class Supervisor:
                 deadline = time.monotonic() + RELOAD_SECONDS
             if self._asked > 1 or (deadline is not None and time.monotonic() > deadline):
                 child.kill()
+
+    def _sleep(self, bell: socket.socket, *lines: socket.socket, seconds: float) -> None:
+        """Wait for a signal, for what one of these lines says, or for this long.
+
+        If nobody reads the outputs any more, whatever a handler prints would fail it: that counts as a signal.
+        """
+        poll = select.poll()
+        for line in (bell, *lines):
+            poll.register(line, select.POLLIN)
+        if not self._asked:
+            outputs.register(poll)
+        events = dict(poll.poll(seconds * 1000))
+        if bell.fileno() in events:
+            bell.recv(100)
+        if not self._asked and outputs.are_gone(events):
+            self._asked = 1
 
     def _hear(self, child: Child) -> None:
         for message in child.heard():
@@ -175,7 +190,7 @@ class Supervisor:
             if changed := self._changed(with_new=True):
                 self._say(f"{_names(changed)} changed: reloading")
                 return
-            select.select([bell], [], [], POLL)
+            self._sleep(bell, seconds=POLL)
 
 
 def _names(paths: list[str]) -> str:
