@@ -79,7 +79,7 @@ def test_json_is_json(printed: Printed) -> None:
         "list": ["Infinity", ["-Infinity"]],
         "bytes": "\\xff",
         "set": [1, 2],
-        "2026-01-02": "1.50",
+        "2026-01-02": 1.5,
         "3": None,
     }
 

@@ -158,11 +158,21 @@ def make_readable(command: Any) -> Any:
     for part in (command, *command.params):
         if isinstance(getattr(part, "help", None), str):
             part.help = readable(part.help)
+        _take_no_value(part)
+    find_help = command.get_help_option
+    command.get_help_option = lambda ctx: _take_no_value(find_help(ctx))
     if isinstance(command, TyperGroup):
         for verb in command.commands.values():
             if not isinstance(verb, LazyCommand):
                 make_readable(verb)
     return command
+
+
+def _take_no_value(option: Any) -> Any:
+    """The same option; if it is a flag, help does not show it with ``<bool>``, as if it took a value."""
+    if getattr(option, "is_flag", False) and option.metavar is None:
+        option.metavar = ""
+    return option
 
 
 def _tag(tag: re.Match[str]) -> str:

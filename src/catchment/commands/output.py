@@ -95,10 +95,15 @@ def print_json(value: Any, *, is_line: bool = False) -> None:
     raw: dict[str, str] = {}
     mark = uuid4().hex
 
+    def put(text: str) -> str:
+        raw[f'"{mark}.{len(raw)}"'] = text
+        return f"{mark}.{len(raw) - 1}"
+
     def plain(item: Any) -> Any:
         if isinstance(item, JsonText):
-            raw[f'"{mark}.{len(raw)}"'] = item.text
-            return f"{mark}.{len(raw) - 1}"
+            return put(item.text)
+        if isinstance(item, Decimal) and item.is_finite():
+            return put(format(item, "f"))  # a number, with all its digits
         return _plain(item)
 
     def dumped(item: Any) -> str:
