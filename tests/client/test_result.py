@@ -48,7 +48,7 @@ def test_a_task_that_failed_by_a_grandchild_raises_with_that_as_its_cause(shop: 
         hand.complete(hand.claim_one(QUEUE), p_spawns=[{"command": "send", "payload": {}}])
     last = hand.claim_one(QUEUE)
     hand.fail(last, kind="KeyError", message="no street", retryable=False)
-    with pytest.raises(TaskFailed, match="failed with children: 1 of 1 children failed: send: no street") as caught:
+    with pytest.raises(TaskFailed, match="failed: 1 of 1 children failed: send: no street") as caught:
         shop.run(lambda: shop.app.task(task).result(timeout=5))
     child = caught.value.child
     assert child is caught.value.__cause__

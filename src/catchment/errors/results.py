@@ -33,8 +33,9 @@ class TaskFailed(ResultMissing):
         root_id = task_id if root_id is None else root_id
         self.child = _error_of_child(error.get("child"), root_id)
         shown_id = task_id if self.child is None else self.child.task_id
+        what = f": {self.message}" if self.kind == "children" else f" with {self.kind}: {self.message}"
         super().__init__(
-            f"task {task_id} ({command}) failed with {self.kind}: {self.message}",
+            f"task {task_id} ({command}) failed{what}",
             task_id=task_id,
             command=command,
             hint=f"'catchment task show {shown_id}' has the attempts; 'catchment task retry {root_id}' runs it again.",
