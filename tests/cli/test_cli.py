@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -124,6 +125,13 @@ def test_task_show_has_every_attempt(committed: Engine, cli: Run) -> None:
     shown = _json(cli("task", "show", str(task), "--json"))
     assert [a["attempt"] for a in shown["attempts"]] == [1, 2]
     assert "broken" in cli("task", "show", str(task)).stdout
+    committed.value("select worker.retry(%s)", task)
+    committed.conn.execute("update worker.task set payload = '{}' where id = %s", [task])
+    committed.drain()
+    said = cli("task", "show", str(task)).stdout
+    assert "3 so far, 2 failed; 2 failed ones fail the task, counted again after a retry" in said
+    assert re.search(r"1: failed .*\n *2: failed .*\n *3: completed ", said)
+    assert isinstance(_json(cli("task", "show", str(task), "--json"))["completion_duration_ms"], float)
 
 
 def test_task_show_names_the_cause_and_the_task_to_retry(committed: Engine, cli: Run) -> None:
@@ -185,6 +193,22 @@ def test_task_show_says_that_no_worker_has_the_command(committed: Engine, cli: R
     assert "pending  it waits: no live worker has its command" in shown
     assert "catchment worker --app MODULE:APP" in shown
     assert "no live worker" not in cli("task", "show", str(committed.enqueue())).stdout
+
+
+def test_task_show_says_so_of_a_task_that_was_put_off_too(committed: Engine, cli: Run) -> None:
+    """A worker whose app has lost a command puts its tasks off: a next attempt changes nothing."""
+    committed.command("elsewhere", handler_kind="python")
+    task = committed.enqueue("elsewhere")
+    claim = Hand.hired(committed.conn).claim_one()
+    committed.value(
+        "select worker.settle(array[%s::bigint], array[%s::bigint], array['released'], array[%s::jsonb])",
+        claim.id,
+        claim.fence,
+        Jsonb({"retry_after": 60}),
+    )
+    committed.conn.execute("delete from worker.worker")
+    assert committed.task(task)["waits_for"] == "retry"
+    assert "pending  it waits: no live worker has its command" in cli("task", "show", str(task)).stdout
 
 
 def test_task_show_says_who_gave_a_task_back(committed: Engine, cli: Run) -> None:
@@ -314,6 +338,8 @@ def test_queue_list_counts_workers_that_have_a_command_of_the_queue(
     wait_until(lambda: committed.value("select count(*) from worker.worker") == 1)
     workers = {row["queue"]: row["workers"] for row in _json(cli("queue", "list", "--json"))}
     assert (workers["work"], workers["python"]) == (1, 0)
+    concurrency = {row["queue"]: row["concurrency"] for row in _json(cli("queue", "list", "--json"))}
+    assert (concurrency["work"], concurrency["python"]) == (1, None)  # it bounds SQL handlers alone
 
 
 def test_task_list_fits_a_terminal_and_a_pipe_gets_all(committed: Engine, cli: Run) -> None:

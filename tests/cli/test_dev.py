@@ -100,7 +100,7 @@ def test_an_app_is_served_reloaded_after_a_mistake_too_and_ended_by_ctrl_c(
     dev.wait_for(r"serves shop:app \(page, book\)")
     failed, parent = engine.enqueue("page", n=0), engine.enqueue("book")
     dev.wait_for(rf"failed +page {failed}  \d+\.\d+ s  ValueError: there is no page 0 \(shop\.py:10\)\n")
-    dev.wait_for(rf"waiting +book {parent}  \d")
+    dev.wait_for(rf"waiting +book {parent}  handler \d")
     dev.wait_for(rf"completed +book {parent}  \d")
     first = dev.child()
 
@@ -156,7 +156,7 @@ def test_a_failed_attempt_says_what_follows_from_it_and_a_renamed_command_what_t
         engine.enqueue(name)
     task, given_up = engine.enqueue("bill", lane="order 17", n=1), engine.enqueue("refuse")
     dev.wait_for(rf"failed +refuse {given_up}  \S+ s  attempt 1 of 3, which is not tried again: GiveUp: never")
-    dev.wait_for(rf"failed +bill {task}  \S+ s  attempt 1 of 2, again (in \S+ m?s|now): ValueError: no paper \(shop")
+    dev.wait_for(rf"retry +bill {task}  \S+ s  attempt 1 of 2, again (in \S+ m?s|now): ValueError: no paper \(shop")
     dev.wait_for(rf"failed +bill {task}  \S+ s  attempt 2 of 2, the last: ValueError: no paper \(shop")
     dev.wait_for(rf"halted +lane order 17 of queue books, because task {task} failed\..*catchment task retry {task}\.")
     dev.wait_for("To go on without it: catchment lane skip books 'order 17'\n")

@@ -17,7 +17,8 @@ from catchment.store.obstacle import skip_command
 
 # Of one task; the rest is shown by `catchment task show`.
 LONGEST_ERROR = 300
-_STYLES = {**STATE_STYLES, "halted": STATE_STYLES["failed"]}
+# An attempt with another one to come: its task is pending, not failed.
+_STYLES = {**STATE_STYLES, "halted": STATE_STYLES["failed"], "retry": "yellow"}
 
 
 def task_line(
@@ -28,12 +29,13 @@ def task_line(
     error: str | None,
     *,
     at: str,
+    part: str | None = None,
     remark: str = "",
     on: Console = errors,
 ) -> str:
-    """The end of a task or of an attempt: time, state, command, id, seconds, remark, error. ``on`` is where it is
-    shown, which decides about colours."""
-    duration = "" if seconds is None else f"  {seconds:.3f} s"
+    """The end of a task or of an attempt: time, state, command, id, seconds (of which part), remark, error. ``on`` is
+    where it is shown, which decides about colours."""
+    duration = "" if seconds is None else f"  {part} {seconds:.3f} s" if part else f"  {seconds:.3f} s"
     text = one_line(error) if error else ""
     text = text if len(text) <= LONGEST_ERROR else f"{text[: LONGEST_ERROR - 1]}…"
     reason = ": ".join(part for part in (remark, text) if part)

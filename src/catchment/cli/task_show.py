@@ -95,7 +95,8 @@ def _lines(row: Row) -> Iterator[Line]:
 def _error(error: Row) -> list[str]:
     if not error:
         return []
-    text = f"{error.get('kind', 'error')}: {error.get('message', '')}"
+    kind, message = error.get("kind", "error"), str(error.get("message", ""))
+    text = message if kind == "cancelled" and message.startswith(kind) else f"{kind}: {message}"
     lines = [f"[red]{line}[/]" for line in _safe(_cut(text)).splitlines()]
     if len(lines) > _MESSAGE_LINES:
         lines = [*lines[:_MESSAGE_LINES], "…"]
@@ -172,27 +173,42 @@ def _took(row: Row) -> str:
     took = f", it took {span(float(row['completion_duration_ms']) / 1000)}"
     if row["child_mode"] is None or row["process_duration_ms"] is None:
         return took
-    return f"{took}, its handler {span(float(row['process_duration_ms']) / 1000)}"
+    return f"{took}, handler {span(float(row['process_duration_ms']) / 1000)}"
 
 
 def _attempts(row: Row) -> list[str]:
-    """The count, and the attempts that did not complete, newest last. One that was given back has no number."""
-    limit = f", {row['max_attempts']} may fail" if row["max_attempts"] > 1 else ""
-    failed: Sequence[Row] = row["attempts"]
-    given_back = sum(one["state"] == "released" for one in failed)
-    if row["attempt"] <= 1 and not limit and not given_back:
+    """The count, and each attempt, newest last. One that was given back has no number."""
+    kept: Sequence[Row] = row["attempts"]
+    given_back = sum(one["state"] == "released" for one in kept)
+    failed = sum(one["state"] == "failed" for one in kept)
+    most = row["max_attempts"]
+    if row["attempt"] <= 1 and most <= 1 and not kept:
         return []
-    lines = [f"{row['attempt']} so far{limit}" + (f", {given_back} more given back" if given_back else "")]
-    if len(failed) > _ATTEMPTS:
-        lines.append(f"[dim]… {len(failed) - _ATTEMPTS} earlier ones: --json[/]")
-    for one in failed[-_ATTEMPTS:]:
-        error: Row = one["error"] or {}
-        if one["state"] == "released":
-            lines.append(f"given back {_ago(_time(one['ended_at']))}: {_safe(_cut(error.get('message', '')))}")
-            continue
-        first, *_ = [*_cut(f"{error.get('kind', 'error')}: {error.get('message', '')}").splitlines(), ""]
-        lines.append(f"{one['attempt']}: {styled_state(one['state'])} {_ago(_time(one['ended_at']))}, {_safe(first)}")
+    first = f"{row['attempt']} so far"
+    if failed:
+        first += f", {failed} failed"
+    if given_back:
+        first += f", {given_back} more given back"
+    if most > 1:
+        first += f"; {most} failed ones fail the task" + (", counted again after a retry" if failed >= most else "")
+    lines = [first]
+    if len(kept) > _ATTEMPTS:
+        lines.append(f"[dim]… {len(kept) - _ATTEMPTS} earlier ones: --json[/]")
+    lines += [_attempt(one) for one in kept[-_ATTEMPTS:]]
+    # Only attempts that did not complete are kept; the last one of a completed task is that of its row.
+    if row["state"] == "completed" and row["attempt"] >= 1:
+        lines.append(f"{row['attempt']}: {styled_state('completed')} {_ago(row['completed_at'])}")
+    elif row["state"] == "processing":
+        lines.append(f"{row['attempt']}: {styled_state('processing')}, started {_ago(row['process_start_at'])}")
     return lines
+
+
+def _attempt(one: Row) -> str:
+    error: Row = one["error"] or {}
+    if one["state"] == "released":
+        return f"given back {_ago(_time(one['ended_at']))}: {_safe(_cut(error.get('message', '')))}"
+    first, *_ = [*_cut(f"{error.get('kind', 'error')}: {error.get('message', '')}").splitlines(), ""]
+    return f"{one['attempt']}: {styled_state(one['state'])} {_ago(_time(one['ended_at']))}, {_safe(first)}"
 
 
 def _context(text: Any, *, is_sql: bool) -> list[str]:

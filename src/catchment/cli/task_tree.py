@@ -92,10 +92,11 @@ def _parts(row: Row) -> Iterator[str]:
     yield f"{escape(harmless(row['command']))} {row['id']} {styled_state(row['state'])}"
     progress: Row = row["progress"] or {}
     if "done" in progress:
-        yield f"{progress['done']} of {progress['total']}"
-    duration = row["completion_duration_ms"] or row["process_duration_ms"]
-    if duration is not None:
-        yield f"[dim]{span(float(duration) / 1000)}[/]"
+        yield f"{progress['done']} of {progress['total']} children,"
+    if row["completion_duration_ms"] is not None:
+        yield f"[dim]{span(float(row['completion_duration_ms']) / 1000)}[/]"
+    elif row["process_duration_ms"] is not None:  # its children go on
+        yield f"[dim]handler {span(float(row['process_duration_ms']) / 1000)}[/]"
     if row["error"]:
         text = one_line(row["error"])
         yield f"[red]{escape(text if len(text) <= _LONGEST_ERROR else text[: _LONGEST_ERROR - 1] + '…')}[/]"

@@ -12,7 +12,7 @@ import random
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -26,9 +26,10 @@ from catchment.runtime.events import Events
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.pulse import Pulse
+from catchment.runtime.words import end_words
 from catchment.store import worker as worker_store
 
-LEVELS = {"failed": logging.ERROR, "lost": logging.WARNING}
+LEVELS = {"failed": logging.ERROR, "lost": logging.WARNING, "pending": logging.WARNING}
 
 
 class Role(Enum):
@@ -134,14 +135,15 @@ class Fiber:
             if is_top:
                 self._shared.events.emit(
                     "queue.leading",
-                    f"{self._state.queue.name}: runs its top level",
+                    f"queue {self._state.queue.name} is serial: this worker starts its tasks",
                     queue=self._state.queue.name,
                 )
                 return
             if not announced:
                 self._shared.events.emit(
                     "queue.standby",
-                    f"{self._state.queue.name}: another worker runs its top level, standing by",
+                    f"queue {self._state.queue.name} is serial: another worker starts its tasks; this one"
+                    " takes over when that ends",
                     queue=self._state.queue.name,
                 )
                 announced = True
@@ -169,18 +171,9 @@ class Fiber:
             self.is_running = False
         for task in processed:
             self._shared.metrics.processed(task.state, task.duration_ms / 1000)
-            self._shared.events.emit(
-                "task.processed",
-                f"{self._name}: {task.command} {task.id} {task.state} in {task.duration_ms:.1f} ms"
-                + (f": {task.error}" if task.error else ""),
-                level=LEVELS.get(task.state, logging.INFO),
-                id=task.id,
-                command=task.command,
-                state=task.state,
-                duration_ms=task.duration_ms,
-                error=task.error,
-                queue=self._state.queue.name,
-            )
+            level = LEVELS.get(task.state, logging.INFO)
+            fields = {**asdict(task), "queue": self._state.queue.name}
+            self._shared.events.emit("task.processed", f"{self._name}: {end_words(fields)}", level=level, **fields)
         return bool(processed)
 
     @asynccontextmanager

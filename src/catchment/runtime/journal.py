@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held
 from catchment.runtime.metrics import Metrics
+from catchment.runtime.words import end_words
 from catchment.store.attempt import Ending
 
 
@@ -47,7 +48,7 @@ class Journal:
                 level = logging.WARNING
             else:
                 self._metrics.failed[str(failure.get("kind", ending.asked))] += 1
-                level = logging.ERROR
+                level = logging.WARNING if state == "pending" else logging.ERROR
             if self._events.is_heard(level):
                 self._log(ending, state, level)
 
@@ -65,23 +66,21 @@ class Journal:
         attempt = ending.attempt
         milliseconds = round(attempt.seconds * 1000, 1) if isinstance(attempt, Held) else None
         failure = ending.failure or {}
-        error = failure.get("message")
         has_failed = ending.asked == "failed" and state != "cancelled"
-        self._events.emit(
-            "task.processed",
-            f"{attempt.command} {attempt.id} {state} in {milliseconds} ms" + (f": {error}" if error else ""),
-            level=level,
-            id=attempt.id,
-            command=attempt.command,
-            state=state,
-            attempt=attempt.attempt,
-            failures=attempt.failures + 1 if has_failed else None,
-            max_attempts=attempt.max_attempts if has_failed else None,
-            duration_ms=milliseconds,
-            error=error,
-            kind=failure.get("kind"),
-            where=failure.get("where"),
-        )
+        fields = {
+            "id": attempt.id,
+            "command": attempt.command,
+            "state": state,
+            "attempt": attempt.attempt,
+            "failures": attempt.failures + 1 if has_failed else None,
+            "max_attempts": attempt.max_attempts if has_failed else None,
+            "duration_ms": milliseconds,
+            "is_join": attempt.phase == 1,
+            "error": failure.get("message"),
+            "kind": failure.get("kind"),
+            "where": failure.get("where"),
+        }
+        self._events.emit("task.processed", end_words(fields), level=level, **fields)
 
     def fenced(self, endings: Sequence[Ending]) -> None:
         """Count and log endings that were dropped, because another worker has the tasks."""

@@ -45,6 +45,7 @@ class Processed:
     command: str
     state: str
     duration_ms: float
+    is_join: bool
     error: str | None
 
 
@@ -151,7 +152,7 @@ async def process_tasks(
         [queue, mode, batch_size, int(batch_time.total_seconds() * 1000)],
     )
     ran = await fetch_value_async(conn, "select worker.last_processed()")
-    return [Processed(p["id"], p["command"], p["state"], p["duration_ms"], p["error"]) for p in ran]
+    return [Processed(**p) for p in ran]
 
 
 async def go_to_sleep(

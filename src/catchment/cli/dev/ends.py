@@ -67,7 +67,7 @@ class Ends:
         failed, self._failed = self._failed, []
         for at, fields in failed:
             remark = attempt_remark(fields.get("failures"), fields.get("max_attempts"), is_last=_is_last(fields))
-            show(fields_line(fields, at=at, state="failed", remark=remark if _is_last(fields) else ""))
+            show(fields_line(fields, at=at, state=_word(fields), remark=remark if _is_last(fields) else ""))
 
     async def _wait(self) -> None:
         with suppress(TimeoutError):
@@ -102,6 +102,11 @@ def _is_last(fields: dict[str, Any]) -> bool:
     return fields["state"] == "failed"
 
 
+def _word(fields: dict[str, Any]) -> str:
+    """Failed is a state of tasks; after an attempt with another one to come, the task is pending."""
+    return "failed" if _is_last(fields) else "retry"
+
+
 def _failed_line(fields: dict[str, Any], row: Row, *, at: str) -> str:
     if row.get("waits_for") == "snooze":  # a SQL handler that snoozes
         return fields_line(fields, at=at, state="snoozed")
@@ -112,4 +117,4 @@ def _failed_line(fields: dict[str, Any], row: Row, *, at: str) -> str:
         is_last=_is_last(fields),
         again_in=None if again_in is None else again_in.total_seconds(),
     )
-    return fields_line(fields, at=at, state="failed", remark=remark)
+    return fields_line(fields, at=at, state=_word(fields), remark=remark)

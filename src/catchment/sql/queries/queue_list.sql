@@ -1,5 +1,10 @@
--- queue_list: each queue with what is in it, and the live workers that have at least one of its commands.
-select q.queue, q.mode, q.concurrency, q.max_depth, q.is_paused, q.paused_until, q.ready, q.blocked, q.processing,
+-- queue_list: each queue with what is in it, and the live workers that have at least one of its commands. concurrency
+-- bounds SQL handlers alone: a queue whose commands are all in Python has none.
+select q.queue, q.mode,
+       case when exists (select from worker.command_registry as c where c.queue = q.queue and c.handler_kind = 'sql')
+              or not exists (select from worker.command_registry as c where c.queue = q.queue)
+         then q.concurrency end as concurrency,
+       q.max_depth, q.is_paused, q.paused_until, q.ready, q.blocked, q.processing,
        q.waiting,
        case when isfinite(q.oldest_ready_since)
          then round(extract(epoch from clock_timestamp() - q.oldest_ready_since))::bigint end as oldest_ready_seconds,

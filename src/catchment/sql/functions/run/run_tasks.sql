@@ -95,7 +95,7 @@ begin
     v_count := v_count operator(pg_catalog.+) 1;
     if v_count operator(pg_catalog.<=) 100 then
       v_done := v_done operator(pg_catalog.||) pg_catalog.jsonb_build_object(
-        'id', v_run.id, 'command', v_run.command, 'state', v_state,
+        'id', v_run.id, 'command', v_run.command, 'state', v_state, 'is_join', v_run.is_join,
         'error', v_error operator(pg_catalog.->>) 'message'::pg_catalog.text,
         'duration_ms', pg_catalog.round(extract(epoch from pg_catalog.clock_timestamp() operator(pg_catalog.-) v_start)
                                         operator(pg_catalog.*) 1000::numeric, 3));
