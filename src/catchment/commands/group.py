@@ -160,7 +160,11 @@ def make_readable(command: Any) -> Any:
             part.help = readable(part.help)
         _take_no_value(part)
     find_help = command.get_help_option
-    command.get_help_option = lambda ctx: _take_no_value(find_help(ctx))
+
+    def find_flag(ctx: Any) -> Any:
+        return _take_no_value(find_help(ctx))
+
+    command.get_help_option = find_flag
     if isinstance(command, TyperGroup):
         for verb in command.commands.values():
             if not isinstance(verb, LazyCommand):
