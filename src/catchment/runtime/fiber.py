@@ -12,7 +12,7 @@ import random
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -171,9 +171,19 @@ class Fiber:
             self.is_running = False
         for task in processed:
             self._shared.metrics.processed(task.state, task.duration_ms / 1000)
-            level = LEVELS.get(task.state, logging.INFO)
-            fields = {**asdict(task), "queue": self._state.queue.name}
-            self._shared.events.emit("task.processed", f"{self._name}: {end_words(fields)}", level=level, **fields)
+            name = f"{self._name}: {task.command} {task.id}"
+            self._shared.events.emit(
+                "task.processed",
+                end_words(name, task.state, task.duration_ms, is_join=task.is_join, error=task.error),
+                level=LEVELS.get(task.state, logging.INFO),
+                id=task.id,
+                command=task.command,
+                state=task.state,
+                duration_ms=task.duration_ms,
+                is_join=task.is_join,
+                error=task.error,
+                queue=self._state.queue.name,
+            )
         return bool(processed)
 
     @asynccontextmanager

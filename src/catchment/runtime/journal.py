@@ -67,20 +67,25 @@ class Journal:
         milliseconds = round(attempt.seconds * 1000, 1) if isinstance(attempt, Held) else None
         failure = ending.failure or {}
         has_failed = ending.asked == "failed" and state != "cancelled"
-        fields = {
-            "id": attempt.id,
-            "command": attempt.command,
-            "state": state,
-            "attempt": attempt.attempt,
-            "failures": attempt.failures + 1 if has_failed else None,
-            "max_attempts": attempt.max_attempts if has_failed else None,
-            "duration_ms": milliseconds,
-            "is_join": attempt.phase == 1,
-            "error": failure.get("message"),
-            "kind": failure.get("kind"),
-            "where": failure.get("where"),
-        }
-        self._events.emit("task.processed", end_words(fields), level=level, **fields)
+        failures, most = (attempt.failures + 1, attempt.max_attempts) if has_failed else (None, None)
+        is_join, error = attempt.phase == 1, failure.get("message")
+        task = f"{attempt.command} {attempt.id}"
+        self._events.emit(
+            "task.processed",
+            end_words(task, state, milliseconds, is_join=is_join, error=error, failures=failures, max_attempts=most),
+            level=level,
+            id=attempt.id,
+            command=attempt.command,
+            state=state,
+            attempt=attempt.attempt,
+            failures=failures,
+            max_attempts=most,
+            duration_ms=milliseconds,
+            is_join=is_join,
+            error=error,
+            kind=failure.get("kind"),
+            where=failure.get("where"),
+        )
 
     def fenced(self, endings: Sequence[Ending]) -> None:
         """Count and log endings that were dropped, because another worker has the tasks."""
