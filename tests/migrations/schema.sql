@@ -1228,6 +1228,9 @@ REVOKE ALL ON FUNCTION worker.raise_no_handler(p_command text, p_name text) FROM
 GRANT ALL ON FUNCTION worker.raise_no_handler(p_command text, p_name text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.rate_reached(p_kind text, p_whose text, p_rate integer, p_per interval, p_tokens double precision, p_ahead bigint, p_evidence jsonb, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.ready_before(p_task_id bigint, p_at worker.whereabouts) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.recent_ends(p_within interval, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.recent_ends(p_within interval, p_most integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.recent_ends(p_within interval, p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.record_attempts(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) TO catchment_worker;

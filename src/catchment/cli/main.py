@@ -33,6 +33,7 @@ app = make_app(
             "Serve the dashboard: queues, tasks and what needs attention, live in a browser. Ctrl-C stops it.",
         ),
         "enqueue": ("catchment.cli.task:enqueue", "Make a task and print its id."),
+        "top": ("catchment.cli.watch.top:top", "Watch queues, workers, running scopes and failures."),
         "tail": ("catchment.cli.watch.tail:tail", "Show tasks as they end."),
         "psql": ("catchment.cli.psql:psql", "Open psql on the database."),
         "doctor": ("catchment.cli.doctor:doctor", "Check for problems, and say what to do about each."),

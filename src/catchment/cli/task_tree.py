@@ -14,6 +14,7 @@ from rich.tree import Tree
 from catchment.cli.database import open_database
 from catchment.cli.numbers import MOST_ROWS
 from catchment.cli.table_show import span
+from catchment.cli.watch.tree import watch_tree
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows, styled_state
 from catchment.model.check import LARGEST_ID, SMALLEST_ID
@@ -35,6 +36,9 @@ def tree(
     limit: Annotated[
         int, typer.Option(min=1, max=MOST_ROWS, help="Show at most this many tasks, failed ones first.")
     ] = 50,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show it until the task has settled. The exit code is 1 if it fails.")
+    ] = False,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
@@ -44,10 +48,32 @@ def tree(
 
     Example: catchment task tree 42 --state failed
     """
-    with open_database(dsn, "catchment_read") as conn:
-        rows = task_store.task_tree(conn, task_id, state=state, limit=limit)
+    if not watch:
+        with open_database(dsn, "catchment_read") as conn:
+            rows = task_store.task_tree(conn, task_id, state=state, limit=limit)
+        _show(rows, as_json=as_json)
+        return
+    # While it is drawn, it has to fit the terminal.
+    fitting = min(limit, max(3, console.height - 4)) if console.is_terminal else limit
+    end, rows = watch_tree(
+        dsn,
+        task_id,
+        lambda conn: task_store.task_tree(conn, task_id, state=state, limit=fitting),
+        lambda rows: _drawn(rows, is_whole=_left_off(rows) == 0),
+    )
+    _show(rows, as_json=as_json)
+    if end != TaskState.COMPLETED:
+        raise typer.Exit(1)
+
+
+def _left_off(rows: Sequence[Row]) -> int:
+    """How many tasks of the tree are not among these."""
+    return sum(count["tasks"] for count in rows[0]["counts"]) - len(rows)
+
+
+def _show(rows: Sequence[Row], *, as_json: bool) -> None:
     counts: list[Row] = rows[0]["counts"]
-    left_off = sum(count["tasks"] for count in counts) - len(rows)
+    left_off = _left_off(rows)
     if as_json:
         print_json({"tasks": [_without_counts(row) for row in rows], "counts": counts, "left_off": left_off})
         return

@@ -21,7 +21,8 @@ grant execute on function worker.explain(bigint), worker.check_invariants(), wor
                           worker.find_tasks(text, text, text, text, text, timestamptz, timestamptz, boolean, bigint,
                                             timestamptz, integer, integer),
                           worker.queue_figures(timestamptz, integer),
-                          worker.ended_tasks(timestamptz, bigint, text[], text, text, text, integer)
+                          worker.ended_tasks(timestamptz, bigint, text[], text, text, text, integer),
+                          worker.recent_ends(interval, integer)
    to catchment_read, catchment_worker;
 
 grant insert (command, payload, priority, scheduled_at, lane, parent_id), select (id, command, state) on worker.tasks

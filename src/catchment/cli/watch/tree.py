@@ -1,0 +1,82 @@
+"""``catchment task tree --watch``: the tree, drawn again until its task has settled.
+
+The line above it is read by its key each time. The tree itself may be large: it is read again after nine times as long
+as the last reading took.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from psycopg import Connection
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from catchment.cli.watch.link import keep_connected
+from catchment.cli.watch.screen import brief, estimate
+from catchment.commands.output import STATE_STYLES, console, errors, harmless, shape_of
+from catchment.errors import TaskNotFound
+from catchment.model.state import TaskState
+from catchment.sql import ENGINE
+from catchment.store.fetch import fetch_rows
+
+Row = Mapping[str, Any]
+T = TypeVar("T", bound=Sequence[Row])
+
+TICK = 0.5
+REST = 9
+
+
+def watch_tree(
+    dsn: str | None, task_id: int, read: Callable[[Connection[Any]], T], draw: Callable[[T], RenderableType]
+) -> tuple[str, T]:
+    """Draw until the task has settled, in a terminal; returns its state, and the tree as it is then."""
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        seen: T | None = None
+        due = 0.0
+
+        def serve(conn: Connection[Any]) -> tuple[str, T]:
+            nonlocal seen, due
+            while True:
+                head = _progress(conn, task_id)
+                if TaskState(head["state"]).is_settled:
+                    return head["state"], read(conn)
+                began = time.monotonic()
+                if seen is None or began >= due:
+                    seen = read(conn)
+                    due = time.monotonic() + max(TICK, REST * (time.monotonic() - began))
+                if console.is_terminal:
+                    live.update(Group(_line(head), draw(seen)), refresh=True)
+                time.sleep(TICK)
+
+        return keep_connected(
+            dsn,
+            serve,
+            on_loss=lambda error: errors.print(f"the connection is lost, and tried again: {error}", markup=False),
+            on_return=lambda: errors.print("connected again"),
+        )
+
+
+def _progress(conn: Connection[Any], task_id: int) -> Row:
+    rows = fetch_rows(conn, ENGINE.query("task_progress"), id=task_id)
+    if not rows:
+        raise TaskNotFound(f"there is no task {task_id}", hint="'catchment task list' shows the newest tasks.")
+    return rows[0]
+
+
+def _line(head: Row) -> Text:
+    line = Text(f"{harmless(head['command'])} {head['id']} ", "bold")
+    line.append(f"{shape_of(head['state'])}{head['state']}", STATE_STYLES[head["state"]])
+    if head["total"]:
+        line.append(f"  {head['done']:,} of {head['total']:,} children have ended")
+        left = estimate(head)
+        if head["waits_for"] == "join":
+            line.append(", its join is next")
+        elif left is not None:
+            line.append(f", the last in about {brief(left)}")
+        if head["failed"]:
+            line.append(f"  {head['failed']:,} failed", STATE_STYLES["failed"])
+    return line
