@@ -175,10 +175,10 @@ def test_a_worker_serves_the_database_of_its_app_unless_an_option_says_another(
     assert find_apps(["shop:app", "mail:app"]).dsn("dbname=option") == "dbname=option"
     assert find_apps(["mail:app", "post:app"]).dsn("dbname=environment") == "dbname=environment"
     assert find_apps(["mail:app", "post:app"]).dsn(None) is None
-    shop = "the database with host db.example.org, dbname shop, user ada"
+    shop = "the database shop on db.example.org as user ada"
     for apps, option, first, second in [
-        (["shop:app", "book:app"], "dbname=environment", shop, "the database with dbname book"),
-        (["mail:app", "shop:app"], "dbname=environment", "the database with dbname environment", shop),
+        (["shop:app", "book:app"], "dbname=environment", shop, "the database book"),
+        (["mail:app", "shop:app"], "dbname=environment", "the database environment", shop),
         (["mail:app", "shop:app"], None, "the embedded server", shop),
     ]:
         with pytest.raises(RequestRefused) as refused:

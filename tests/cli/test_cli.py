@@ -54,7 +54,7 @@ def test_enqueue_prints_the_id_of_the_task(committed: Engine, cli: Run) -> None:
 
 
 def test_enqueue_checks_the_payload_by_an_app(committed: Engine, cli: Run) -> None:
-    committed.command("greet")
+    """The command is registered if it is missing, as by the first enqueue in Python."""
     checked = ("--app", "tests.worker.wrapped:app")
     for payload, says in (('{"nme": "a"}', "nme is not a parameter"), ('{"name": 1}', "name: Input should be a valid")):
         assert says in cli("enqueue", "greet", payload, *checked, code=1).stderr
@@ -62,6 +62,7 @@ def test_enqueue_checks_the_payload_by_an_app(committed: Engine, cli: Run) -> No
     assert committed.value("select count(*) from worker.tasks") == 0
     task = int(cli("enqueue", "greet", '{"name": "a"}', *checked).stdout)
     assert committed.task(task)["payload"] == {"name": "a"}
+    assert committed.task(task)["handler_kind"] == "python"
 
 
 @pytest.mark.parametrize(

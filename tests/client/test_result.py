@@ -47,17 +47,18 @@ def test_a_task_that_failed_by_a_grandchild_raises_with_that_as_its_cause(shop: 
     for _ in range(2):
         hand.complete(hand.claim_one(QUEUE), p_spawns=[{"command": "send", "payload": {}}])
     last = hand.claim_one(QUEUE)
-    hand.fail(last, kind="KeyError", message="no street", retryable=False)
+    hand.fail(last, kind="KeyError", message="no street", hint="Run: pip install streets", retryable=False)
     with pytest.raises(TaskFailed, match="failed: 1 of 1 children failed: send: no street") as caught:
         shop.run(lambda: shop.app.task(task).result(timeout=5))
     child = caught.value.child
     assert child is caught.value.__cause__
     assert isinstance(child, TaskFailed)
     assert (child.task_id, child.command, child.kind, child.message) == (last.id, "send", "KeyError", "no street")
-    assert f"task show {last.id}" in (caught.value.hint or "")
+    assert f"Run: pip install streets; 'catchment task show {last.id}'" in (caught.value.hint or "")
     assert f"task retry {task}" in (caught.value.hint or "")
     with pytest.raises(TaskFailed) as caught:
         shop.run(lambda: shop.app.task(last.id).result(timeout=5))
+    assert (caught.value.hint or "").startswith("Run: pip install streets; ")
     assert f"task retry {task}" in (caught.value.hint or ""), "a child is retried with its tree"
 
 

@@ -12,12 +12,14 @@ import psycopg
 import pytest
 from psycopg import errors
 
+from catchment.cli.failure import show_failure
 from catchment.errors import CancelRequested, ServerUnavailable
 from catchment.runtime import deferred
 from catchment.runtime.completer import Completer
 from catchment.runtime.connection import Link
 from catchment.runtime.deferred import Deferred
 from catchment.runtime.recorder import Batch, Later, Recorder
+from catchment.store import connect
 from catchment.store.attempt import Attempt, Ending
 from catchment.store.errors import Fault, fault_of
 
@@ -151,3 +153,12 @@ def test_an_ending_is_kept_when_the_connection_is_lost_as_it_is_given_up(monkeyp
     bad = _ending(1)
     asyncio.run(record(bad, _ending(2)))
     assert recorder.calls == [bad, bad]
+
+
+def test_a_full_disk_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    show_failure(errors.DiskFull("could not extend file\nCONTEXT:  SQL statement of the engine"))
+    shown = capsys.readouterr().err
+    assert "The disk of the server is full" in shown
+    assert "CONTEXT" not in shown
+    refused = connect.unavailable("host=x", psycopg.OperationalError("FATAL: init file: No space left on device"))
+    assert "The disk of the server is full" in str(refused.hint)

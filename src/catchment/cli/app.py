@@ -8,8 +8,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import typer
+from psycopg import Connection
 
 from catchment.cli import app_advice as advice
 from catchment.client.app import App
@@ -17,8 +19,10 @@ from catchment.client.imports import ModuleMissing
 from catchment.commands.group import said
 from catchment.errors import CatchmentError, RequestRefused, a_kind
 from catchment.extras import LAKE
-from catchment.store.connect import DSN_VARIABLE, target_of
-from catchment.task.commands import Commands, united
+from catchment.store import embedded, registry
+from catchment.store.connect import DSN_VARIABLE, named, target_of
+from catchment.store.foreign.of_psycopg import PsycopgSender
+from catchment.task.commands import Commands, definition, united
 
 
 class AppNotFound(RequestRefused):
@@ -47,18 +51,20 @@ class Apps:
         for other, dsn in others:
             if (dsn is None) != (chosen is None) or target_of(dsn) != target_of(chosen):
                 raise RequestRefused(
-                    f"{place} uses {_named(chosen)}, and {other} uses {_named(dsn)}: one worker serves one database",
+                    f"{place} uses {named(chosen)}, and {other} uses {named(dsn)}: one worker serves one database",
                     hint="Run a worker for each, or say which database is served for all of them: --dsn …",
                 )
         return chosen
 
 
-def _named(dsn: str | None) -> str:
-    """A database as a message names it: without its password."""
-    if dsn is None:
-        return "the embedded server"
-    place = ", ".join(f"{name} {value}" for name, value in target_of(dsn).items())
-    return f"the database with {place}" if place else "the default database of libpq"
+def register_missing(conn: Connection[Any], dsn: str, commands: Commands, name: str) -> None:
+    """Register this command if the database does not have it, as the first enqueue in Python does. Where the user may
+    not, the enqueue says so."""
+    sender = PsycopgSender(conn)
+    if registry.may_register(sender):
+        command = commands.get(name)
+        made = definition(command, with_project=embedded.is_default(dsn))
+        registry.register_commands(sender, [commands.queue_definition(command.options.queue)], [made], overwrite=False)
 
 
 def find_apps(names: list[str], *, typed: str = "--app") -> Apps:

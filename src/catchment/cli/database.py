@@ -60,6 +60,7 @@ _HINTS = {
     " default_transaction_read_only: alter role … reset default_transaction_read_only, or alter database … reset it.",
     "42501": "It needs a role of Catchment: catchment_read to look, catchment_enqueue to enqueue, catchment_worker for"
     " all else. Let an administrator grant it one. In a database without roles, connect as the owner of schema worker.",
+    "53100": "The disk of the server is full. Make room there; what was refused can then be tried again.",
     "57014": "If the statement_timeout of this user is short, allow more: alter role … set statement_timeout = '1min'."
     " The timeout of a command limits its handlers.",
 }

@@ -24,7 +24,7 @@ def show_failure(error: Exception) -> int | None:
         case CatchmentError():
             _print(error)
         case psycopg.Error():
-            _print(CatchmentError(f"the database refused: {str(error).strip()}", hint=hint_for(error)))
+            _print(CatchmentError(f"the database refused: {_message(error)}", hint=hint_for(error)))
         case UnicodeEncodeError():
             # Bytes of the command line or the environment that are not UTF-8 come as halves of surrogate pairs.
             _print(RequestRefused(f"{shown(error.object)} is not valid UTF-8"))
@@ -40,6 +40,11 @@ def show_failure(error: Exception) -> int | None:
         case _:
             return None
     return 3 if isinstance(error, ServerUnavailable) else 1
+
+
+def _message(error: psycopg.Error) -> str:
+    """Without the statements of the engine that led to it, which say nothing to a user."""
+    return str(error).partition("\nCONTEXT:")[0].strip()
 
 
 def _is_full(error: OSError) -> bool:

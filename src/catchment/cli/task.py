@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
+from psycopg import Connection
 
 from catchment.cli.database import open_database
 from catchment.cli.failure import show_failure
@@ -24,6 +25,7 @@ from catchment.model.check import LARGEST_ID, LARGEST_INTEGER, SMALLEST_ID, SMAL
 from catchment.model.state import TaskState
 from catchment.store import task as task_store
 from catchment.store import why as why_store
+from catchment.store.connect import find_dsn
 from catchment.store.json_text import reason_for
 
 app = typer.Typer(help="List tasks, show, cancel and retry them.", no_args_is_help=True)
@@ -39,7 +41,7 @@ WIDE_COLUMNS = ["attempt", "parent", "queue", "priority"]
 
 
 def enqueue(
-    command: Annotated[str, typer.Argument(help="A registered command.")],
+    command: Annotated[str, typer.Argument(help="A registered command, or one of --app.")],
     payload: Annotated[str, typer.Argument(help="A JSON object.")] = "{}",
     priority: Annotated[
         int | None, typer.Option(min=SMALLEST_INTEGER, max=LARGEST_INTEGER, help="Smaller runs first.")
@@ -48,7 +50,10 @@ def enqueue(
     at: Annotated[datetime | None, typer.Option(help="Not before this time.")] = None,
     app: Annotated[
         list[str] | None,
-        typer.Option(metavar="MODULE:APP", help="Check the payload by the command of this app; may be given again."),
+        typer.Option(
+            metavar="MODULE:APP",
+            help="Check the payload by the command of this app, and register it if it is missing; may be given again.",
+        ),
     ] = None,
     as_json: Json = False,
     dsn: Dsn = None,
@@ -58,10 +63,13 @@ def enqueue(
     Example: catchment enqueue send '{"to": "a@b.org"}' --lane order-17
     """
     check_payload(payload)
+    register: Callable[[Connection[Any]], None] | None = None
     if app:
-        dsn = _check_arguments(app, command, payload, dsn)
+        dsn, register = _check_arguments(app, command, payload, dsn)
     when = None if at is None else _local(at)
     with open_database(dsn, "catchment_enqueue") as conn:
+        if register is not None:
+            register(conn)
         task_id = task_store.enqueue(conn, command, payload, priority=priority, lane=lane, scheduled_at=when)
     if as_json:
         print_json({"id": task_id})
@@ -69,13 +77,18 @@ def enqueue(
         console.print(task_id)
 
 
-def _check_arguments(names: list[str], command: str, payload: str, dsn: str | None) -> str | None:
-    """Refuse a payload that the handler would refuse; returns the database of the apps."""
-    from catchment.cli.app import load_apps  # with the client, which this command does without
+def _check_arguments(
+    names: list[str], command: str, payload: str, dsn: str | None
+) -> tuple[str, Callable[[Connection[Any]], None]]:
+    """Refuse a payload that the handler would refuse; returns the database of the apps, and what registers the
+    command there if it is missing."""
+    from catchment.cli.app import load_apps, register_missing  # with the client, which this command does without
 
     apps = load_apps(names)
-    apps.commands().get(command).payload.load(payload)
-    return apps.dsn(dsn)
+    commands = apps.commands()
+    commands.get(command).payload.load(payload)
+    where = find_dsn(apps.dsn(dsn))
+    return where, lambda conn: register_missing(conn, where, commands, command)
 
 
 def _local(at: datetime) -> datetime:

@@ -34,11 +34,12 @@ class TaskFailed(ResultMissing):
         self.child = _error_of_child(error.get("child"), root_id)
         shown_id = task_id if self.child is None else self.child.task_id
         what = f": {self.message}" if self.kind == "children" else f" with {self.kind}: {self.message}"
+        hint = f"'catchment task show {shown_id}' has the attempts; 'catchment task retry {root_id}' runs it again."
         super().__init__(
             f"task {task_id} ({command}) failed{what}",
             task_id=task_id,
             command=command,
-            hint=f"'catchment task show {shown_id}' has the attempts; 'catchment task retry {root_id}' runs it again.",
+            hint=f"{_hint_of(self.child.error if isinstance(self.child, TaskFailed) else error)}{hint}",
         )
         self.__cause__ = self.child
 
@@ -51,12 +52,21 @@ class TaskCancelled(ResultMissing):
         self.reason = reason
 
 
+def _hint_of(error: Mapping[str, Any]) -> str:
+    """The hint that is stored with an error, to be followed by another one; empty if there is none."""
+    hint = error.get("hint")
+    if not isinstance(hint, str) or not hint:
+        return ""
+    return f"{hint} " if hint.endswith(".") else f"{hint}; "
+
+
 def _error_of_child(child: Any, root_id: int) -> TaskFailed | TaskCancelled | None:
     try:
         task_id, command = int(child["id"]), str(child["command"])
         if child["kind"] == "cancelled":
             return TaskCancelled(task_id, command, str(child["message"]))
-        return TaskFailed(task_id, command, {"kind": child["kind"], "message": child["message"]}, root_id=root_id)
+        kept = {name: child[name] for name in ("kind", "message", "hint") if child.get(name) is not None}
+        return TaskFailed(task_id, command, kept, root_id=root_id)
     except (TypeError, KeyError, ValueError):  # a handler may store any error by worker.fail_task
         return None
 

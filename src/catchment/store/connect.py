@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from catchment.errors import RequestRefused, SchemaMismatch, ServerUnavailable
 from catchment.model.check import check_count, check_text, is_text
 from catchment.model.release import VERSION
 from catchment.store import embedded
+from catchment.store.data_directory import LOG
 from catchment.store.migrate import check_version, migrate
 from catchment.store.pinned import pinned
 from catchment.store.slow_start import said_if_slow
@@ -31,6 +33,7 @@ A = TypeVar("A", bound=AsyncConnection[Any])
 
 CONNECT_SECONDS = 10
 _TARGET = ("service", "host", "hostaddr", "port", "dbname", "user")
+_SAID = {"host": "on", "hostaddr": "at", "port": "port", "user": "as user", "service": "of service"}
 _KEEPALIVE: dict[str, Any] = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
@@ -119,6 +122,16 @@ def target_of(dsn: str | None) -> dict[str, str]:
     return {name: str(given[name]) for name in _TARGET if given.get(name)}
 
 
+def named(dsn: str | None) -> str:
+    """A database as messages name it, by what its DSN says: no password is among it. None: the embedded server."""
+    if dsn is None:
+        return "the embedded server"
+    given = target_of(dsn)
+    words = [f"the database {given['dbname']}" if "dbname" in given else "the default database"]
+    words += [f"{before} {given[name]}" for name, before in _SAID.items() if name in given]
+    return " ".join(words)
+
+
 def given_dsn(dsn: str | None = None) -> str | None:
     """The DSN given, or ``$CATCHMENT_DSN``, or None."""
     check_dsn(dsn)
@@ -196,7 +209,7 @@ def connect_as(
             if may_revive and embedded.revive(dsn):
                 may_revive = False
                 continue
-            raise _unavailable(error) from error
+            raise unavailable(dsn, error) from error
 
 
 async def connect_async_as(kind: type[A], dsn: str, *, name: str, settings: Mapping[str, str] = PARSED) -> A:
@@ -211,12 +224,18 @@ async def connect_async_as(kind: type[A], dsn: str, *, name: str, settings: Mapp
             if may_revive and await asyncio.to_thread(embedded.revive, dsn):
                 may_revive = False
                 continue
-            raise _unavailable(error) from error
+            raise unavailable(dsn, error) from error
 
 
-def _unavailable(error: psycopg.OperationalError) -> ServerUnavailable:
+def unavailable(dsn: str, error: psycopg.OperationalError) -> ServerUnavailable:
+    """Why there is no connection, and what to do."""
     # libpq never puts the password into its messages; the DSN itself is not shown.
-    return ServerUnavailable(
-        f"no connection to PostgreSQL: {str(error).strip()}",
-        hint=f"Check --dsn or {DSN_VARIABLE}. Without either, Catchment starts its own server.",
-    )
+    is_embedded = embedded.is_default(dsn)
+    if os.strerror(errno.ENOSPC) in str(error):
+        where = f"of {embedded.default_folder()}" if is_embedded else "of the server"
+        hint = f"The disk {where} is full. Make room there, and try again."
+    elif is_embedded:
+        hint = f"See {embedded.default_folder() / LOG}."
+    else:
+        hint = f"Check --dsn or {DSN_VARIABLE}. Without either, Catchment starts its own server."
+    return ServerUnavailable(f"no connection to PostgreSQL: {str(error).strip()}", hint=hint)

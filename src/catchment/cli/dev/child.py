@@ -14,8 +14,6 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import NoReturn
 
-from psycopg.conninfo import conninfo_to_dict
-
 from catchment.cli.app import AppNotFound, Apps, find_apps
 from catchment.cli.database import check_may_run, open_database
 from catchment.cli.dev.ends import Ends
@@ -31,7 +29,7 @@ from catchment.runtime.loop import end_without_threads, keep_running, run_again_
 from catchment.runtime.settings import read_options
 from catchment.runtime.signals import end_process
 from catchment.store import embedded
-from catchment.store.connect import DSN_VARIABLE, connect_ours, find_dsn, given_dsn
+from catchment.store.connect import DSN_VARIABLE, connect_ours, find_dsn, given_dsn, named
 from catchment.store.migrate import check_version, migrate
 from catchment.task.commands import Commands
 
@@ -85,7 +83,7 @@ class Child:
         with open_database(where, "catchment_worker") as conn:
             check_may_run(conn)
         if self._order["is_first"]:
-            _say(f"uses {_place(where) if chosen else _embedded_place()}")
+            _say(f"uses {named(where) if chosen else _embedded_place()}")
         return where
 
     def _migrate(self, where: str) -> None:
@@ -187,12 +185,6 @@ class Child:
 
 def _say(text: str) -> None:
     show(f"catchment dev: {text}")
-
-
-def _place(dsn: str) -> str:
-    """The database, without its password."""
-    parts = conninfo_to_dict(dsn)
-    return f"the database {parts.get('dbname') or '(default)'} on {parts.get('host') or 'this machine'}"
 
 
 def _embedded_place() -> str:

@@ -6,10 +6,12 @@ create or replace function worker.blamed_child(p_scope_id bigint)
   language sql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(case when b.error ->> 'kind' = 'children' then b.error -> 'child' end,
-                  jsonb_build_object('id', b.id, 'command', b.command, 'kind', b.error ->> 'kind', 'message',
-                                     case when length(b.error ->> 'message') > 1000
-                                          then left(b.error ->> 'message', 999) || '…'
-                                          else b.error ->> 'message' end))
+                  jsonb_strip_nulls(jsonb_build_object(
+                    'id', b.id, 'command', b.command, 'kind', b.error ->> 'kind',
+                    'hint', left(b.error ->> 'hint', 1000),
+                    'message', case when length(b.error ->> 'message') > 1000
+                                    then left(b.error ->> 'message', 999) || '…'
+                                    else b.error ->> 'message' end)))
     from unnest(array['failed', 'cancelled']) with ordinality as w (state, n)
    cross join lateral (select t.id, t.command, o.error
                          from worker.task as t
