@@ -100,6 +100,7 @@ def test_pages_of_a_list_neither_repeat_nor_skip(
     """Also while new tasks come, and where a filter looks at a few tasks at a time."""
     monkeypatch.setattr(tasks_page, "PAGE", 3)
     monkeypatch.setattr(tasks_page, "LOOKED", 4)
+    monkeypatch.setattr(tasks_page, "LOOKED_BY_END", 4)
     committed.command("rare")
     made = [committed.enqueue("rare" if number in (2, 9) else "act", fail="no") for number in range(11)]
     committed.drain()

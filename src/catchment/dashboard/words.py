@@ -46,7 +46,7 @@ def exact(moment: datetime) -> str:
 
 def clock_times(moments: list[datetime]) -> list[str]:
     """As an axis shows them."""
-    return [f"{moment.astimezone(UTC):%H:%M} UTC" for moment in moments]
+    return [f"{moment.astimezone(UTC):%H:%M:%S} UTC" for moment in moments]
 
 
 def count(number: int, most: int | None = None) -> str:

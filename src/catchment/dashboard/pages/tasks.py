@@ -19,6 +19,8 @@ from catchment.model.state import TaskState
 
 PAGE = 50
 LOOKED = 20_000
+# Failures lie far apart in their table: each is a page of it.
+LOOKED_BY_END = 5_000
 # Few among many completed ones: found by their index, which is in the order of their ends.
 _TROUBLE = (TaskState.FAILED, TaskState.CANCELLED)
 
@@ -48,6 +50,13 @@ class TasksQuery(Query):
     def is_searched(self) -> bool:
         """Is there a filter that no index serves?"""
         return any((self.command, self.queue, self.lane, self.error, self.made_after, self.made_before, self.top))
+
+    @property
+    def looked(self) -> int:
+        """How many tasks a page looks at, at most."""
+        if not self.is_searched:
+            return PAGE + 1
+        return LOOKED_BY_END if self.is_by_end else LOOKED
 
     @property
     def is_filtered(self) -> bool:
@@ -94,7 +103,7 @@ async def read(reader: Reader, query: TasksQuery) -> TasksAnswer:
     next_page: str | None = None
     if len(ids) > PAGE:
         next_page = _cursor(query, tasks[-1].completed_at, tasks[-1].id)
-    elif looked["looked"] == LOOKED and not _is_past(query, looked["last_made_at"]):
+    elif query.is_searched and looked["looked"] == query.looked and not _is_past(query, looked["last_made_at"]):
         next_page = _cursor(query, looked["last_ended_at"], looked["last_id"])
     names = await reader.rows(sql("names"), most=500)
     return TasksAnswer(
@@ -127,7 +136,7 @@ def _values(query: TasksQuery) -> Row:
         "at": at,
         "id": task_id,
         "page": PAGE + 1,
-        "looked": LOOKED if query.is_searched else PAGE + 1,
+        "looked": query.looked,
     }
 
 
