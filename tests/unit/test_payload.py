@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import AfterValidator, BaseModel, Field
 
+from catchment import Context
 from catchment.errors import ArgumentsInvalid, DefinitionRefused
 from catchment.task.payload import Payload, dump_any
 from catchment.task.signature import read_signature
@@ -233,3 +234,25 @@ def test_the_payload_of_an_unknown_command_can_be_any_object() -> None:
 def test_the_payload_of_an_unknown_command_must_be_an_object() -> None:
     with pytest.raises(ArgumentsInvalid, match="are a list, expected a mapping"):
         dump_any("other", [1])  # type: ignore[arg-type]
+
+
+def test_a_nul_character_is_refused_with_the_name_of_its_parameter() -> None:
+    def send(to: str, texts: list[str]) -> None: ...
+
+    payload = Payload("send", read_signature(send))
+    assert payload.load(payload.dump({"to": "a\\u0000", "texts": ["\\"]}))["to"] == "a\\u0000"
+    with pytest.raises(ArgumentsInvalid, match="texts of send contains a NUL character"):
+        payload.dump({"to": "a", "texts": ["b\0"]})
+    with pytest.raises(ArgumentsInvalid, match="to of mail contains a NUL character"):
+        dump_any("mail", {"to": "\0"})
+
+
+def test_a_field_of_pydantic_as_default_and_an_optional_context_are_refused_in_our_words() -> None:
+    def send(to: int = Field(5, gt=3)) -> None: ...
+    def steer(ctx: Context | None, to: int) -> None: ...
+
+    with pytest.raises(DefinitionRefused, match=r"the default of to in .*send is a Field of pydantic") as refused:
+        Payload("send", read_signature(send))
+    assert refused.value.hint == "Put it into the annotation: to: Annotated[…, Field(…)] = …"
+    with pytest.raises(DefinitionRefused, match=r"the context ctx of .*steer is .*, expected Context alone"):
+        read_signature(steer)

@@ -95,7 +95,7 @@ def _local(at: datetime) -> datetime:
     try:
         return at.astimezone()
     except (OverflowError, ValueError) as error:
-        raise RequestRefused(f"--at is {at}, expected a time of the years 1 to 9999") from error
+        raise RequestRefused(f"--at is {at}, expected a time from 0001-01-03 to 9999-12-29") from error
 
 
 def check_payload(text: str) -> None:

@@ -18,7 +18,8 @@ class TaskInfo:
     """One task as it stood when it was read.
 
     ``waits_for`` says why it cannot start yet, such as ``retry``, ``snooze`` or ``lane``; ``due_at`` when it can, if
-    that is a time. Of a running task ``due_at`` is when its timeout ends.
+    that is a time. Of a running task ``due_at`` is when its timeout ends. ``attempt`` counts the starts of its handler;
+    those of its join are counted while that runs, and are not in it when the task has settled.
     """
 
     id: TaskId

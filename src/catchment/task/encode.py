@@ -48,6 +48,11 @@ def check_json(data: bytes, what: str, *, limit: int, setting: str | None = "MAX
     return data.decode()
 
 
+def has_nul(text: str) -> bool:
+    """Does this JSON text hold a NUL character?"""
+    return "\\u0000" in text and _NUL.search(text.encode()) is not None
+
+
 def _check_numbers(data: bytes, what: str) -> None:
     """A number with too many digits could be stored, and nobody could read it."""
     try:

@@ -12,10 +12,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic import Field as ModelField
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from catchment.errors import ArgumentsInvalid, DefinitionRefused, a_kind
 from catchment.model.check import json_type
+from catchment.task.encode import has_nul
 from catchment.task.faithful import LONGEST_NUMBER, as_stored, has_bytes, has_long_number, is_plain, keeps_unset, same
 from catchment.task.parameters import Field, Signature
 
@@ -144,6 +146,8 @@ class Payload:
         return text
 
     def _check(self, values: dict[str, Any], text: str) -> None:
+        if has_nul(text):
+            raise _nul(self._command, text)
         if self._compared:
             self._compare(values, text)
         if len(text) > LONGEST_NUMBER and has_long_number(text):
@@ -206,11 +210,25 @@ def dump_any(command: str, arguments: Mapping[str, Any]) -> str:
     """JSON text of the payload of a command that is known by name alone; any object will do."""
     _check_mapping(command, arguments)
     try:
-        return to_json(dict(arguments), inf_nan_mode="strings", bytes_mode="base64").decode()
+        text = to_json(dict(arguments), inf_nan_mode="strings", bytes_mode="base64").decode()
     except PydanticSerializationError as error:
         raise ArgumentsInvalid(
             f"the arguments of {command} cannot be written as JSON: {error}", hint=_await_it(arguments)
         ) from error
+    if has_nul(text):
+        raise _nul(command, text)
+    return text
+
+
+def _nul(command: str, text: str) -> ArgumentsInvalid:
+    """The answer to JSON text with a NUL character: it names the first parameter that has one."""
+    arguments: dict[str, Any] = from_json(text)
+    name = next((name for name, value in arguments.items() if has_nul(to_json(value).decode())), None)
+    what = "a name" if name is None else name
+    return ArgumentsInvalid(
+        f"{what} of {command} contains a NUL character (\\u0000), which PostgreSQL cannot store in JSON",
+        hint="Leave the character out, or annotate the parameter with bytes.",
+    )
 
 
 def _check_mapping(command: str, arguments: object) -> None:
@@ -281,6 +299,11 @@ def _create(name: str, fields: dict[str, Any]) -> tuple[type[BaseModel], type[Ba
 
 def _checked_default(function: str, name: str, field: Field) -> Any:
     """The default as the annotation has it; it must survive being written with the payload and read back."""
+    if isinstance(field.default, FieldInfo):
+        raise DefinitionRefused(
+            f"the default of {name} in {function} is a Field of pydantic, expected a value",
+            hint=f"Put it into the annotation: {name}: Annotated[…, Field(…)] = …",
+        )
     try:
         given, stored = _create("Default", {"value": (field.annotation, ...)})
         made = given.__pydantic_validator__.validate_python({"value": field.default}).__dict__["value"]

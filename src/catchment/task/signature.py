@@ -41,6 +41,11 @@ def read_signature(fn: Callable[..., Any], *, is_join: bool = False) -> Signatur
                 raise DefinitionRefused(f"{function} takes two contexts, {context} and {parameter.name}, expected one")
             _check_context(function, parameter.name, place, is_join)
             context = parameter.name
+        elif Context in typing.get_args(annotation):
+            raise DefinitionRefused(
+                f"the context {parameter.name} of {function} is {annotation}, expected Context alone",
+                hint=f"A handler always gets its context: def {fn.__name__}({parameter.name}: catchment.Context, …).",
+            )
         elif is_join and _is_children(parameter.name, annotation):
             children = parameter.name
         else:

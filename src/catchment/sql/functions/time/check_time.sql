@@ -16,7 +16,7 @@ begin
   if p_at < timestamptz '0001-01-03 00:00:00+00' or p_at > timestamptz '9999-12-29 00:00:00+00' then
     raise exception using
       errcode = 'CM018',
-      message = format('%s is %s, expected a time of the years 1 to 9999', p_column, p_at),
+      message = format('%s is %s, expected a time from 0001-01-03 to 9999-12-29', p_column, p_at),
       hint = p_hint;
   end if;
   return false;
