@@ -33,9 +33,10 @@ def lazy_names(
         try:
             module = import_module(f"{package}.{places[name]}")
         except ModuleNotFoundError as error:
-            if extra is None or error.name not in extra.modules:
+            missing = (error.name or "").partition(".")[0]
+            if extra is None or missing not in extra.modules:
                 raise
-            raise extra.missing(error.name) from error
+            raise extra.missing(missing) from error
         names[name] = value = getattr(module, name)
         return value
 

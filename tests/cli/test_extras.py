@@ -83,6 +83,19 @@ def test_the_version_knows_every_extra_of_the_package() -> None:
     assert {extra.name for extra in EXTRAS} == {*project["optional-dependencies"]} - {"all", "dev"}
 
 
+def test_the_dashboard_names_its_extra(tmp_path: Path) -> None:
+    said = said_without(
+        "starlette",
+        "catchment dashboard",
+        "from catchment.dashboard import asgi_app",
+        folder=tmp_path,
+    )
+    missing = "the dashboard needs starlette, which is not installed"
+    assert said[0] == f"1 error: {missing} hint: Run: pip install 'catchment[dashboard]'"
+    assert said[1] == f"0 ExtraMissing {missing} Run: pip install 'catchment[dashboard]'"
+    assert not (tmp_path / "data").exists()
+
+
 def test_files_of_the_register_name_their_extra(tmp_path: Path) -> None:
     said = said_without(
         "openpyxl,matplotlib,duckdb",
