@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import re
 import signal
@@ -13,6 +15,7 @@ import psycopg
 import pytest
 
 from catchment.cli.dev.files import Watch, own_files
+from catchment.cli.dev.outage import Outage
 from tests.fixtures.engine import Engine
 from tests.fixtures.server import Connect
 from tests.fixtures.spare import Forked, spare
@@ -324,3 +327,26 @@ def test_an_app_is_made_of_its_own_modules_alone() -> None:
     files = own_files()
     assert __file__ in files
     assert not [file for file in files if "site-packages" in file or "/catchment/" in file or "/lib/python" in file]
+
+
+def test_a_lost_connection_is_one_line_and_its_return_another(db: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each part of the worker reports its own."""
+    outage = Outage()
+    texts = ["completer: the server\n has gone", "upkeep: the server has gone", "press/child: it is starting"]
+    for text in texts:
+        record = logging.makeLogRecord({"msg": text, "event": "connection.lost"})
+        assert outage.hides(record)
+    assert not outage.hides(logging.makeLogRecord({"msg": "x", "event": "task.processed"}))
+    (lost,) = capsys.readouterr().err.splitlines()
+    assert lost.endswith("the connection to the database is lost: the server has gone")
+
+    async def watch() -> str:
+        watching = asyncio.create_task(outage.watch(db))
+        said = ""
+        while not said:
+            await asyncio.sleep(0.05)
+            said = capsys.readouterr().err
+        watching.cancel()
+        return said
+
+    assert asyncio.run(watch()).endswith("to the database again\n")

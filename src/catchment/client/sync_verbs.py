@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
@@ -24,7 +25,7 @@ from catchment.client.result import (
     warn,
 )
 from catchment.client.verbs import as_reason
-from catchment.errors import CommandNotRegistered
+from catchment.errors import CommandNotRegistered, RequestRefused
 from catchment.model.check import check_task_id, check_text
 from catchment.model.duration import Duration
 from catchment.model.task import TaskId, TaskInfo
@@ -38,6 +39,7 @@ from catchment.store.foreign.types import OWN
 from catchment.store.obstacle import obstacles
 from catchment.store.result import Standing, check_command, check_look, look, read_task, settled, task_not_found
 from catchment.task import tracing
+from catchment.task.inside import IN_HANDLER
 from catchment.task.item import Item
 from catchment.task.task_options import TaskOptions, check_lane
 from catchment.task.verbs import AnyCommand
@@ -91,6 +93,7 @@ class AppSyncVerbs:
     def wait(self, task_id: int, timeout: Duration | None, expected: str | None = None) -> Any:
         """The result of a task, as JSON, when it has settled."""
         task, limit = check_task_id(task_id), as_timeout(timeout)
+        _check_may_block()
         began = time.monotonic()
         interval = SHORTEST_INTERVAL
         until = None if limit is None else began + limit.total_seconds() + LAST_LOOK
@@ -167,3 +170,18 @@ class AppSyncVerbs:
         """Register all commands of the app and their queues."""
         with self._connections.use() as used:
             return self._registrar.register(used)
+
+
+def _check_may_block() -> None:
+    """A coroutine of a worker that waited here would stop the event loop on which the task is to run."""
+    if not IN_HANDLER.get():
+        return
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # a handler in a thread may wait
+        return
+    raise RequestRefused(
+        "result() of a task from sync, in an async handler: it would block the event loop of the worker, and the task"
+        " might never run",
+        hint="Leave sync out and await: task = await command.enqueue(…), then await task.result().",
+    )

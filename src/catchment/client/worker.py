@@ -12,9 +12,9 @@ import psycopg
 from catchment.errors import CatchmentError, DefinitionRefused, RequestRefused, shown
 from catchment.model.check import check_count, is_text
 from catchment.runtime.dispatcher import Dispatcher
-from catchment.runtime.guarded import IN_HANDLER
 from catchment.runtime.settings import read_options
 from catchment.task.commands import Commands
+from catchment.task.inside import IN_HANDLER
 
 
 class AppWorker:

@@ -23,7 +23,7 @@ from datetime import timedelta
 from typing import cast
 
 from catchment.runtime.events import Events
-from catchment.runtime.guarded import IN_HANDLER, RunnerTask
+from catchment.runtime.guarded import RunnerTask
 from catchment.runtime.handler_call import HandlerCalls
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.metrics import Metrics
@@ -34,6 +34,7 @@ from catchment.runtime.time_limits import TimeLimits
 from catchment.store.attempt import Ending
 from catchment.task.commands import Commands
 from catchment.task.encode import DEFAULT_LIMIT
+from catchment.task.inside import IN_HANDLER
 
 # How long handlers that never wait may keep the event loop before others get their turn.
 TURN = 0.005

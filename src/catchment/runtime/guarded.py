@@ -8,7 +8,6 @@ and the attempt of that handler fails.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -16,9 +15,7 @@ from typing import Any
 import uvloop
 
 from catchment.errors import RequestRefused
-
-# True in the context of every handler, and so in the tasks and threads that it starts.
-IN_HANDLER: contextvars.ContextVar[bool] = contextvars.ContextVar("catchment_in_handler", default=False)
+from catchment.task.inside import IN_HANDLER
 
 
 def _refuse(call: str) -> RequestRefused:

@@ -22,6 +22,7 @@ from catchment.runtime.executor import Executor
 from catchment.runtime.held import Held, Holdings, Stop
 from catchment.runtime.journal import Journal
 from catchment.runtime.limiter import Limiter, Load, Signals
+from catchment.runtime.loop_watch import LoopWatch
 from catchment.runtime.memory import memory_usage
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
@@ -77,6 +78,7 @@ class PythonWorker:
         # After a fault: the tasks whose handlers were running.
         self.interrupted: list[int] = []
         self._journal = Journal(metrics, events)
+        self._loop_watch = LoopWatch(commands, events)
         hooks = BeforeHooks(options.call_timeout / 2)
 
         def link(part: str) -> Link:
@@ -162,6 +164,7 @@ class PythonWorker:
             self.interrupted = [held.id for held in self.holdings if held.has_started]
             raise
         finally:
+            self._loop_watch.close()
             self.pools.close()
             await self._transactions.close()
 
@@ -267,9 +270,11 @@ class PythonWorker:
         while True:
             if not len(self.holdings) and self.limiter.limit == cap:
                 self._signals = Signals()
+                self._loop_watch.rest()
                 self._busy.clear()
                 await self._busy.wait()
             before = time.monotonic()
+            self._loop_watch.beat()
             await asyncio.sleep(SAMPLE)
             self._on_tick()
             lag = time.monotonic() - before - SAMPLE

@@ -116,7 +116,10 @@ class _Patience:
 
 
 class ClientConnection(_Patience, Connection[Any]):
-    """For threads."""
+    """For threads. A program need not close it: it goes with the thread, or with the process, and without a warning."""
+
+    def __del__(self, *_: object) -> None:
+        """Without the warning of the driver, whose handle of the connection closes it."""
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
         self._is_interrupted = False

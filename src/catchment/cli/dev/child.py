@@ -20,6 +20,7 @@ from catchment.cli.dev.ends import Ends
 from catchment.cli.dev.files import own_files
 from catchment.cli.dev.line import BROKEN, WRONG_NAME, Message, Order
 from catchment.cli.dev.log import DevFormatter, is_shown
+from catchment.cli.dev.outage import Outage
 from catchment.cli.dev.outputs import show
 from catchment.cli.failure import show_failure
 from catchment.errors import CatchmentError, SchemaMismatch
@@ -48,6 +49,7 @@ class Child:
         self._dispatcher: Dispatcher | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ends = Ends(self._order["waiting"])
+        self._outage = Outage()
         self._files: set[str] = set()
 
     def run(self) -> int:
@@ -102,7 +104,7 @@ class Child:
     def _serve(self, where: str, commands: Commands, apps: Apps) -> None:
         handler = logging.StreamHandler()
         handler.setFormatter(DevFormatter())
-        handler.addFilter(lambda record: is_shown(record) and not self._ends.is_shown_here(record))
+        handler.addFilter(self._is_shown)
         logger = logging.getLogger("catchment")
         logger.handlers = [handler]
         logger.setLevel(logging.INFO)
@@ -119,12 +121,20 @@ class Child:
             self._ends.show_rest()
             end_without_threads(events, code)
 
+    def _is_shown(self, record: logging.LogRecord) -> bool:
+        return is_shown(record) and not self._ends.is_shown_here(record) and not self._outage.hides(record)
+
     async def _run(self, dispatcher: Dispatcher, where: str, events: Events, apps: Apps) -> int:
         with self._lock:
             self._dispatcher, self._loop = dispatcher, asyncio.get_running_loop()
         beside = [
             asyncio.create_task(part)
-            for part in (self._announce(dispatcher, apps), self._report_more_files(), self._ends.watch(where))
+            for part in (
+                self._announce(dispatcher, apps),
+                self._report_more_files(),
+                self._ends.watch(where),
+                self._outage.watch(where),
+            )
         ]
         try:
             return await run_again_if_cancelled(dispatcher, events)
@@ -143,7 +153,7 @@ class Child:
         self._tell({"serves": True})
         what = ", ".join(f"{place} ({', '.join(app.commands.names)})" for place, app in apps.by_place.items())
         ways = ". It reloads when their files change; Ctrl-C ends it." if self._order["is_first"] else ""
-        _say(f"serves {what}{ways}")
+        _say(f"serves {what}, and the SQL handlers of all queues{ways}")
 
     async def _report_more_files(self) -> None:
         """Modules that handlers import are watched too."""
