@@ -67,10 +67,16 @@ def _enqueue(client: App, tasks: int) -> Generator[dict[str, Any]]:
 
 def _drain(conn: Connection[Any], where: str, tasks: int, processes: int) -> Generator[dict[str, Any]]:
     total = tasks + SINGLES
-    with errors.status(f"draining {total:,} tasks"), _workers(where, processes):
+    with errors.status(f"draining {total:,} tasks") as status, _workers(where, processes):
         _wait(lambda: bench_store.completed(conn) > 0)
         began, before = time.monotonic(), bench_store.completed(conn)
-        _wait(lambda: bench_store.completed(conn) >= total)
+
+        def is_drained() -> bool:
+            done = bench_store.completed(conn)
+            status.update(f"draining: {done:,} of {total:,} tasks")
+            return done >= total
+
+        _wait(is_drained)
         yield _row(f"drain no-ops, {processes} process(es)", (total - before) / (time.monotonic() - began), "tasks/s")
 
 

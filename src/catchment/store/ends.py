@@ -10,12 +10,13 @@ from typing import Any
 from psycopg import Connection
 
 from catchment.sql import ENGINE
+from catchment.store.errors import translated
 from catchment.store.fetch import fetch_rows, fetch_value
 
 _ENDED = """
 select e.id, e.state, e.completed_at, e.is_chosen
-  from worker.ended_tasks(%(after)s::timestamptz, %(after_id)s::bigint, %(states)s::text[], %(queue)s::text,
-                          %(command)s::text, %(lane)s::text, %(most)s::integer) as e
+  from worker.ended_tasks(%s::pg_catalog.timestamptz, %s::bigint, %s::pg_catalog.text[], %s::pg_catalog.text,
+                          %s::pg_catalog.text, %s::pg_catalog.text, %s::integer) as e
 """
 
 
@@ -45,18 +46,11 @@ def server_time(conn: Connection[Any]) -> datetime:
 
 def ended_tasks(conn: Connection[Any], filters: Filters, *, after: datetime, after_id: int, most: int) -> list[End]:
     """The next ends behind one end; empty if there are none. See the function ``worker.ended_tasks``."""
-    rows = fetch_rows(
-        conn,
-        _ENDED,
-        after=after,
-        after_id=after_id,
-        states=None if filters.states is None else list(filters.states),
-        queue=filters.queue,
-        command=filters.command,
-        lane=filters.lane,
-        most=most,
-    )
-    return [End(**row) for row in rows]
+    states = None if filters.states is None else list(filters.states)
+    given = (after, after_id, states, filters.queue, filters.command, filters.lane, most)
+    with translated():
+        # Many rows, each a few values: not by name.
+        return [End(*row) for row in conn.execute(_ENDED, given, binary=True).fetchall()]
 
 
 def describe_ends(conn: Connection[Any], ids: Sequence[int]) -> dict[int, dict[str, Any]]:

@@ -2,6 +2,6 @@
 select t.id, t.command, t.queue, t.lane, t.completed_at, left(t.error, 300) as error
   from worker.tasks as t
  where t.state = 'failed'
-   and t.completed_at >= worker.now() - interval '1 hour'
+   and t.completed_at >= (select worker.now() - interval '1 hour')
  order by t.completed_at desc
  limit %(limit)s::bigint

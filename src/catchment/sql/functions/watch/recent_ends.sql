@@ -12,7 +12,7 @@ as $$
   with looked as materialized (
     select o.id, o.completed_at
       from worker.outcome as o
-     where o.completed_at > worker.now() - p_within
+     where o.completed_at > (select worker.now() - p_within)
      order by o.completed_at desc
      limit p_most
   ), far as (
