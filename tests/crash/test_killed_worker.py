@@ -22,8 +22,10 @@ def _effects_per_task(engine: Engine) -> set[int]:
 
 def test_a_scope_survives_worker_after_worker_killed(committed: Engine, start_worker: StartWorker) -> None:
     committed.conn.execute("update worker.queue_registry set concurrency = 4 where queue = 'work'")
+    # The first one takes so long that kills meet it, however slow the machine is.
+    waits = [5.0, *(0.02 + 0.05 * (n % 3) for n in range(1, CHILDREN))]
     parent = committed.enqueue(
-        note="parent", spawn=[{"note": f"child {n}", "sleep": 0.02 + 0.05 * (n % 3)} for n in range(CHILDREN)]
+        note="parent", spawn=[{"note": f"child {n}", "sleep": wait} for n, wait in enumerate(waits)]
     )
     settled = "select count(*) from worker.outcome"
     chance = random.Random(7)

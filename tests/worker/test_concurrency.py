@@ -44,10 +44,11 @@ def test_one_worker_runs_a_hundred_lanes_at_once(crew: Crew) -> None:
 
 
 def test_the_cap_is_never_passed_and_nothing_is_dropped_at_it(crew: Crew) -> None:
-    crew.enqueue_many(step, _own_lanes(300, seconds=0.02))
+    crew.enqueue_many(step, _own_lanes(300, seconds=0.05))
     crew.hire(max_concurrent_tasks=25)
     crew.wait_settled(300)
-    assert peak_overlap(crew.records.spans()) == 25
+    # A busy machine may end the first before the last of them has started.
+    assert 20 <= peak_overlap(crew.records.spans()) <= 25
     assert crew.states() == {"completed": 300}
     assert crew.attempts() == {1}
 

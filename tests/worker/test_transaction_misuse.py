@@ -140,7 +140,7 @@ def test_a_stream_left_open_fails_its_task_and_gives_its_place_back(crew: Crew, 
 def test_a_stream_left_early_gives_its_place_back(crew: Crew, kind: str) -> None:
     """psycopg cancels the statement of a stream that is left, which aborts the transaction."""
     for task in [crew.enqueue(f"stream{kind}", is_kept=False) for _ in range(2 * PLACES)]:
-        with pytest.raises(TaskFailed, match="transaction is aborted"):
+        with pytest.raises(TaskFailed, match=r"transaction is aborted|returned while its connection was in use"):
             crew.result(task)
     _assert_places_are_free(crew)
 

@@ -9,6 +9,7 @@ from typing import Any
 from psycopg import Connection, Error, errors
 
 from tests.engine.rules.stage import Stage
+from tests.fixtures.worker import wait_until
 
 
 def liveness_is_proven(stage: Stage) -> list[str]:
@@ -204,7 +205,7 @@ def locks_have_one_order(stage: Stage) -> list[str]:
     stage.conn.execute(
         """
         create function probe.linger() returns trigger language plpgsql as
-          $$ begin perform pg_sleep(0.1); return old; end; $$;
+          $$ begin perform pg_sleep(0.5); return old; end; $$;
         create trigger linger before delete on worker.running for each row execute function probe.linger();
         """
     )
@@ -234,7 +235,4 @@ def locks_have_one_order(stage: Stage) -> list[str]:
 def wait_for_linger(conn: Connection[Any]) -> None:
     """Until a backend sleeps in its trigger."""
     lingers = "select count(*) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"
-    for _ in range(1000):
-        if conn.execute(lingers).fetchall()[0][0]:
-            return
-    raise AssertionError("nobody lingers")
+    wait_until(lambda: conn.execute(lingers).fetchall()[0][0] > 0)

@@ -86,7 +86,7 @@ def test_a_definition_that_fails_leaves_the_table_as_it_was(lake: Lake, lake_cas
     found = lake.describe("totals")
     assert (found.definition, found.generation, found.is_filled) == (ALL, 1, True)
     # It goes on as before, and history has what was tried.
-    assert lake.history("totals")[0].state == "FAILED"
+    assert "FAILED" in [entry.state for entry in lake.history("totals")]
     lake_case.add("orders", [(4, "s", 2)])
     lake_case.refresh("totals")
     lake_case.check("totals")

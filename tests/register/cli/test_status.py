@@ -37,7 +37,8 @@ def test_status_tells_why_a_round_broke_and_when_it_is_tried_again(reg_db: Regis
     assert "0.0" not in text.split("kind")[0]
     told = json.loads(reg_cli("status", "--json").stdout)
     assert told["failure"]["error"] == "broken on purpose"
-    assert {p["percent"] for p in told["phases"]} == {None}
+    # The time of its next try may have come on a busy machine: then it has done nothing yet.
+    assert not any(phase["percent"] for phase in told["phases"])
 
 
 def test_derive_waits_for_a_worker_of_its_own(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
