@@ -25,7 +25,7 @@ from catchment.cli.table_lake import (
     read_text,
     waiting,
 )
-from catchment.cli.table_show import outcome_line, plain, progress, show_one, show_rows
+from catchment.cli.table_show import counted, outcome_line, plain, progress, show_one, show_rows
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json
 from catchment.errors import RequestRefused
@@ -253,7 +253,10 @@ def maintain(
     refreshes have left is removed.
     """
     with open_lake(dsn, lake, *(names or ())) as used:
-        rows = [{"name": name.replace('"', ""), **asdict(used.maintain(name))} for name in choose(used, names, is_all)]
+        chosen = choose(used, names, is_all)
+        rows = [
+            {"name": name.replace('"', ""), **asdict(used.maintain(name))} for name in counted(chosen, "compacting")
+        ]
         removed = used.sweep()
         expired = None if expire_days is None else used.expire(expire_days * 86400)
         removed += 0 if orphan_days is None else used.remove_orphans(orphan_days * 86400)

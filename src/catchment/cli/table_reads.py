@@ -19,7 +19,7 @@ from catchment.cli.table_lake import (
     open_lake,
     read_text,
 )
-from catchment.cli.table_show import plain, rows_of, show_one, show_rows
+from catchment.cli.table_show import counted, plain, rows_of, show_one, show_rows
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json
 from catchment.errors import RequestRefused
@@ -144,7 +144,7 @@ def audit(
     """
     rows: list[dict[str, Any]] = []
     with open_lake(dsn, lake, *(names or ())) as used:
-        for name in choose(used, names, is_all):
+        for name in counted(choose(used, names, is_all), "comparing"):
             compared = used.audit(name)
             rows.append({"name": name.replace('"', ""), **asdict(compared), "is_equal": compared.is_equal})
     show_rows(rows, ["name", "snapshot", "rows", "missing", "extra", "seconds"], as_json=as_json, empty="No tables.")

@@ -169,6 +169,14 @@ def progress(*, is_quiet: bool) -> Generator[OnProgress]:
         yield lambda refreshes: _tell(status, refreshes, time.monotonic() - began)
 
 
+def counted(names: Sequence[str], doing: str) -> Generator[str]:
+    """Each name, while a line on the terminal says which it is, and how many there are."""
+    with errors.status("") as status:
+        for number, name in enumerate(names, 1):
+            status.update(escape(f"{doing} {name} ({number} of {len(names)})"))
+            yield name
+
+
 def _tell(status: Status, refreshes: Sequence[RefreshInfo], seconds: float) -> None:
     status.update(escape(progress_line(refreshes, seconds)))
 

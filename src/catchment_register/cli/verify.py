@@ -10,7 +10,7 @@ import typer
 from psycopg import Connection
 from rich.markup import escape
 
-from catchment.commands import Dsn, Json, console, print_json
+from catchment.commands import Dsn, Json, console, errors, print_json
 from catchment_register.cli.database import open_register
 from catchment_register.errors import ReportRefused
 from catchment_register.reference.check import check_reports, check_units
@@ -65,9 +65,10 @@ def verify(
 
     The exit code is 1 if one is broken.
     """
-    with open_register(dsn) as conn:
+    with open_register(dsn) as conn, errors.status("checking the rules") as status:
         violations = _violations(conn, deep=deep)
         if reference:
+            status.update("comparing with the reference")
             violations += _reference(conn)
         under_way = _is_under_way(conn)
     rules = [*RULES, *([DEEP] if deep else []), *([REFERENCE] if reference else [])]
