@@ -107,7 +107,11 @@ class Question:
                 self.claim()
                 assert self.has_begun(), self.story
                 return
-            self.remove(blocking[0])  # the others may go with it
+            for kind in {condition["kind"]: None for condition in blocking}:
+                # Some may have gone with another.
+                left = [c for c in self.explain() if c["is_blocking"] and c["kind"] == kind]
+                if left and not self.has_begun():
+                    self.remove(left[0])
         raise AssertionError(f"task {self.id} does not start: {self.story}")
 
     def compare(self, *, is_exact: bool) -> None:
@@ -123,9 +127,9 @@ class Question:
         else:
             assert has_begun or not is_exact, f"it does not start, but {answer}"
 
-    def explain(self) -> list[Condition]:
+    def explain(self, task_id: int | None = None) -> list[Condition]:
         with self.conn.cursor(row_factory=dict_row) as cursor:
-            return cursor.execute("select * from worker.explain(%s)", [self.id]).fetchall()
+            return cursor.execute("select * from worker.explain(%s)", [task_id or self.id]).fetchall()
 
     def runs(self) -> bool:
         return self.conn.execute("select from worker.running where id = %s", [self.id]).rowcount > 0
@@ -149,6 +153,8 @@ class Question:
                 self.conn.execute(condition["remedy"])
             case "scheduled" | "retry" | "snooze" | "rate" | "limit_rate":
                 self.move_clock(datetime.fromisoformat(evidence.get("due_at") or evidence["next_at"]))
+                if evidence.get("ahead"):
+                    self.claim()  # those in front of it use what the rate allows
             case "halted":
                 self.conn.execute("select worker.skip_halted(%s, %s)", [evidence["queue"], evidence["lane"]])
             case "paused":
@@ -189,7 +195,17 @@ class Question:
                 if task_id != self.id:
                     self.conn.execute("select worker.complete_task(%s, %s)", [task_id, fence])
             self.conn.execute(UPKEEP["skip_halted"])
-        raise AssertionError(f"root {root_id} does not end: {self.story}")
+            self.conn.execute(UPKEEP["sweep_cancelled"])
+        raise AssertionError(f"root {root_id} does not end: {self.chain(root_id)} {self.story}")
+
+    def chain(self, task_id: int | None) -> list[Any]:
+        """What holds a task back, and what holds that back, and so on."""
+        found: list[Any] = []
+        while task_id is not None and len(found) < 10:
+            answer = self.explain(task_id)
+            found.append([task_id, *((c["kind"], c["words"]) for c in answer)])
+            task_id = next((c["evidence"]["task"]["id"] for c in answer if "task" in c["evidence"]), None)
+        return found
 
     def end_running(self, task_id: int) -> None:
         for running, fence in self.conn.execute(TREE, [task_id]).fetchall():
