@@ -130,7 +130,7 @@ def test_task_show_has_every_attempt(committed: Engine, cli: Run) -> None:
     committed.conn.execute("update worker.task set payload = '{}' where id = %s", [task])
     committed.drain()
     said = cli("task", "show", str(task)).stdout
-    assert "3 so far, 2 failed; 2 failed ones fail the task, counted again after a retry" in said
+    assert "3 so far, 2 failed; max_attempts is 2, counted again after a retry" in said
     assert re.search(r"1: failed .*\n *2: failed .*\n *3: completed ", said)
     assert isinstance(_json(cli("task", "show", str(task), "--json"))["completion_duration_ms"], float)
 

@@ -190,7 +190,7 @@ def _attempts(row: Row) -> list[str]:
     if given_back:
         first += f", {given_back} more given back"
     if most > 1:
-        first += f"; {most} failed ones fail the task" + (", counted again after a retry" if failed >= most else "")
+        first += f"; max_attempts is {most}" + (", counted again after a retry" if failed >= most else "")
     lines = [first]
     if len(kept) > _ATTEMPTS:
         lines.append(f"[dim]… {len(kept) - _ATTEMPTS} earlier ones: --json[/]")

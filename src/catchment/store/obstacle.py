@@ -59,10 +59,10 @@ class Obstacle:
             return f"Resume it: {shell_command('catchment queue resume', self.queue)}"
         if self.handler_kind == "sql":
             return f"Start one: catchment worker --queue {shell_word(self.queue)}"
-        place = "" if self.handler is None else f" ({self.handler})"
+        module = "MODULE" if self.handler is None else self.handler.partition(":")[0]
         return (
-            f"Start one with the app that defines it{place}: catchment worker --app MODULE:APP; or in this program:"
-            " async with app.worker()"
+            f"Start one with the app that defines it: catchment dev {module}:APP; in production catchment worker --app"
+            f" {module}:APP; or in this program: async with app.worker()"
         )
 
 
