@@ -75,4 +75,7 @@ def test_the_version_is_printed() -> None:
     first, *others = run("--version").stdout.splitlines()
     assert first == f"catchment {catchment.__version__}"
     python = sys.version.split()[0]
-    assert others == [f"Python {python}, PostgreSQL 15 to 18", "extras: embedded, lake, register, sqlalchemy"]
+    assert others == [
+        f"Python {python}, PostgreSQL 15 to 18",
+        "extras: embedded, lake, dashboard, register, sqlalchemy",
+    ]

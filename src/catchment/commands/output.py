@@ -102,8 +102,9 @@ def print_json(value: Any, *, is_line: bool = False) -> None:
     def plain(item: Any) -> Any:
         if isinstance(item, JsonText):
             return put(item.text)
-        if isinstance(item, Decimal) and item.is_finite():
-            return put(format(item, "f"))  # a number, with all its digits
+        # One with more digits than readers of JSON keep stays text.
+        if isinstance(item, Decimal) and item.is_finite() and Decimal(repr(float(item))) == item:
+            return put(format(item, "f"))
         return _plain(item)
 
     def dumped(item: Any) -> str:

@@ -34,14 +34,14 @@ class LoopWatch:
         self._thread_id = threading.get_ident()
         self._beat_at: float | None = None
         self._busy = threading.Event()
-        self._is_over = False
+        self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="catchment-loop-watch", daemon=True)
 
     def beat(self) -> None:
         self._beat_at = time.monotonic()
         if not self._busy.is_set():
             self._busy.set()
-            if not self._thread.is_alive() and not self._is_over:
+            if not self._thread.is_alive() and not self._over.is_set():
                 self._thread.start()
 
     def rest(self) -> None:
@@ -49,14 +49,17 @@ class LoopWatch:
         self._busy.clear()
 
     def close(self) -> None:
-        self._is_over = True
+        self._over.set()
         self._busy.set()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def _run(self) -> None:
         seen: tuple[float, int] | None = None
-        while not self._is_over:
+        while True:
             self._busy.wait()
-            time.sleep(LOOK)
+            if self._over.wait(LOOK):
+                return
             seen = self._look(seen)
 
     def _look(self, before: tuple[float, int] | None) -> tuple[float, int] | None:
