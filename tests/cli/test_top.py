@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from catchment.cli.watch.screen import PARTS, allot, draw, estimate
+from catchment.cli.watch.tree import watch_tree
 from catchment.commands.output import STATE_SHAPES, STATE_STYLES
 from catchment.model.state import TaskState
 from catchment.store.overview import Overview, read_overview
@@ -97,6 +98,21 @@ def test_a_tree_is_watched_until_its_task_has_settled(committed: Engine, termina
     assert ends_badly.wait() == 1
     assert "odd" in ends_badly.text
     assert "Traceback" not in ends_badly.text
+
+
+def test_a_huge_scope_is_watched_by_its_counts_alone(committed: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("catchment.cli.watch.tree.MOST_CHILDREN", 1)
+    parent = _scope(committed, 2)
+    reads: list[str] = []
+
+    def read(_: Any) -> list[dict[str, Any]]:
+        reads.append(committed.state(parent))
+        return []
+
+    monkeypatch.setattr("catchment.cli.watch.tree.time.sleep", lambda _: committed.drain())
+    dsn = committed.conn.info.dsn
+    assert watch_tree(dsn, parent, read, lambda _: "") == ("completed", [])
+    assert reads == ["completed"]
 
 
 def _overview(rows: int) -> Overview:

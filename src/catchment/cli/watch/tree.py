@@ -1,7 +1,7 @@
 """``catchment task tree --watch``: the tree, drawn again until its task has settled.
 
-The line above it is read by its key each time. The tree itself may be large: it is read again after nine times as long
-as the last reading took.
+The line above it is read by its key each time. The tree itself is read again after nine times as long as the last
+reading took, and only in the end if the task has very many children.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ T = TypeVar("T", bound=Sequence[Row])
 
 TICK = 0.5
 REST = 9
+# A scope of more children than this is shown by its counts alone while it is at work.
+MOST_CHILDREN = 10_000
 
 
 def watch_tree(
@@ -45,11 +47,13 @@ def watch_tree(
                 if TaskState(head["state"]).is_settled:
                     return head["state"], read(conn)
                 began = time.monotonic()
-                if seen is None or began >= due:
+                is_huge = (head["total"] or 0) > MOST_CHILDREN
+                if not is_huge and (seen is None or began >= due):
                     seen = read(conn)
                     due = time.monotonic() + max(TICK, REST * (time.monotonic() - began))
                 if console.is_terminal:
-                    live.update(Group(_line(head), draw(seen)), refresh=True)
+                    below = Text("Its tree is shown when it has ended.", "dim") if seen is None else draw(seen)
+                    live.update(Group(_line(head), below), refresh=True)
                 time.sleep(TICK)
 
         return keep_connected(
