@@ -37,7 +37,6 @@ def test_a_timeout_says_that_no_worker_has_the_command(shop: Shop, wait: Wait) -
     error = wait(shop, task)
     assert str(error) == f"task {task} (send) is still pending after 0.01 s: {_missing('send')}"
     assert "catchment worker --app tests.client.support:APP" in (error.hint or "")
-    assert "tests.client.support:open_shop" in (error.hint or "")
     register = "select worker.register_worker('other', array['mail'], p_python_queues => array['mail'],"
     shop.engine.value(f"{register} p_python_commands => array['gather'])")
     assert _missing("send") in str(wait(shop, task))
