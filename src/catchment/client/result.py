@@ -37,7 +37,7 @@ LONGEST_INTERVAL = 0.25
 _GROWTH = 1.5
 # Seconds for the look that names the state when the time is over.
 LAST_LOOK = 0.7
-# Seconds after which a caller that still waits is told what is in the way of its task.
+# Seconds of waiting after which the log says what keeps the task from running.
 PATIENCE = 5.0
 
 _log = logging.getLogger("catchment.client")

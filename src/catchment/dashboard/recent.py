@@ -35,5 +35,5 @@ class Recent:
             self._answers.move_to_end(key)
             while len(self._answers) > MOST:
                 self._answers.popitem(last=False)
-        # Whoever leaves does not take the answer from the others.
+        # A client that disconnects does not cancel the read of the others.
         return await asyncio.shield(reading)

@@ -54,7 +54,7 @@ class Security:
     def __init__(self, app: ASGIApp, *, checker: Checker, hosts: Collection[str] | None) -> None:
         self._app = app
         self._checker = checker
-        # Of a server that trusts whoever reaches it: another name for its address may be that of a hostile page.
+        # Without authentication: a hostile page can give its own host name the address of this server.
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -40,7 +40,7 @@ def check_host(host: str, access: Access) -> None:
 
 
 def local_user() -> User:
-    """Whoever sits at this machine."""
+    """The user who started the dashboard, for every request from this machine."""
     try:
         return User(getpass.getuser(), "operator")
     except (KeyError, OSError):  # a container without an entry for the user

@@ -1,4 +1,4 @@
-"""How often somebody may try to log in."""
+"""Limits attempts to log in, by address."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ CANCEL = Action(
     verb=lambda body: f"Cancel task {body.id}",
     consequence=lambda body: (
         f"Task {body.id} and everything under it stop: what has not started never starts, and what "
-        "runs is told to end. It can be retried later."
+        "runs is asked to stop. It can be retried later."
     ),
     subject=lambda body: f"task {body.id}",
     back=lambda body: f"/tasks/{body.id}",
