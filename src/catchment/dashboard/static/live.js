@@ -137,6 +137,11 @@ export function follow() {
   });
   addEventListener("pagehide", close);
   addEventListener("pageshow", (event) => event.persisted && reopen());
+  // What changes without an event, such as ages and memory, is read every so many seconds.
+  setInterval(() => {
+    const every = document.querySelector("#main [data-live][data-every]")?.dataset.every;
+    if (every && source && Date.now() - readAt >= 1000 * Number(every)) later();
+  }, 1000);
   setInterval(() => {
     if (source && heardAt && Date.now() - heardAt > SILENCE) {
       lostSince ??= heardAt;
