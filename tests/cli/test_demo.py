@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
+
+from tests.fixtures.worker import wait_until
+from tests.worker.crew import is_alive
 
 
 def lines_of(tmp_path: Path, *arguments: str) -> list[str]:
@@ -25,8 +30,12 @@ def lines_of(tmp_path: Path, *arguments: str) -> list[str]:
     return done.stdout.strip().splitlines()
 
 
+ADDRESS = r"The dashboard shows it in a browser: http://127\.0\.0\.1:\d+"
+
+
 def test_demo_tells_the_story_to_its_end(tmp_path: Path) -> None:
-    *_, end, _, hint = lines_of(tmp_path, "--no-lake")
+    *begin, end, _, hint = lines_of(tmp_path, "--no-lake")
+    assert re.fullmatch(ADDRESS, begin[-1])
     assert re.search(r"Worker 1 was killed at [0-9.]+ s with ([1-4]) tasks? in its hands; worker 2 took", end)
     assert "failed once" in end
     assert "Each of the 200 children took effect exactly once (200 rows)" in end
@@ -41,3 +50,30 @@ def test_demo_goes_on_with_a_dynamic_table(tmp_path: Path) -> None:
     assert "40,000 customers to be computed, in" in renamed
     assert "One commit" in renamed
     assert "all 100,000 rows equal the query" in audit
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.long)])
+def test_demo_leaves_no_process_behind(tmp_path: Path, end: signal.Signals) -> None:
+    """Stopped in the middle: neither workers nor dashboard nor server."""
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "catchment", "demo", "--no-lake"],
+        env=os.environ | {"COLUMNS": "400", "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with demo:
+        assert demo.stdout is not None
+        address = next(line.split()[-1] for line in demo.stdout if re.match(ADDRESS, line))
+        pids = _descendants(demo.pid)
+        assert len(pids) >= 3  # two workers and the dashboard
+        assert httpx.get(f"{address}/api/tasks").status_code == 200
+        demo.send_signal(end)
+    wait_until(lambda: not any(is_alive(pid) for pid in pids))
+    if end is signal.SIGINT:
+        assert demo.returncode == 130
+        assert list(tmp_path.glob("catchment-demo-*")) == []
+
+
+def _descendants(pid: int) -> list[int]:
+    children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return children + [below for child in children for below in _descendants(child)]

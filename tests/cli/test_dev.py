@@ -44,14 +44,19 @@ async def book(ctx: catchment.Context) -> None:
 class Dev:
     """A running ``catchment dev`` in a folder."""
 
-    def __init__(self, folder: Path, dsn: str | None, arguments: tuple[str, ...], stack: ExitStack) -> None:
+    def __init__(
+        self, folder: Path, dsn: str | None, arguments: tuple[str, ...], stack: ExitStack, *, dashboard: bool = False
+    ) -> None:
         self.folder = folder
         self._log = folder / "dev.log"
         file = stack.enter_context(self._log.open("wb"))
         environment = {name: value for name, value in os.environ.items() if name != "CATCHMENT_DSN"}
         environment |= {"COLUMNS": "1000"} | ({} if dsn is None else {"CATCHMENT_DSN": dsn})
         self.process: Forked = spare().start(
-            *("dev", *arguments), environment=environment, out=file.fileno(), err=file.fileno()
+            *("dev", *(() if dashboard else ("--no-dashboard",)), *arguments),
+            environment=environment,
+            out=file.fileno(),
+            err=file.fileno(),
         )
         stack.callback(self.process.wait)
         stack.callback(self.process.kill)
@@ -69,8 +74,13 @@ class Dev:
 
     def child(self) -> int:
         """The process that runs the worker."""
-        (pid,) = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return int(pid)
+        (pid,) = self.children()
+        return pid
+
+    def children(self) -> list[int]:
+        """Its processes."""
+        pids = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [int(pid) for pid in pids.split()]
 
     def write(self, name: str, text: str) -> None:
         """As editors do: another file, renamed."""
@@ -263,7 +273,10 @@ def test_it_ends_in_order_when_its_terminal_is_gone(
     (tmp_path / "shop.py").write_text(SLOW)
     master, terminal = os.openpty()
     process = spare().start(
-        *("dev", "shop:app"), environment={**os.environ, "CATCHMENT_DSN": db}, out=terminal, err=terminal
+        *("dev", "--no-dashboard", "shop:app"),
+        environment={**os.environ, "CATCHMENT_DSN": db},
+        out=terminal,
+        err=terminal,
     )
     started.callback(process.kill)
     os.close(terminal)

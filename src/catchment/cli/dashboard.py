@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import webbrowser
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,11 @@ from catchment.cli.database import open_database
 from catchment.commands.options import Dsn
 from catchment.extras import DASHBOARD
 from catchment.store.connect import find_dsn
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from catchment.dashboard.auth.check import Access
 
 
 def dashboard(
@@ -39,8 +44,7 @@ def dashboard(
 ) -> None:
     """Serve the dashboard: queues, tasks and what needs attention, live in a browser. Ctrl-C stops it."""
     DASHBOARD.check()
-    from catchment.dashboard.app import make_app
-    from catchment.dashboard.server import LOOPBACK_NAMES, address_of, bind, check_host, local_user, serve
+    from catchment.dashboard.server import address_of, bind, check_host, serve
     from catchment.dashboard.settings import read_access
 
     access = read_access(proxy_header, proxy_from or (), operator or ())
@@ -49,8 +53,7 @@ def dashboard(
     with open_database(where, "catchment_read"):
         pass
     line = bind(host, port)
-    hosts = None if access.is_checked else LOOPBACK_NAMES | {host}
-    app = make_app(where, replace(access, local=local_user()), hosts=hosts)
+    app = local_app(where, host, access)
     address = address_of(line) + root_path.rstrip("/")
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
 
@@ -60,3 +63,12 @@ def dashboard(
             webbrowser.open(address)
 
     serve(app, line, root_path=root_path, on_ready=ready)
+
+
+def local_app(dsn: str, host: str, access: Access) -> Starlette:
+    """The dashboard of this database. Unless users are authenticated, each is the one who has started it."""
+    from catchment.dashboard.app import make_app
+    from catchment.dashboard.server import LOOPBACK_NAMES, local_user
+
+    hosts = None if access.is_checked else LOOPBACK_NAMES | {host}
+    return make_app(dsn, replace(access, local=local_user()), hosts=hosts)

@@ -21,10 +21,13 @@ from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
+from catchment.cli.beside import MISSING, DashboardBeside, end_with_parent
 from catchment.cli.demo_lake import demo_lake
+from catchment.cli.demo_stay import stay
 from catchment.commands.options import Dsn
 from catchment.commands.output import STATE_STYLES, console
 from catchment.errors import CatchmentError
+from catchment.extras import DASHBOARD
 from catchment.sql import ENGINE
 from catchment.store import embedded
 from catchment.store.connect import connect
@@ -37,14 +40,25 @@ DEADLINE_SECONDS = 90
 def demo(
     children: Annotated[int, typer.Option(min=10, max=5000, help="Children of the scope.")] = 200,
     lake: Annotated[bool, typer.Option(help="Show a dynamic table too; never in a database of yours.")] = True,
+    dashboard: Annotated[bool, typer.Option(help="Serve the dashboard too, if it is installed.")] = True,
+    stays: Annotated[
+        int,
+        typer.Option(
+            "--stay",
+            min=0,
+            metavar="SECONDS",
+            help="In a terminal, go on with small tasks for the dashboard until Enter, or for this long.",
+        ),
+    ] = 300,
     dsn: Dsn = None,
 ) -> None:
     """Watch tasks and a dynamic table survive killed workers.
 
-    A parent waits for its children while a worker dies; a table follows its sources. Without a DSN it leaves nothing
-    behind.
+    A parent waits for its children while a worker dies; a table follows its sources. The dashboard shows the same in a
+    browser. Without a DSN it leaves nothing behind.
     """
     with ExitStack() as stack:
+        _end_in_order()
         folder: Path | None = None
         if dsn is None:
             folder = Path(
@@ -58,8 +72,12 @@ def demo(
         conn = stack.enter_context(connect(dsn, name="catchment demo"))
         migrate(conn)
         conn.execute(ENGINE.query("demo_setup"))
+        beside = _start_dashboard(dsn, stack) if dashboard else None
         workers = [_start_worker(dsn, number, stack) for number in (1, 2)]
         _wait_for(conn, workers)
+        address = None if beside is None else beside.wait_for_address(DEADLINE_SECONDS)
+        if address is not None:
+            console.print(f"The dashboard shows it in a browser: [bold]{address}[/]")
         parent_id: int = fetch_value(
             conn, "select worker.enqueue('demo_parent', jsonb_build_object('children', %s::int))", children
         )
@@ -67,10 +85,32 @@ def demo(
         _tell(conn, parent_id, killed)
         if lake and folder is not None:
             demo_lake(dsn, folder)
+        if address is not None and console.is_terminal and sys.stdin.isatty():
+            stay(conn, address, stays)
     console.print(
         "\nNext, a business register that is imported and derived, and one edit that reaches every figure: "
         "[bold]catchment register demo[/]"
     )
+
+
+def _end_in_order() -> None:
+    """A request to end unwinds what was started, as Ctrl-C does."""
+
+    def end(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup
+            signal.signal(number, end)
+
+
+def _start_dashboard(dsn: str, stack: ExitStack) -> DashboardBeside | None:
+    if not DASHBOARD.is_installed:
+        console.print(f"[dim]{escape(MISSING[0].upper() + MISSING[1:])}[/]")
+        return None
+    beside = DashboardBeside(dsn, None)
+    stack.callback(beside.stop)
+    return beside
 
 
 def _start_worker(dsn: str, number: int, stack: ExitStack) -> subprocess.Popen[bytes]:
@@ -78,13 +118,19 @@ def _start_worker(dsn: str, number: int, stack: ExitStack) -> subprocess.Popen[b
     options = f"{os.environ.get('PGOPTIONS', '')} -c demo.worker={number}"
     process = subprocess.Popen(
         [sys.executable, "-m", "catchment", "worker", "--queue", "demo", "--log-level", "error"],
-        env=os.environ | {"CATCHMENT_DSN": dsn, "PGOPTIONS": options},
+        # A child that hangs is not waited for at the end.
+        env=os.environ | {"CATCHMENT_DSN": dsn, "PGOPTIONS": options, "SHUTDOWN_GRACE_SECONDS": "1"},
         stderr=subprocess.DEVNULL,
+        preexec_fn=end_with_parent,
     )
 
     def end() -> None:
         process.terminate()
-        process.wait(timeout=15)
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
     stack.callback(end)
     return process

@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
+from catchment.cli.beside import end_with_parent
 from catchment.commands.output import console
 from catchment.errors import CatchmentError, ExtraMissing
 
@@ -68,6 +69,7 @@ def _start_worker(dsn: str, stack: ExitStack) -> subprocess.Popen[bytes]:
         # The tables of a demo are small; without this a full refresh would be chosen for them.
         env={**worker_environment(dsn, 2, memory="500MB"), "LAKE_SMALL_MS": "0", "LAKE_FULL_ABOVE": "1"},
         stderr=subprocess.DEVNULL,
+        preexec_fn=end_with_parent,
     )
 
     def end() -> None:

@@ -47,10 +47,16 @@ def local_user() -> User:
         return User("local", "operator")
 
 
-def bind(host: str, port: int | None) -> socket.socket:
-    """A listening socket: on the port given, or without one on the first free port from 8240 on."""
+def bind(host: str, port: int | None, *, is_near: bool = False) -> socket.socket:
+    """A listening socket: on the port given, or without one on the first free port from 8240 on.
+
+    ``is_near``: if the port given is taken, on one of the next, and if all of these are, on any.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    ports = range(PORT, PORT + PORTS_TRIED) if port is None else [port]
+    first = PORT if port is None else port
+    ports = [first] if port is not None and not is_near else [*range(first, min(first + PORTS_TRIED, 65536))]
+    if is_near:
+        ports.append(0)
     for number in ports:
         line = socket.socket(family)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -63,7 +69,7 @@ def bind(host: str, port: int | None) -> socket.socket:
                 continue
             raise RequestRefused(
                 f"the dashboard cannot listen on {host}:{number}: {error.strerror or error}",
-                hint="Choose another --port, or another --host; port 0 takes a free one.",
+                hint="Choose another port, or another address; port 0 takes a free one.",
             ) from error
         return line
     raise AssertionError("a range of ports is never empty")

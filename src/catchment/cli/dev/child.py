@@ -84,6 +84,7 @@ class Child:
         os.environ[DSN_VARIABLE] = where
         with open_database(where, "catchment_worker") as conn:
             check_may_run(conn)
+        self._tell({"database": chosen})
         if self._order["is_first"]:
             _say(f"uses {named(where) if chosen else _embedded_place()}")
         return where

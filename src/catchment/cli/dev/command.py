@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from catchment.cli.dev.dashboard import DevDashboard
 from catchment.cli.dev.outputs import show
 from catchment.cli.dev.supervisor import Supervisor
 from catchment.commands.options import Dsn
@@ -19,16 +20,29 @@ def dev(
             "--migrate", help="Install or upgrade the schema of your database first; the embedded one always is."
         ),
     ] = False,
+    dashboard: Annotated[bool, typer.Option(help="Serve the dashboard too, if it is installed.")] = True,
+    dashboard_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="Where to serve it, or on the next free port. Defaults to 8240.", show_default=False
+        ),
+    ] = None,
     dsn: Dsn = None,
 ) -> None:
     """Run the tasks of an app while you develop it.
 
-    Shows the end of each task, and reloads when the files of the app change. Ctrl-C stops it.
+    Shows the end of each task, and reloads when the files of the app change. The dashboard shows the same in a browser.
+    Ctrl-C stops it.
 
     Example: catchment dev shop.tasks:app
     """
+
+    def say(text: str) -> None:
+        show(f"catchment dev: {text}")
+
     supervisor = Supervisor(
         {"apps": apps, "dsn": dsn, "migrates": migrate, "is_first": True, "waiting": []},
-        lambda text: show(f"catchment dev: {text}"),
+        say,
+        DevDashboard(dashboard_port, say) if dashboard else None,
     )
     raise typer.Exit(supervisor.run())

@@ -1,8 +1,9 @@
 """What the two processes of ``catchment dev`` say to each other: JSON objects, one per line, over a socket.
 
 The supervisor first sends an ``Order``, later ``{"stop": "finish"}`` or ``{"stop": "now"}``. The child sends
-``{"files": […]}`` when it has read further ones, ``{"serves": true}`` when its worker is registered, and ``{"waiting":
-[…]}``, the parents whose end it will not see. When one of them is gone, the other reads the end of the stream.
+``{"files": […]}`` when it has read further ones, ``{"database": …}`` with its DSN, null for the embedded server,
+``{"serves": true}`` when its worker is registered, and ``{"waiting": […]}``, the parents whose end it will not see.
+When one of them is gone, the other reads the end of the stream.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from catchment.cli.dev import outputs
+from catchment.cli.dev.dashboard import DevDashboard
 from catchment.cli.dev.files import Watch
 from catchment.cli.dev.line import BROKEN, Message, Order
 
@@ -68,17 +69,25 @@ class Child:
 
 
 class Supervisor:
-    """``say`` shows a line to the user."""
+    """``say`` shows a line to the user. Without ``dashboard`` none is served."""
 
-    def __init__(self, order: Order, say: Callable[[str], None]) -> None:
+    def __init__(self, order: Order, say: Callable[[str], None], dashboard: DevDashboard | None) -> None:
         self._order = order
         self._say = say
+        self._dashboard = dashboard
         self._files = Watch()
         self._asked = 0
         self._has_served = False
 
     def run(self) -> int:
         """Serve until a signal asks for the end; returns the exit code."""
+        try:
+            return self._serve()
+        finally:
+            if self._dashboard is not None:
+                self._dashboard.stop()
+
+    def _serve(self) -> int:
         with self._signals() as bell:
             pause = FIRST_PAUSE
             while True:
@@ -140,6 +149,8 @@ class Supervisor:
             if self._asked and not is_told:
                 is_told = True
                 self._say("stopping (Ctrl-C again kills)")
+                if self._dashboard is not None:
+                    self._dashboard.stop()
                 child.tell({"stop": "now"})
                 deadline = time.monotonic() + STOP_SECONDS
             elif not is_told and not is_replaced and (changed := self._changed()):
@@ -160,17 +171,23 @@ class Supervisor:
             poll.register(line, select.POLLIN)
         if not self._asked:
             outputs.register(poll)
+            if self._dashboard is not None:
+                self._dashboard.register(poll)
         events = dict(poll.poll(seconds * 1000))
         if bell.fileno() in events:
             bell.recv(100)
         if not self._asked and outputs.are_gone(events):
             self._asked = 1
+        if self._dashboard is not None and not self._asked:
+            self._dashboard.hear()
 
     def _hear(self, child: Child) -> None:
         for message in child.heard():
             self._files.add(message.get("files", []))
             if "waiting" in message:
                 self._order["waiting"] = message["waiting"]
+            if "database" in message and self._dashboard is not None:
+                self._dashboard.show(message["database"])
             self._has_served = self._has_served or message.get("serves", False)
 
     def _changed(self, *, with_new: bool = False) -> list[str]:
