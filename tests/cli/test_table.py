@@ -343,7 +343,8 @@ def test_the_doctor_names_tables_that_are_suspended_late_or_unserved(cli: Cli, l
     cli("create", "-", "--no-wait", stdin=TOTALS)
     lake_case.pg("update lake.refresh set created_at = created_at - interval '1 minute'")
     lake_case.pg(
-        "update lake.dt set state = 'suspended', suspended_by = 'failures', error_streak = 5 where name = 'totals'"
+        "update lake.dt set state = 'suspended', suspended_by = 'failures', suspended_at = now(), error_streak = 5"
+        " where name = 'totals'"
     )
     found = _json(cli("--json", group="doctor"))
     assert [

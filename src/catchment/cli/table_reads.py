@@ -22,6 +22,7 @@ from catchment.cli.table_lake import (
 from catchment.cli.table_show import counted, plain, rows_of, show_one, show_rows
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json
+from catchment.commands.why import print_conditions
 from catchment.errors import RequestRefused
 
 NO_TABLES = f"No dynamic tables. {CREATE_ONE}"
@@ -88,6 +89,16 @@ def explain(
         return
     for row in explanations:
         show_one(row, as_json=False, names=EXPLAINED)
+
+
+def why(name: Name, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
+    """Why a table is late: everything that holds it back now, each with the command that changes it."""
+    with open_lake(dsn, lake, name) as used:
+        answer = used.why(name)
+    if as_json:
+        print_json(asdict(answer))
+    else:
+        print_conditions(answer.headline, answer.conditions)
 
 
 def history(

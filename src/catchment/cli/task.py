@@ -17,9 +17,9 @@ from catchment.cli.numbers import MOST_ROWS
 from catchment.cli.table_show import span
 from catchment.cli.task_show import show_task
 from catchment.cli.task_tree import tree
-from catchment.cli.task_why import show_why
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, errors, print_json, print_rows
+from catchment.commands.why import print_conditions
 from catchment.errors import PayloadRefused, RequestRefused
 from catchment.model.check import LARGEST_ID, LARGEST_INTEGER, SMALLEST_ID, SMALLEST_INTEGER, is_text, json_type
 from catchment.model.state import TaskState
@@ -169,7 +169,7 @@ def why(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> None
     if as_json:
         print_json(asdict(answer))
     else:
-        show_why(answer)
+        print_conditions(answer.headline, answer.conditions)
 
 
 app.command("tree")(tree)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from catchment.commands.group import lazy_app
     from catchment.commands.options import Dsn, Json, Roles
     from catchment.commands.output import console, errors, print_json, print_rows
+    from catchment.commands.why import print_conditions
 else:
     # A list of commands needs the group alone.
     __getattr__, __dir__ = lazy_names(
@@ -27,9 +28,10 @@ else:
             "console": "output",
             "errors": "output",
             "lazy_app": "group",
+            "print_conditions": "why",
             "print_json": "output",
             "print_rows": "output",
         },
     )
 
-__all__ = ["Dsn", "Json", "Roles", "console", "errors", "lazy_app", "print_json", "print_rows"]
+__all__ = ["Dsn", "Json", "Roles", "console", "errors", "lazy_app", "print_conditions", "print_json", "print_rows"]

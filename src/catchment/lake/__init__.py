@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         TableLag,
         TableNode,
         TableSummary,
+        TableWhy,
     )
     from catchment.lake.tables.lifecycle import TableInfo
     from catchment.lake.tables.rounds import RefreshInfo
@@ -58,6 +59,7 @@ else:
             "TableLag": "tables.answers",
             "TableNode": "tables.answers",
             "TableSummary": "tables.answers",
+            "TableWhy": "tables.answers",
             "RefreshInfo": "tables.rounds",
             "TableInfo": "tables.lifecycle",
         },
@@ -93,4 +95,5 @@ __all__ = [
     "TableNotFound",
     "TableRefused",
     "TableSummary",
+    "TableWhy",
 ]

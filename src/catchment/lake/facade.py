@@ -34,6 +34,7 @@ from catchment.lake.tables.answers import (
     TableLag,
     TableNode,
     TableSummary,
+    TableWhy,
 )
 from catchment.lake.tables.lifecycle import TableInfo
 from catchment.lake.tables.rounds import OnProgress, RefreshInfo
@@ -168,6 +169,13 @@ class Lake:
     def explain_sql(self, sql: str) -> list[TableExplanation]:
         """How tables would be refreshed, by their statements; nothing is created. Raises ``TableRefused``."""
         return [report.explain_definition(self._duck, self._control, item) for item in parse_statements(sql)]
+
+    def why(self, name: str) -> TableWhy:
+        """Why a table is not as new as it has to be: everything that holds it back now, each with the command that
+        changes it. Nothing of the lake is read."""
+        dt_id = self._find(name)
+        with self._control.connection() as conn:
+            return report.why(conn, dt_id)
 
     def alter(self, name: str, **properties: str) -> Properties:
         """Change properties, written as in the statement: ``alter("d", target_lag="1 hour")``; returns all of them."""

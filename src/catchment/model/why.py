@@ -10,11 +10,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One thing there is to say about why a task waits.
+    """One thing there is to say about why a task waits, or why a dynamic table is late.
 
-    ``kind`` is its stable name. ``is_blocking``: it holds the task back now. ``evidence`` has ids, states and times,
-    ``words`` is one sentence for people. ``remedy`` is a command or a SQL statement that changes it; where another task
-    is in the way, the command that explains that one; None where only time helps.
+    ``kind`` is its stable name. ``is_blocking``: it holds the task or the table back now. ``evidence`` has ids, states
+    and times, ``words`` is one sentence for people. ``remedy`` is a command or a SQL statement that changes it; where
+    another task or table is in the way, the command that explains that one; None where only time helps.
     """
 
     kind: str

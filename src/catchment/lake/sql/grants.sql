@@ -12,7 +12,8 @@ grant execute on function lake.commit_key(), lake.version_at(bigint, bigint), la
                           lake.refreshes_since_audit(bigint),
                           lake.free_slots(), lake.count_workers(), lake.lock_holders(), lake.pinned_snapshot(),
                           lake.lag_stats(bigint, timestamptz), lake.ms_between(timestamptz, timestamptz),
-                          lake.scan_changes()
+                          lake.scan_changes(), lake.explain(bigint),
+                          lake.explain_table(bigint, interval, double precision, timestamptz)
    to catchment_read, catchment_worker;
 grant execute on function
   lake.request_round(bigint[], text), lake.advance(bigint),

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, cast
 
 from catchment.lake.types import Column, Properties
+from catchment.model.why import Condition
 
 # In JSON an empty tuple is null; a field is left out when the one that it goes with is None.
 _EMPTY_IS_NULL = {"empty_is_null": True}
@@ -253,6 +254,42 @@ class TableLag:
     looked_at: timedelta | None
     refreshes: int
     last_state: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableWhy:
+    """Why a table is not as new as it has to be. The first condition says how old its data are, those in ``blocking``
+    keep it from getting newer. ``is_late``: its lag is longer than its target. ``str()`` is for people."""
+
+    name: str
+    is_late: bool
+    conditions: tuple[Condition, ...]
+
+    @property
+    def blocking(self) -> tuple[Condition, ...]:
+        """The conditions that hold the table back."""
+        return tuple(condition for condition in self.conditions if condition.is_blocking)
+
+    @property
+    def headline(self) -> str:
+        """How the table is, in a few words."""
+        kinds = {condition.kind for condition in self.conditions}
+        if self.is_late:
+            how = "is late"
+        elif "not_filled" in kinds:
+            how = "has not been filled"
+        elif "no_target" in kinds:
+            how = "has no target lag"
+        else:
+            how = "is fresh"
+        if "running" in kinds:
+            how += ", and is being refreshed"
+        elif self.blocking and not self.is_late:
+            how += ", and does not get newer"
+        return f"{self.name} {how}."
+
+    def __str__(self) -> str:
+        return " ".join([self.headline, *(condition.words for condition in self.conditions)])
 
 
 @dataclass(frozen=True, slots=True)

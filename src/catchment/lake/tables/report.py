@@ -32,10 +32,12 @@ from catchment.lake.tables.answers import (
     TablePart,
     TableRead,
     TableSummary,
+    TableWhy,
 )
 from catchment.lake.tables.forecast import forecast
 from catchment.lake.tables.lifecycle import analysed
 from catchment.lake.types import Definition, Properties, TableRef
+from catchment.model.why import Condition
 from catchment.store.fetch import fetch_rows
 
 Conn = Connection[Any]
@@ -79,8 +81,12 @@ def _audit(row: Row | None) -> AuditRecord | None:
 def _show(conn: Conn, dt_id: int) -> Row:
     rows = fetch_rows(conn, LAKE.query("table_show"), id=dt_id)
     if not rows:
-        raise TableNotFound(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows what there is.")
+        raise _not_found(dt_id)
     return rows[0]
+
+
+def _not_found(dt_id: int) -> TableNotFound:
+    return TableNotFound(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows what there is.")
 
 
 def history(
@@ -97,6 +103,16 @@ def history(
 def lag(conn: Conn, dt_id: int | None = None, since: timedelta = DAY) -> list[TableLag]:
     """How old the data of a table, or of all, were in the last while: mean, largest, share within the target."""
     return [TableLag(**row) for row in fetch_rows(conn, LAKE.query("table_lag"), id=dt_id, since=since)]
+
+
+def why(conn: Conn, dt_id: int) -> TableWhy:
+    """Why a table is not as new as it has to be."""
+    rows = fetch_rows(conn, LAKE.query("table_why"), id=dt_id)
+    if not rows:
+        raise _not_found(dt_id)
+    name = rows[0]["name"]
+    conditions = tuple(Condition(**{key: value for key, value in row.items() if key != "name"}) for row in rows)
+    return TableWhy(name, any(condition.kind == "late" for condition in conditions), conditions)
 
 
 def graph(conn: Conn) -> list[TableNode]:

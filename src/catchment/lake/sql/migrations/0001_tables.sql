@@ -37,6 +37,7 @@ create table lake.dt (
   next             jsonb,
   state            text not null default 'creating',
   suspended_by     text,
+  suspended_at     timestamptz,
   error_streak     integer not null default 0,
   expected_ms      double precision not null default 0,
   last_attempt_at  timestamptz,
@@ -45,6 +46,7 @@ create table lake.dt (
   updated_at       timestamptz not null default clock_timestamp(),
   constraint dt_state_is_known      check (state in ('creating', 'active', 'suspended', 'dropping')),
   constraint dt_suspended_by_whom   check ((state = 'suspended') = (suspended_by is not null)),
+  constraint dt_suspended_since     check ((state = 'suspended') = (suspended_at is not null)),
   constraint dt_suspension_is_known check (suspended_by in ('user', 'failures', 'upstream')),
   constraint dt_strategy_is_known   check (strategy in ('delta', 'keys', 'full')),
   constraint dt_full_has_reason     check ((strategy = 'full') = (reason is not null)),
@@ -268,6 +270,8 @@ create table lake.audit_run (
 );
 comment on table lake.audit_run is
   'Comparisons of a table with its query at its data snapshot: rows that were missing, rows too many.';
+-- The last one of a table, and those that are too old.
+create index audit_run_newest on lake.audit_run (dt_id, at desc);
 
 insert into worker.queue_registry (queue, mode, concurrency, description)
 values ('lake', 'concurrent', 1, 'Refreshes of dynamic tables.'),

@@ -12,7 +12,7 @@ begin
   perform lake.refuse_if_read(p_dt_id, 'dynamic table %s is read by %s',
                               'Drop those first, or all of them with --cascade.');
   update lake.dt as d
-     set state = 'dropping', suspended_by = null, updated_at = worker.now()
+     set state = 'dropping', suspended_by = null, suspended_at = null, updated_at = worker.now()
    where d.id = p_dt_id;
 end;
 $$;

@@ -12,7 +12,7 @@ declare
   v_replaced bigint;
 begin
   update lake.dt as d
-     set state = 'dropping', suspended_by = null, updated_at = worker.now()
+     set state = 'dropping', suspended_by = null, suspended_at = null, updated_at = worker.now()
    where d.id = p_dt_id
      and d.replaces is not null
   returning d.replaces into v_replaced;

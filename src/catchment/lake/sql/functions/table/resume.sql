@@ -29,7 +29,8 @@ begin
   while v_more <> '{}' loop
     perform d.id from lake.dt as d where d.id = any (v_more) and d.state = 'suspended' order by d.id for update;
     update lake.dt as d
-       set state = 'active', suspended_by = null, error_streak = 0, last_attempt_at = null, updated_at = worker.now()
+       set state = 'active', suspended_by = null, suspended_at = null, error_streak = 0, last_attempt_at = null,
+           updated_at = worker.now()
      where d.id = any (v_more)
        and d.state = 'suspended';
     v_ids := v_ids || v_more;

@@ -23,7 +23,7 @@ begin
   ), changed as (
     update lake.dt as d
        set state = 'suspended', suspended_by = case d.id when p_dt_id then p_by else 'upstream' end,
-           updated_at = worker.now()
+           suspended_at = worker.now(), updated_at = worker.now()
       from held as h
      where d.id = h.id
     returning d.id

@@ -1,19 +1,21 @@
-"""How ``catchment task why`` shows its answer: what holds the task back comes first, each with what to type."""
+"""How an answer to *why* is shown: what holds something back comes first, each with what to type."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from rich.markup import escape
 from rich.padding import Padding
 
 from catchment.commands.output import console
 from catchment.model.terminal import harmless
-from catchment.model.why import Why
+from catchment.model.why import Condition
 
 
-def show_why(why: Why) -> None:
+def print_conditions(headline: str, conditions: Iterable[Condition]) -> None:
     """A headline, then each condition with its command."""
-    console.print(f"[bold]{escape(why.headline)}[/]")
-    for condition in sorted(why.conditions, key=lambda one: not one.is_blocking):
+    console.print(f"[bold]{escape(harmless(headline))}[/]")
+    for condition in sorted(conditions, key=lambda one: not one.is_blocking):
         style = "yellow" if condition.is_blocking else "dim"
         _print(f"[{style}]{escape(condition.kind)}[/]  {escape(harmless(condition.words))}", 2)
         if condition.remedy is not None:

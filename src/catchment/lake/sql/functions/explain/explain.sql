@@ -1,0 +1,14 @@
+-- explain: why a dynamic table is not as new as it has to be: first how old its data are, then everything that keeps it
+-- from getting newer (is_blocking), and what else there is to say. If nothing is blocking, it is within its lag, or a
+-- refresh runs, or comes by itself. Takes no lock.
+--
+--   returns nothing if there is no such table
+create or replace function lake.explain(p_dt_id bigint)
+  returns setof worker.condition
+  language sql stable security definer set search_path = pg_catalog, pg_temp
+as $$
+  select c.*
+    from lake.effective_lag as e
+   cross join lateral lake.explain_table(e.dt_id, e.lag, e.chain_ms, worker.now()) as c
+   where e.dt_id = p_dt_id
+$$;

@@ -1,0 +1,1 @@
+"""Why a dynamic table is late."""
