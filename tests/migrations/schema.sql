@@ -549,6 +549,7 @@ CREATE TABLE worker.outcome (
     info jsonb,
     result jsonb,
     merged_into bigint,
+    parent_id bigint,
     CONSTRAINT outcome_failure_has_error CHECK (((state = 'completed'::text) OR (error IS NOT NULL))),
     CONSTRAINT outcome_state_is_settled CHECK ((state = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))
 )
@@ -934,11 +935,13 @@ CREATE INDEX gate_next ON worker.gate USING btree (next_at) WHERE (next_at IS NO
 CREATE INDEX lane_halted ON worker.lane USING btree (halted_at) WHERE (halted_at IS NOT NULL);
 CREATE INDEX outcome_ended ON worker.outcome USING btree (completed_at);
 CREATE INDEX outcome_merged ON worker.outcome USING btree (merged_into) WHERE (merged_into IS NOT NULL);
+CREATE INDEX outcome_parent ON worker.outcome USING btree (parent_id, state, id) WHERE ((state <> 'completed'::text) AND (parent_id IS NOT NULL));
 CREATE INDEX outcome_trouble ON worker.outcome USING btree (completed_at) WHERE (state <> 'completed'::text);
 CREATE UNIQUE INDEX ready_id ON worker.ready USING btree (id);
 CREATE INDEX ready_interrupted ON worker.ready USING btree (id) WHERE (rank = 0);
 CREATE INDEX running_backend ON worker.running USING btree (backend_key, fence) WHERE (backend_key IS NOT NULL);
 CREATE INDEX running_deadline ON worker.running USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
+CREATE INDEX scope_parent ON worker.scope USING btree (parent_id, id) WHERE ((state = 'waiting'::text) AND (parent_id IS NOT NULL));
 CREATE INDEX scope_waiting ON worker.scope USING btree (id) WHERE (state = 'waiting'::text);
 CREATE INDEX task_follows ON worker.task USING btree (follows_id) WHERE (follows_id IS NOT NULL);
 CREATE INDEX task_gate ON worker.task USING btree (gate, id) WHERE (gate IS NOT NULL);
@@ -1081,10 +1084,16 @@ REVOKE ALL ON FUNCTION worker.explain_trouble(p_task_id bigint, p_lane text, p_g
 REVOKE ALL ON FUNCTION worker.explain_workers(p_queue text, p_command text, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.find_children(p_scope_id bigint, p_state text, p_command text, p_after_id bigint, p_is_backward boolean, p_page integer, p_looked integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.find_children(p_scope_id bigint, p_state text, p_command text, p_after_id bigint, p_is_backward boolean, p_page integer, p_looked integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.find_children(p_scope_id bigint, p_state text, p_command text, p_after_id bigint, p_is_backward boolean, p_page integer, p_looked integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.find_dead() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.find_dead() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.find_handler(p_command text, p_is_join boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.find_handler(p_command text, p_is_join boolean) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.find_scopes(p_is_open boolean, p_is_top boolean, p_before_id bigint, p_page integer, p_looked integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.find_scopes(p_is_open boolean, p_is_top boolean, p_before_id bigint, p_page integer, p_looked integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.find_scopes(p_is_open boolean, p_is_top boolean, p_before_id bigint, p_page integer, p_looked integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.find_tasks(p_state text, p_command text, p_queue text, p_lane text, p_error text, p_made_after timestamp with time zone, p_made_before timestamp with time zone, p_is_top boolean, p_before_id bigint, p_before_at timestamp with time zone, p_page integer, p_looked integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.find_tasks(p_state text, p_command text, p_queue text, p_lane text, p_error text, p_made_after timestamp with time zone, p_made_before timestamp with time zone, p_is_top boolean, p_before_id bigint, p_before_at timestamp with time zone, p_page integer, p_looked integer) TO catchment_read;
 GRANT ALL ON FUNCTION worker.find_tasks(p_state text, p_command text, p_queue text, p_lane text, p_error text, p_made_after timestamp with time zone, p_made_before timestamp with time zone, p_is_top boolean, p_before_id bigint, p_before_at timestamp with time zone, p_page integer, p_looked integer) TO catchment_worker;
@@ -1262,6 +1271,8 @@ REVOKE ALL ON FUNCTION worker.retry(p_task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry(p_task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.retry_after(p_error jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.retry_delay(p_failures integer, p_delay interval, p_factor double precision, p_max_delay interval, p_jitter double precision) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.retry_failed(p_task_id bigint, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.retry_failed(p_task_id bigint, p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.retry_hint(p_parent_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) TO catchment_worker;
@@ -1283,6 +1294,12 @@ REVOKE ALL ON FUNCTION worker.said_span(p_span interval) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.said_state(p_standing jsonb, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.said_task(p_standing jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.said_when(p_at timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.scope_figures(p_scope_id bigint, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.scope_figures(p_scope_id bigint, p_most integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.scope_figures(p_scope_id bigint, p_most integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.scope_groups(p_scope_id bigint, p_from timestamp with time zone, p_to timestamp with time zone, p_bins integer, p_most integer, p_points integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.scope_groups(p_scope_id bigint, p_from timestamp with time zone, p_to timestamp with time zone, p_bins integer, p_most integer, p_points integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.scope_groups(p_scope_id bigint, p_from timestamp with time zone, p_to timestamp with time zone, p_bins integer, p_most integer, p_points integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.send_to_gates(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.serving(p_queue text, p_command text, p_kind "char", p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.session_hints(p_queue text) FROM PUBLIC;

@@ -22,7 +22,10 @@ grant execute on function worker.explain(bigint), worker.check_invariants(), wor
                                             timestamptz, integer, integer),
                           worker.queue_figures(timestamptz, integer),
                           worker.ended_tasks(timestamptz, bigint, text[], text, text, text, integer),
-                          worker.recent_ends(interval, integer)
+                          worker.recent_ends(interval, integer), worker.scope_figures(bigint, integer),
+                          worker.scope_groups(bigint, timestamptz, timestamptz, integer, integer, integer),
+                          worker.find_children(bigint, text, text, bigint, boolean, integer, integer),
+                          worker.find_scopes(boolean, boolean, bigint, integer, integer)
    to catchment_read, catchment_worker;
 
 grant insert (command, payload, priority, scheduled_at, lane, parent_id), select (id, command, state) on worker.tasks
@@ -57,7 +60,8 @@ grant execute on function
   worker.report_progress(bigint, bigint, jsonb), worker.held_by(bigint, bigint[]), worker.children_of(bigint),
   worker.attempt_fate(bigint, bigint, integer),
   worker.settle(bigint[], bigint[], text[], jsonb[], jsonb[], jsonb[]),
-  worker.cancel(bigint, text), worker.retry(bigint), worker.sweep_cancelled(bigint), worker.skip_halted(text, text),
+  worker.cancel(bigint, text), worker.retry(bigint), worker.retry_failed(bigint, integer),
+  worker.sweep_cancelled(bigint), worker.skip_halted(text, text),
   worker.pause_queue(text, timestamptz, text), worker.resume_queue(text),
   worker.write_audit(text, text, text, text, jsonb, text, text),
   worker.register_commands(jsonb, jsonb, boolean),

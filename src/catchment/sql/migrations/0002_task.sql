@@ -170,16 +170,22 @@ create table if not exists worker.outcome (
   info          jsonb,
   result        jsonb,
   merged_into   bigint,
+  parent_id     bigint,
   constraint outcome_state_is_settled check (state in ('completed', 'failed', 'cancelled')),
   constraint outcome_failure_has_error check (state = 'completed' or error is not null)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.2);
 comment on table worker.outcome is 'How each settled task ended. Appended; only a retry takes a row away.';
+comment on column worker.outcome.parent_id is
+  'The parent of a task that failed or was cancelled: its scope finds those among any number of children.';
 
 -- ended_tasks: the ends since a moment, in their order. Entries are added at its right end: an insert of 50 outcomes
 -- takes 2 us more for each (10 us without it) and 7 bytes, because a batch has one moment.
 create index if not exists outcome_ended on worker.outcome (completed_at);
 -- Failures for people: a small share of the table.
 create index if not exists outcome_trouble on worker.outcome (completed_at) where state <> 'completed';
+-- The failed and the cancelled children of a scope: its page, its error, its retry.
+create index if not exists outcome_parent on worker.outcome (parent_id, state, id)
+  where state <> 'completed' and parent_id is not null;
 -- Tasks folded into one that is retried.
 create index if not exists outcome_merged on worker.outcome (merged_into) where merged_into is not null;
 

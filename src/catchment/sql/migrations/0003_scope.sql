@@ -40,6 +40,9 @@ comment on table worker.scope is
 
 -- Scopes that are open: lists and counts for people. A counter changes no column of it, so those updates stay cheap.
 create index if not exists scope_waiting on worker.scope (id) where state = 'waiting';
+-- The children of a scope that are open scopes themselves.
+create index if not exists scope_parent on worker.scope (parent_id, id)
+  where state = 'waiting' and parent_id is not null;
 
 create unlogged table if not exists worker.late_child (
   xact       xid8 not null default pg_current_xact_id(),

@@ -76,6 +76,13 @@ as $$
    where (s.open_children, s.failed_children, s.cancelled_children, s.total_children)
          is distinct from (coalesce(c.open, 0), coalesce(c.failed, 0), coalesce(c.cancelled, 0), coalesce(c.total, 0))
   union all
+  select 'counters', o.id, format('is %s, and its outcome names parent %s, not %s', o.state,
+                                  coalesce(o.parent_id::text, 'none'), coalesce(t.parent_id::text, 'none'))
+    from worker.outcome as o
+    join worker.task as t on t.id = o.id
+   where o.state <> 'completed'
+     and o.parent_id is distinct from t.parent_id
+  union all
   select 'scopes', s.id, 'waits with no open child and no join'
     from worker.scope as s
    where s.state = 'waiting' and s.open_children = 0 and not s.is_joining

@@ -24,14 +24,10 @@ begin
   end if;
   v_open := worker.open_child(p_task_id, v_scope.total_children, c_most);
   if v_scope.failed_children > 0 then
-    select x.id into v_failed
-      from (select o.id
-              from worker.outcome as o
-             where o.state <> 'completed' and o.completed_at >= v_scope.started_at
-             order by o.completed_at
-             limit c_most) as x
-      join worker.outcome as o on o.id = x.id and o.state = 'failed'
-      join worker.task as t on t.id = x.id and t.parent_id = p_task_id
+    select o.id into v_failed
+      from worker.outcome as o
+     where o.parent_id = p_task_id and o.state <> 'completed' and o.state = 'failed'
+     order by o.id
      limit 1;
   end if;
   return query

@@ -14,13 +14,13 @@ as $$
                                     else b.error ->> 'message' end)))
     from unnest(array['failed', 'cancelled']) with ordinality as w (state, n)
    cross join lateral (select t.id, t.command, o.error
-                         from worker.task as t
-                        cross join lateral (select o.error
-                                              from worker.outcome as o
-                                             where o.id = t.id and o.state = w.state and o.merged_into is null
-                                             limit 1) as o
-                        where t.parent_id = p_scope_id
-                        order by t.id
+                         from worker.outcome as o
+                         join worker.task as t on t.id = o.id
+                        where o.parent_id = p_scope_id
+                          and o.state <> 'completed'
+                          and o.state = w.state
+                          and o.merged_into is null
+                        order by o.id
                         limit 1) as b
    order by w.n
    limit 1;

@@ -19,8 +19,8 @@ begin
     union all
     select s.id
       from tree as p
-      join worker.task as c on c.parent_id = p.id
-      join worker.scope as s on s.id = c.id and s.state <> 'completed'
+      join worker.outcome as o on o.parent_id = p.id and o.state <> 'completed'
+      join worker.scope as s on s.id = o.id
   )
   select array_agg(t.id) into v_tree from tree as t;
 
@@ -34,30 +34,25 @@ begin
        where s.id = any (v_tree)
          and s.depth = v_depth
          and c.join_procedure is null
-         and not exists (select from worker.task as t join worker.outcome as o on o.id = t.id
-                          where t.parent_id = s.id and o.state <> 'completed' and o.merged_into is null));
+         and not exists (select from worker.outcome as o
+                          where o.parent_id = s.id and o.state <> 'completed' and o.merged_into is null));
     continue when v_ids = '{}' or p_task_id = any (v_ids);
     update worker.outcome as o
        set state        = 'completed',
            error        = null,
            completed_at = worker.now()
-      from worker.task as t
-     where o.id = t.id
-       and o.state <> 'completed'
-       and (o.id = any (v_ids) or o.merged_into = any (v_ids) or t.parent_id = any (v_ids));
+     where o.state <> 'completed'
+       and o.id = any (v_ids || array(select x.id from worker.outcome as x where x.merged_into = any (v_ids))
+                             || array(select x.id from worker.outcome as x
+                                       where x.parent_id = any (v_ids) and x.state <> 'completed'));
     update worker.scope as s
        set state              = case when s.id = any (v_ids) then 'completed' else s.state end,
            cancel_reason      = case when s.id = any (v_ids) then null else s.cancel_reason end,
-           failed_children    = n.failed,
-           cancelled_children = n.cancelled
-      from (select t.parent_id, count(*) filter (where o.state = 'failed') as failed,
-                   count(*) filter (where o.state = 'cancelled') as cancelled
-              from worker.task as t
-              join worker.outcome as o on o.id = t.id
-             where t.parent_id = any (v_ids || array(select x.parent_id from worker.scope as x
-                                                      where x.id = any (v_ids)))
-             group by t.parent_id) as n
-     where s.id = n.parent_id;
+           failed_children    = (select count(*) from worker.outcome as o
+                                  where o.parent_id = s.id and o.state <> 'completed' and o.state = 'failed'),
+           cancelled_children = (select count(*) from worker.outcome as o
+                                  where o.parent_id = s.id and o.state <> 'completed' and o.state = 'cancelled')
+     where s.id = any (v_ids || array(select x.parent_id from worker.scope as x where x.id = any (v_ids)));
     insert into worker.after_call (task_id, command)
     select s.id, s.command from worker.scope as s where s.id = any (v_ids) and s.has_after;
   end loop;

@@ -37,14 +37,15 @@ begin
     into v_settled
     from ended as e;
 
-  insert into worker.outcome (id, state, attempt, worker_pid, started_at, stopped_at, completed_at, error, info, result)
+  insert into worker.outcome (id, state, attempt, worker_pid, started_at, stopped_at, completed_at, error, info, result,
+                              parent_id)
   select s.id, s.state, s.attempt, s.worker_pid, s.started_at, s.stopped_at, v_now, u.error,
          case when s.has_child_info then coalesce(worker.children_info(s.id), '{}') || coalesce(s.info, '{}')
               || coalesce(u.info, '{}')
               when s.info is null then u.info
               else s.info || coalesce(u.info, '{}')
          end,
-         coalesce(u.result, s.result)
+         coalesce(u.result, s.result), case when s.state <> 'completed' then s.parent_id end
     from unnest(p_ids, p_errors, p_infos, p_results) as u (id, error, info, result)
     join worker.scope as s on s.id = u.id
     join unnest(v_settled) as v on v.id = u.id;

@@ -16,9 +16,7 @@ declare
 begin
   with again as (
     delete from worker.outcome as o
-     using worker.task as c
-     where c.parent_id = p_task_id
-       and o.id = c.id
+     where o.parent_id = p_task_id
        and o.state <> 'completed'
        and o.merged_into is null
     returning o.id, o.attempt
@@ -26,9 +24,8 @@ begin
   select coalesce(array_agg(a.id), '{}'), array_agg(a.attempt) into v_children, v_attempts from again as a;
   with again as (
     delete from worker.outcome as o
-     using worker.task as c
-     where c.parent_id = p_task_id
-       and o.id = c.id
+     where o.parent_id = p_task_id
+       and o.state <> 'completed'
        and o.merged_into = any (v_children)
     returning o.id, o.merged_into
   ),
@@ -43,9 +40,7 @@ begin
   update worker.outcome as o
      set state = 'completed',
          error = null
-    from worker.task as c
-   where c.parent_id = p_task_id
-     and o.id = c.id
+   where o.parent_id = p_task_id
      and o.state <> 'completed'
      and o.merged_into is not null;
 

@@ -18,14 +18,15 @@ begin
     returning b.id, i.id as survivor_id, i.state, i.command, i.queue_id, b.place
   ),
   written as (
-    insert into worker.outcome (id, state, attempt, completed_at, error, merged_into)
+    insert into worker.outcome (id, state, attempt, completed_at, error, merged_into, parent_id)
     select g.id, g.state, 0, worker.now(),
            case when g.state <> 'completed' then
              jsonb_build_object('kind', 'merged', 'message',
                                 format('merged into task %s, which is %s', g.survivor_id, g.state))
            end,
-           g.survivor_id
+           g.survivor_id, case when g.state <> 'completed' then t.parent_id end
       from gone as g
+      join worker.task as t on t.id = g.id
   )
   select array_agg(worker.settled_task(
            p_id => g.id, p_state => g.state, p_command => g.command, p_parent_id => t.parent_id, p_depth => t.depth,

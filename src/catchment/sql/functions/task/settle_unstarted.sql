@@ -52,9 +52,11 @@ begin
      where t.id = g.id and k.dedup_key = t.dedup_key and k.id = g.id
   ),
   written as (
-    insert into worker.outcome (id, state, attempt, completed_at, error)
-    select g.id, 'cancelled', g.attempt, v_now, jsonb_build_object('kind', 'cancelled', 'message', p_reason)
+    insert into worker.outcome (id, state, attempt, completed_at, error, parent_id)
+    select g.id, 'cancelled', g.attempt, v_now, jsonb_build_object('kind', 'cancelled', 'message', p_reason),
+           t.parent_id
       from gone as g
+      join worker.task as t on t.id = g.id
   )
   select array_agg(worker.settled_task(
            p_id => t.id, p_state => 'cancelled', p_command => t.command, p_parent_id => t.parent_id, p_depth => t.depth,

@@ -10,9 +10,10 @@ declare
   v_settled worker.settled[];
   v_joined  worker.settled[];
 begin
-  insert into worker.outcome (id, state, attempt, worker_pid, started_at, stopped_at, completed_at, error, info, result)
+  insert into worker.outcome (id, state, attempt, worker_pid, started_at, stopped_at, completed_at, error, info, result,
+                              parent_id)
   select (e.run).id, e.fate, (e.run).attempt, (e.run).worker_pid, (e.run).started_at, v_now, v_now, e.error, e.info,
-         e.result
+         e.result, case when e.fate <> 'completed' then (e.run).parent_id end
     from unnest(p_ended) as e
    where e.fate in ('completed', 'failed', 'cancelled')
      and (e.run).phase = 0;
