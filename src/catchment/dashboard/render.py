@@ -15,7 +15,9 @@ from pydantic import BaseModel
 
 from catchment.dashboard import words
 from catchment.dashboard.charts.area import stacked_area
+from catchment.dashboard.charts.shares import shares
 from catchment.dashboard.charts.sparkline import sparkline
+from catchment.dashboard.charts.waterfall import density, hatched, waterfall
 from catchment.dashboard.screen import Button, button
 
 # The shape of each state beside its colour, in a square of 12.
@@ -87,7 +89,7 @@ def url(context: Context, path: str, /, **query: Any) -> str:
 def filtered(context: Context, /, **changes: Any) -> str:
     """The address of this page with other parameters; those that are None go. Paging starts again."""
     query: BaseModel = context["query"]
-    given = {**query.model_dump(mode="json", exclude_defaults=True, exclude={"before"}), **changes}
+    given = {**query.model_dump(mode="json", exclude_defaults=True, exclude={"before", "after"}), **changes}
     # Those of the path are in it.
     inner = {key: value for key, value in given.items() if key not in context["path_parameters"]}
     return url(context, context["path"], **inner)
@@ -138,6 +140,10 @@ def make_environment() -> Environment:
         words.roughly,
         sparkline,
         stacked_area,
+        shares,
+        waterfall,
+        density,
+        hatched,
     )
     named: Any = environment  # its own dictionaries have no types
     named.filters.update(filters)

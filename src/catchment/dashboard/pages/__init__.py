@@ -3,10 +3,17 @@
 To add one, write its module and its template, and name it here.
 """
 
-from catchment.dashboard.pages import now, task, tasks
+from catchment.dashboard.pages import now, scope, scopes, task, tasks
 from catchment.dashboard.screen import AnyAction, AnyScreen
 
-SCREENS: tuple[AnyScreen, ...] = (now.SCREEN, tasks.SCREEN, task.SCREEN)
+SCREENS: tuple[AnyScreen, ...] = (now.SCREEN, tasks.SCREEN, task.SCREEN, scopes.SCREEN, scope.SCREEN)
 """In the order of the rail."""
 
-ACTIONS: tuple[AnyAction, ...] = (task.RETRY, task.CANCEL, now.PAUSE, now.RESUME)
+ACTIONS: tuple[AnyAction, ...] = (
+    task.RETRY,
+    task.CANCEL,
+    scope.RETRY,
+    scope.CANCEL,
+    now.PAUSE,
+    now.RESUME,
+)
