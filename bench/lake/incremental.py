@@ -23,7 +23,7 @@ def _make(lab: Lab, groups: int, *, commits: int = 20) -> None:
             f" FROM range({first}, {first + step}) AS r(i)"
         )
     cores = len(os.sched_getaffinity(0))
-    lab.hire(1, memory="8GiB", threads=cores, PARALLEL_REFRESH_ENABLED="false")
+    lab.hire(1, memory="8GiB", threads=cores, CATCHMENT_PARALLEL_REFRESH_ENABLED="false")
     began = time.perf_counter()
     lab.lake.create(
         "CREATE DYNAMIC TABLE totals TARGET_LAG = '30 days' SCHEDULER = DISABLE AS"

@@ -12,7 +12,7 @@ from bench.lake.lab import PROCESS_MEMORY, Lab, RefreshFailed, opened, show
 
 GIB = 2**30
 # Whatever there is to do is too much for one process, so that one worker alone takes buckets too.
-ALWAYS = {"PARALLEL_MEMORY_SHARE": "0.0000001"}
+ALWAYS = {"CATCHMENT_PARALLEL_MEMORY_SHARE": "0.0000001"}
 SEED = {2: "1.6-1.8", 4: "2.5-3.5", 8: "4-6"}
 
 
@@ -85,7 +85,7 @@ def overhead(*, quick: bool) -> None:
     with opened() as lab:
         lab.lake.query("CREATE TABLE source (k BIGINT, v BIGINT)")
         lab.lake.query("INSERT INTO source SELECT i, i FROM range(1000) AS r(i)")
-        lab.hire(4, PARALLEL_BUCKETS_PER_WORKER="2")
+        lab.hire(4, CATCHMENT_PARALLEL_BUCKETS_PER_WORKER="2")
         lab.lake.create(
             "CREATE DYNAMIC TABLE totals TARGET_LAG = '30 days' SCHEDULER = DISABLE REFRESH_MODE = INCREMENTAL"
             " PARALLEL_THRESHOLD = 2 AS SELECT k, max(v) AS m FROM source GROUP BY k"

@@ -24,7 +24,7 @@ UNFINISHED = (
     "select (select count(*) from worker.ready) + (select count(*) from worker.running)"
     " + (select count(*) from worker.blocked)"
 )
-TUNED = {"MAX_CONCURRENT_TASKS": "2000", "CLAIM_BATCH_SIZE": "500"}
+TUNED = {"CATCHMENT_MAX_CONCURRENT_TASKS": "2000", "CATCHMENT_CLAIM_BATCH_SIZE": "500"}
 
 
 @dataclass

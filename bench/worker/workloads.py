@@ -100,7 +100,9 @@ def sleepers(bench: Bench, *, quick: bool) -> None:
     def run() -> float:
         with fleet(bench, tasks=tasks) as made:
             preload(made, wait, [{"i": i} for i in range(tasks)])
-            made.start(MAX_CONCURRENT_TASKS="1000", CLAIM_AHEAD="1000", CLAIM_BATCH_SIZE="500")
+            made.start(
+                CATCHMENT_MAX_CONCURRENT_TASKS="1000", CATCHMENT_CLAIM_AHEAD="1000", CATCHMENT_CLAIM_BATCH_SIZE="500"
+            )
             made.wait(lambda: made.unfinished() == 0)
             stamps = [(made.probe.started_at(i), made.probe.ended_at(i)) for i in range(tasks)]
             return (max(e for _, e in stamps) - min(s for s, _ in stamps)) / 1e9
@@ -113,7 +115,7 @@ def memory(bench: Bench, *, quick: bool) -> None:
     tasks = 5_000
     with fleet(bench, tasks=tasks) as made:
         preload(made, wait, [{"i": i, "seconds": 3 if quick else 10} for i in range(tasks)])
-        made.start(MAX_CONCURRENT_TASKS="5000", CLAIM_BATCH_SIZE="500")
+        made.start(CATCHMENT_MAX_CONCURRENT_TASKS="5000", CATCHMENT_CLAIM_BATCH_SIZE="500")
         made.wait(lambda: all(made.probe.started_at(i) for i in range(tasks)), pause=0.05)
         at_once = sum(1 for i in range(tasks) if not made.probe.ended_at(i))
         status = Path(f"/proc/{made.workers[0].pid}/status").read_text()

@@ -415,8 +415,8 @@ def test_worker_names_an_app_that_is_not_there(cli: Run) -> None:
 
 
 def test_worker_refuses_a_setting_that_cannot_be_read(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MAX_CONCURRENT_TASKS", "many")
-    assert "MAX_CONCURRENT_TASKS in the environment is invalid" in cli("worker", code=1).stderr
+    monkeypatch.setenv("CATCHMENT_MAX_CONCURRENT_TASKS", "many")
+    assert "CATCHMENT_MAX_CONCURRENT_TASKS in the environment is invalid" in cli("worker", code=1).stderr
 
 
 def test_doctor_names_a_command_that_workers_do_not_know(committed: Engine, cli: Run) -> None:

@@ -37,9 +37,9 @@ def test_a_switch_that_is_neither_on_nor_off_is_refused(refused: Refused, monkey
 def test_an_invalid_setting_is_refused_with_its_value_and_default(
     refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LEASE_SECONDS", "1e12")
+    monkeypatch.setenv("CATCHMENT_LEASE_SECONDS", "1e12")
     said = refused(code=1)
-    assert "LEASE_SECONDS in the environment is invalid: it is '1e12'" in said
+    assert "CATCHMENT_LEASE_SECONDS in the environment is invalid: it is '1e12'" in said
     assert "its default is 15" in said
 
 

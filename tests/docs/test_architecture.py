@@ -68,7 +68,7 @@ def test_the_pages_have_every_reason_to_be_blocked(page: str, pattern: str, tx: 
 
 
 def test_a_setting_that_is_mentioned_with_a_number_has_that_default() -> None:
-    defaults = {name.upper(): field.default for name, field in WorkerSettings.model_fields.items()}
+    defaults = {WorkerSettings.names(name)[0]: field.default for name, field in WorkerSettings.model_fields.items()}
     mentions = [
         (page.relative_to(ROOT), name, number, unit)
         for page in PAGES

@@ -26,7 +26,7 @@ def test_every_setting_of_the_lake_is_listed_with_its_default_and_no_other() -> 
     page = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
     table = re.split(r"^## Dynamic tables$", page, flags=re.MULTILINE)[1].split("\n## ")[0]
     listed = dict(re.findall(r"^\| `([A-Z0-9_]+)` \| (.*?) \|", table, re.MULTILINE))
-    assert listed == {name.upper(): _default(name, field) for name, field in LakeSettings.model_fields.items()}
+    assert listed == {LakeSettings.names(n)[0]: _default(n, f) for n, f in LakeSettings.model_fields.items()}
 
 
 def _default(name: str, field: FieldInfo) -> str:

@@ -20,7 +20,7 @@ RUN = {"python", "sql", "sh", "text"}
 # Their commands are those of the other pages on dynamic tables.
 NOW_AND_THEN = [page for page in LIVE_PAGES if page.stem in ("refresh-a-huge-table", "write-source-tables")]
 RUN_PAGES = often(*(page for page in LIVE_PAGES if page not in NOW_AND_THEN), now_and_then=NOW_AND_THEN)
-SETTINGS = {name.upper() for name in WorkerSettings.model_fields} | {"CATCHMENT_DSN", "CATCHMENT_DATA"}
+SETTINGS = {WorkerSettings.names(name)[0] for name in WorkerSettings.model_fields} | {"CATCHMENT_DSN", "CATCHMENT_DATA"}
 
 
 @pytest.mark.parametrize("page", RUN_PAGES, ids=lambda page: page.stem)

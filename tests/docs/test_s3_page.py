@@ -13,7 +13,7 @@ __all__ = ["live_page"]
 
 def test_the_page_does_what_it_says(live_page: LivePage, bucket: Bucket) -> None:
     bucket.client.create_bucket(Bucket="warehouse")
-    endpoint = bucket.settings["catchment_s3_endpoint"]
+    endpoint = bucket.settings["s3_endpoint"]
     for block in read_blocks(S3_PAGE.read_text(encoding="utf-8")):
         try:
             live_page.run(Block(block.language, block.line, block.text.replace("localhost:9000", endpoint)))

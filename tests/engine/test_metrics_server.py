@@ -254,7 +254,7 @@ def test_a_worker_without_any_free_port_runs_without_metrics(monkeypatch: pytest
 def test_an_address_that_cannot_be_bound_is_refused_with_what_to_do() -> None:
     with pytest.raises(RequestRefused, match=r"192\.0\.2\.1:9400") as caught:
         _server(Events(), 9400, host="192.0.2.1").start()
-    assert "METRICS_HOST" in (caught.value.hint or "")
+    assert "CATCHMENT_METRICS_HOST" in (caught.value.hint or "")
 
 
 def test_two_workers_with_the_same_metrics_port_both_run(
@@ -262,7 +262,7 @@ def test_two_workers_with_the_same_metrics_port_both_run(
 ) -> None:
     start_worker("--app", APP, "--metrics-port", "0")
     port = listening(tmp_path / "worker-1.log").rpartition(":")[2]
-    second = start_worker("--app", APP, settings={"METRICS_PORT": port})
+    second = start_worker("--app", APP, settings={"CATCHMENT_METRICS_PORT": port})
     address = listening(tmp_path / "worker-2.log")
     assert not address.endswith(f":{port}")
     wait_until(lambda: engine.value("select count(*) from worker.worker") == 2)
@@ -272,19 +272,19 @@ def test_two_workers_with_the_same_metrics_port_both_run(
 
 
 def test_metrics_are_off_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("METRICS_PORT", raising=False)
+    monkeypatch.delenv("CATCHMENT_METRICS_PORT", raising=False)
     options = read_options()
     assert (options.metrics_port, options.metrics_host) == (None, "127.0.0.1")
 
 
 def test_port_and_host_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("METRICS_PORT", "9400")
-    monkeypatch.setenv("METRICS_HOST", "0.0.0.0")  # noqa: S104
+    monkeypatch.setenv("CATCHMENT_METRICS_PORT", "9400")
+    monkeypatch.setenv("CATCHMENT_METRICS_HOST", "0.0.0.0")  # noqa: S104
     options = read_options()
     assert (options.metrics_port, options.metrics_host) == (9400, "0.0.0.0")  # noqa: S104
 
 
 def test_a_port_that_is_none_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("METRICS_PORT", "70000")
-    with pytest.raises(RequestRefused, match="METRICS_PORT"):
+    monkeypatch.setenv("CATCHMENT_METRICS_PORT", "70000")
+    with pytest.raises(RequestRefused, match="CATCHMENT_METRICS_PORT"):
         read_options()

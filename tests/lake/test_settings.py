@@ -7,7 +7,7 @@ import tempfile
 import pytest
 
 from catchment.errors import RequestRefused
-from catchment.lake.settings import LakeSettings, bytes_of, read_settings
+from catchment.lake.settings import LakeSettings, bytes_of
 from catchment.runtime.memory import memory_limit
 
 
@@ -22,11 +22,11 @@ def test_the_defaults_are_those_of_the_reference() -> None:
 
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PARALLEL_REFRESH_ENABLED", "false")
-    monkeypatch.setenv("PARALLEL_MIN_AFFECTED_KEYS", "5")
-    monkeypatch.setenv("LAKE_MEMORY_LIMIT", "1300MB")
-    monkeypatch.setenv("LAKE_THREADS", "1")
-    found = read_settings()
+    monkeypatch.setenv("CATCHMENT_PARALLEL_REFRESH_ENABLED", "false")
+    monkeypatch.setenv("CATCHMENT_PARALLEL_MIN_AFFECTED_KEYS", "5")
+    monkeypatch.setenv("CATCHMENT_LAKE_MEMORY_LIMIT", "1300MB")
+    monkeypatch.setenv("CATCHMENT_LAKE_THREADS", "1")
+    found = LakeSettings.read()
     assert not found.parallel_refresh_enabled
     assert found.parallel_min_affected_keys == 5
     assert (found.memory_bytes, found.threads) == (1_300_000_000, 1)
@@ -42,17 +42,17 @@ def test_without_a_limit_sixty_percent_of_the_memory_are_used() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("PARALLEL_MAX_WORKERS", "0"),
-        ("LAKE_FULL_ABOVE", "1.5"),
-        ("LAKE_MEMORY_LIMIT", "much"),
-        ("LAKE_THREADS", "two"),
+        ("CATCHMENT_PARALLEL_MAX_WORKERS", "0"),
+        ("CATCHMENT_LAKE_FULL_ABOVE", "1.5"),
+        ("CATCHMENT_LAKE_MEMORY_LIMIT", "much"),
+        ("CATCHMENT_LAKE_THREADS", "two"),
         ("CATCHMENT_S3_URL_STYLE", "diagonal"),
     ],
 )
 def test_a_value_that_cannot_be_read_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(RequestRefused, match=f"{name} in the environment is invalid"):
-        read_settings()
+        LakeSettings.read()
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_sizes_have_units(text: str, expected: int) -> None:
 
 def test_the_secret_of_a_bucket_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CATCHMENT_S3_SECRET", "hush")
-    assert "hush" not in repr(read_settings())
+    assert "hush" not in repr(LakeSettings.read())

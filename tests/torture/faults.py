@@ -20,12 +20,12 @@ GRACE = 3.0
 # A stop with connections that hang may take this much longer.
 MARGIN = 20.0
 SETTINGS = {
-    "LEASE_SECONDS": "3",
-    "SHUTDOWN_GRACE_SECONDS": str(GRACE),
-    "STOP_GRACE_SECONDS": "1",
-    "TRANSACTION_CONNECTIONS": "2",
-    "WORKER_THREADS": "8",
-    "WORKER_PROCESSES": "2",
+    "CATCHMENT_LEASE_SECONDS": "3",
+    "CATCHMENT_SHUTDOWN_GRACE_SECONDS": str(GRACE),
+    "CATCHMENT_STOP_GRACE_SECONDS": "1",
+    "CATCHMENT_TRANSACTION_CONNECTIONS": "2",
+    "CATCHMENT_WORKER_THREADS": "8",
+    "CATCHMENT_WORKER_PROCESSES": "2",
 }
 APP = "tests.torture.app:app"
 PARTS = ("claimer", "completer", "large completer", "listener", "heartbeat", "watcher", "port", "upkeep", "transaction")

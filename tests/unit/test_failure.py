@@ -213,7 +213,7 @@ def test_an_error_with_a_code_is_stored_with_it() -> None:
 def test_a_fixed_limit_names_no_setting() -> None:
     with pytest.raises(GiveUp, match=r"progress takes 5 bytes as JSON, the limit is 2$"):
         encode("abc", "progress", limit=2, setting=None)
-    with pytest.raises(GiveUp, match="MAX_RESULT_BYTES"):
+    with pytest.raises(GiveUp, match="CATCHMENT_MAX_RESULT_BYTES"):
         encode("abc", "the result", limit=2)
 
 

@@ -15,6 +15,6 @@ NUMBERS = [n for n, field in WorkerSettings.model_fields.items() if "bool" not i
 def test_a_number_that_no_timer_or_column_takes_is_refused(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
-    monkeypatch.setenv(name.upper(), value)
+    monkeypatch.setenv(f"CATCHMENT_{name.upper()}", value)
     with pytest.raises(RequestRefused, match=name.upper()):
         read_options()

@@ -216,10 +216,10 @@ def test_claims_are_of_fifty_by_default(crew: Crew) -> None:
 
 @pytest.mark.parametrize("value", ["many", "0", "-3", "1.5"])
 def test_a_cap_that_is_no_number_stops_the_start_with_a_reason(crew: Crew, tmp_path: Any, value: str) -> None:
-    worker = crew.launch("--app", "tests.worker.app:app", settings={"MAX_CONCURRENT_TASKS": value})
+    worker = crew.launch("--app", "tests.worker.app:app", settings={"CATCHMENT_MAX_CONCURRENT_TASKS": value})
     assert worker.wait(timeout=60) != 0
     (log,) = tmp_path.glob("worker-*.log")
-    assert "MAX_CONCURRENT_TASKS" in log.read_text()
+    assert "CATCHMENT_MAX_CONCURRENT_TASKS" in log.read_text()
     assert "Traceback" not in log.read_text()
 
 

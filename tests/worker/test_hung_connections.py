@@ -17,7 +17,7 @@ LEASE = 3.0
 # From the moment a connection hangs: its lease may just have begun.
 BACK_AT_WORK = LEASE + 10
 PARTS = ["claimer", "completer", "heartbeat", "watcher", "port", "upkeep", "transaction"]
-if os.environ.get("WAKE_UPS") != "false":
+if os.environ.get("CATCHMENT_WAKE_UPS") != "false":
     PARTS.append("listener")
 TRANSACTION = "catchment transaction"
 

@@ -147,7 +147,7 @@ def test_a_worker_of_sql_handlers_reports_how_many_more_it_could_run(
     committed: Engine, start_worker: StartWorker
 ) -> None:
     committed.conn.execute("update worker.queue_registry set mode = 'concurrent', concurrency = 3 where queue = 'work'")
-    start_worker("--queue", "work", settings={"LEASE_SECONDS": "1.5"})
+    start_worker("--queue", "work", settings={"CATCHMENT_LEASE_SECONDS": "1.5"})
     reported = "select (available_capacity, max_capacity)::text from worker.worker"
     wait_until(lambda: committed.value(reported) == "(3,3)")
     committed.enqueue(sleep=3600)

@@ -79,7 +79,7 @@ def test_whatever_a_handler_returns_or_records_fails_its_task_alone(victim: Crew
     assert error["retryable"] is False
     if what == "large":
         assert "16,777,216" in error["message"]
-        assert "MAX_RESULT_BYTES" in error["message"]
+        assert "CATCHMENT_MAX_RESULT_BYTES" in error["message"]
     else:
         assert "JSON" in error["message"], error
 

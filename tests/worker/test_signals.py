@@ -71,7 +71,7 @@ def test_the_end_of_a_process_does_not_wait_for_its_log(unread: int) -> None:
 
 @pytest.mark.long
 def test_a_worker_whose_log_nobody_reads_ends_at_sigterm(crew: Crew, unread: int) -> None:
-    environment = {**os.environ, "CATCHMENT_DSN": crew.client.dsn, "SHUTDOWN_GRACE_SECONDS": "0.5"}
+    environment = {**os.environ, "CATCHMENT_DSN": crew.client.dsn, "CATCHMENT_SHUTDOWN_GRACE_SECONDS": "0.5"}
     environment["PROBE_FOLDER"] = str(crew.records.folder)
     crew.enqueue_many(step, [{"filler": "x"}] * 3_000, by_key=False)
     worker = spare().start("worker", "--app", APP, environment=environment, out=unread, err=unread)

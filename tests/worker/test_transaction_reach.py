@@ -153,7 +153,7 @@ def test_savepoints_are_allowed(crew: Crew) -> None:
 
 def test_a_transaction_that_idles_too_long_is_a_failure_of_its_handler(crew: Crew) -> None:
     crew.hire(app=APP, transaction_limit_seconds=0.3)
-    with pytest.raises(TaskFailed, match="TRANSACTION_LIMIT_SECONDS"):
+    with pytest.raises(TaskFailed, match="CATCHMENT_TRANSACTION_LIMIT_SECONDS"):
         crew.result(crew.enqueue("idle", seconds=1.5))
 
 

@@ -119,7 +119,7 @@ def _start_worker(dsn: str, number: int, stack: ExitStack) -> subprocess.Popen[b
     process = subprocess.Popen(
         [sys.executable, "-m", "catchment", "worker", "--queue", "demo", "--log-level", "error"],
         # A child that hangs is not waited for at the end.
-        env=os.environ | {"CATCHMENT_DSN": dsn, "PGOPTIONS": options, "SHUTDOWN_GRACE_SECONDS": "1"},
+        env=os.environ | {"CATCHMENT_DSN": dsn, "PGOPTIONS": options, "CATCHMENT_SHUTDOWN_GRACE_SECONDS": "1"},
         stderr=subprocess.DEVNULL,
         preexec_fn=end_with_parent,
     )

@@ -44,13 +44,13 @@ def demo_lake(dsn: str, folder: Path) -> None:
     """Make a lake in the folder and show what keeps a dynamic table up to date."""
     try:
         from catchment.lake import Lake
-        from catchment.lake.settings import read_settings
+        from catchment.lake.settings import LakeSettings
     except ExtraMissing as error:
         console.print(f"[dim]Dynamic tables are not shown: {escape(f'{error}. {error.hint}')}[/]")
         return
     console.print("\n[bold]Dynamic tables[/]: a query whose result is kept up to date in a lake of Parquet files.")
     with ExitStack() as stack:
-        settings = read_settings().model_copy(update={"lake_memory_limit": "1GB"})
+        settings = LakeSettings.read().model_copy(update={"lake_memory_limit": "1GB"})
         lake = stack.enter_context(Lake(dsn, str(folder / "lake"), settings=settings))
         workers = [_start_worker(dsn, stack) for _ in range(2)]
         _fill(lake)
@@ -67,7 +67,11 @@ def _start_worker(dsn: str, stack: ExitStack) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(  # noqa: S603 - our own command line
         [sys.executable, "-m", "catchment", "worker", "--app", APP, *queues, "--log-level", "error"],
         # The tables of a demo are small; without this a full refresh would be chosen for them.
-        env={**worker_environment(dsn, 2, memory="500MB"), "LAKE_SMALL_MS": "0", "LAKE_FULL_ABOVE": "1"},
+        env={
+            **worker_environment(dsn, 2, memory="500MB"),
+            "CATCHMENT_LAKE_SMALL_MS": "0",
+            "CATCHMENT_LAKE_FULL_ABOVE": "1",
+        },
         stderr=subprocess.DEVNULL,
         preexec_fn=end_with_parent,
     )

@@ -35,6 +35,7 @@ app = make_app(
         "enqueue": ("catchment.cli.task:enqueue", "Make a task and print its id."),
         "top": ("catchment.cli.watch.top:top", "Watch queues, workers, running scopes and failures."),
         "tail": ("catchment.cli.watch.tail:tail", "Show tasks as they end."),
+        "config": ("catchment.cli.config:config", "Show every setting with its value and where that comes from."),
         "psql": ("catchment.cli.psql:psql", "Open psql on the database."),
         "doctor": ("catchment.cli.doctor:doctor", "Check for problems, and say what to do about each."),
         "bench": ("catchment.cli.bench:bench", "Measure enqueues, throughput and pickup on this server."),

@@ -30,7 +30,7 @@ def list_queues(as_json: Json = False, dsn: Dsn = None) -> None:
     A task is ready if it could start, and blocked if it waits for its time, its lane, its siblings or a limit; oldest
     is how long the first of the ready ones has waited. Workers are those that have a command of the queue.
     Concurrency is how many SQL handlers of a queue a worker runs at once; Python handlers are limited by worker, with
-    MAX_CONCURRENT_TASKS.
+    CATCHMENT_MAX_CONCURRENT_TASKS.
     """
     with open_database(dsn, "catchment_read") as conn:
         rows = task_store.list_queues(conn)

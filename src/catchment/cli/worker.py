@@ -44,7 +44,8 @@ def worker(
         ),
     ] = False,
     metrics_port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Show metrics to Prometheus here; METRICS_PORT does the same.")
+        int | None,
+        typer.Option(min=0, max=65535, help="Show metrics to Prometheus here; CATCHMENT_METRICS_PORT does the same."),
     ] = None,
     log_format: Annotated[Literal["text", "json"], typer.Option(help="How to log.")] = "text",
     log_level: Annotated[Literal["debug", "info", "warning", "error"], typer.Option(help="What to log.")] = "info",

@@ -94,13 +94,13 @@ class App:
     ) -> AbstractAsyncContextManager[None]:
         """Run a worker in this program, for as long as a block lasts: ``async with app.worker():``.
 
-        - ``concurrency``: Python tasks at a time. Defaults to ``MAX_CONCURRENT_TASKS``.
+        - ``concurrency``: Python tasks at a time. Defaults to ``CATCHMENT_MAX_CONCURRENT_TASKS``.
         - ``queues``: of the commands of this app. Defaults to all queues, those of SQL handlers included.
 
         It does what ``catchment worker`` does with this app, on the running event loop and the app's database, and
         installs no signal handlers. The block begins when the worker is registered. At its end running handlers
-        finish, for ``SHUTDOWN_GRACE_SECONDS``; if the block is cancelled, their tasks are given back at once. If the
-        worker ends by itself, the block is cancelled, and the reason is raised.
+        finish, for ``CATCHMENT_SHUTDOWN_GRACE_SECONDS``; if the block is cancelled, their tasks are given back at once.
+        If the worker ends by itself, the block is cancelled, and the reason is raised.
 
         Raises ``RequestRefused`` for an app without commands, a queue without commands of the app, and inside of a
         handler; ``SchemaMismatch`` if the database has another schema.

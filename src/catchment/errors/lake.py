@@ -57,7 +57,7 @@ class LakeUnavailable(LakeError):
 
 
 class LakeOutOfMemory(LakeError):
-    """A query needs more memory than ``LAKE_MEMORY_LIMIT`` allows."""
+    """A query needs more memory than ``CATCHMENT_LAKE_MEMORY_LIMIT`` allows."""
 
     default_code = "MEMORY"
 

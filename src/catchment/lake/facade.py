@@ -24,7 +24,7 @@ from catchment.lake.files.sweep import compare, sweep
 from catchment.lake.names import lake_name, quoted
 from catchment.lake.query.ddl import DEFAULT_SCHEMA, parse_name, parse_statements
 from catchment.lake.refresh.audit import AuditResult, audit
-from catchment.lake.settings import LakeSettings, read_settings
+from catchment.lake.settings import LakeSettings
 from catchment.lake.tables import lifecycle, report, rounds
 from catchment.lake.tables.answers import (
     Compaction,
@@ -74,7 +74,7 @@ class Lake:
     ) -> None:
         is_embedded = given_dsn(dsn) is None
         self.dsn = find_dsn(dsn)
-        self._settings = settings or read_settings()
+        self._settings = settings or LakeSettings.read()
         self.address = install(
             self.dsn,
             find_address(address),

@@ -294,7 +294,7 @@ _TEXTS: dict[Reason, _Text] = {
     Reason.STEP_TOO_BIG: _Text(
         "run",
         "A step of the incremental refresh did not fit into memory, and it could not be spread.",
-        "Raise LAKE_MEMORY_LIMIT or add workers; or set REFRESH_MODE = FULL.",
+        "Raise CATCHMENT_LAKE_MEMORY_LIMIT or add workers; or set REFRESH_MODE = FULL.",
     ),
     Reason.COST: _Text("run", "A full refresh was expected to be faster."),
     Reason.SMALL_TABLE: _Text("run", "The table is so small that a full refresh costs nothing."),
@@ -308,13 +308,15 @@ _TEXTS: dict[Reason, _Text] = {
         "error", "A column of the result has another type than the table.", "CREATE OR REPLACE the dynamic table."
     ),
     Reason.QUERY: _Text("error", "The definition raised an error.", "Change the data or the definition."),
-    Reason.MEMORY: _Text("error", "The refresh did not fit into memory.", "Raise LAKE_MEMORY_LIMIT or add workers."),
-    Reason.DISK_FULL: _Text("error", "There is no space left.", "Free some, or set LAKE_TEMP_DIRECTORY."),
+    Reason.MEMORY: _Text(
+        "error", "The refresh did not fit into memory.", "Raise CATCHMENT_LAKE_MEMORY_LIMIT or add workers."
+    ),
+    Reason.DISK_FULL: _Text("error", "There is no space left.", "Free some, or set CATCHMENT_LAKE_TEMP_DIRECTORY."),
     Reason.STORAGE: _Text("error", "The catalog or the data files could not be reached."),
     Reason.CONFLICT: _Text("error", "Other commits came first again and again."),
     Reason.FENCED: _Text("error", "Another attempt took the refresh over."),
-    Reason.TIMEOUT: _Text("error", "The refresh took longer than PARALLEL_TIMEOUT_SECONDS."),
-    Reason.NO_PROGRESS: _Text("error", "No subtask started or ended for PARALLEL_NO_PROGRESS_SECONDS."),
+    Reason.TIMEOUT: _Text("error", "The refresh took longer than CATCHMENT_PARALLEL_TIMEOUT_SECONDS."),
+    Reason.NO_PROGRESS: _Text("error", "No subtask started or ended for CATCHMENT_PARALLEL_NO_PROGRESS_SECONDS."),
     Reason.DEPENDENCY: _Text("error", "A table above has no version for this snapshot.", "Refresh that table first."),
     Reason.INTERRUPTED: _Text("error", "The refresh was stopped."),
     Reason.INTERNAL: _Text("error", "Something went wrong that should not.", "Please report it."),

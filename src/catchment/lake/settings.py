@@ -10,10 +10,9 @@ import os
 import tempfile
 from typing import Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, SecretStr, field_validator
 
-from catchment.errors import RequestRefused
+from catchment.model.settings import Settings, also
 from catchment.runtime.memory import memory_limit
 
 MEMORY_SHARE = 0.6
@@ -30,15 +29,29 @@ _UNITS = {
 }
 
 
-class LakeSettings(BaseSettings):
-    """Environment variables of dynamic tables, in capitals."""
+class LakeSettings(Settings):
+    """Settings of dynamic tables."""
 
-    model_config = SettingsConfigDict(extra="ignore", hide_input_in_errors=True, frozen=True)
-
-    parallel_refresh_enabled: bool = Field(True, description="Off: no table is ever refreshed by several tasks.")
-    parallel_min_affected_keys: int = Field(10_000_000, ge=0, description="Keys from which a refresh is spread.")
-    parallel_max_workers: int = Field(16, ge=1, description="Subtasks of one refresh that run at a time.")
-    parallel_timeout_seconds: float = Field(3600, gt=0, description="Deadline of a refresh.")
+    parallel_refresh_enabled: bool = Field(
+        True,
+        validation_alias=also("PARALLEL_REFRESH_ENABLED"),
+        description="Off: no table is ever refreshed by several tasks.",
+    )
+    parallel_min_affected_keys: int = Field(
+        10_000_000,
+        ge=0,
+        validation_alias=also("PARALLEL_MIN_AFFECTED_KEYS"),
+        description="Keys from which a refresh is spread.",
+    )
+    parallel_max_workers: int = Field(
+        16,
+        ge=1,
+        validation_alias=also("PARALLEL_MAX_WORKERS"),
+        description="Subtasks of one refresh that run at a time.",
+    )
+    parallel_timeout_seconds: float = Field(
+        3600, gt=0, validation_alias=also("PARALLEL_TIMEOUT_SECONDS"), description="Deadline of a refresh."
+    )
     parallel_keys_per_worker: int = Field(5_000_000, ge=1, description="Keys that keep one worker busy.")
     parallel_min_seconds: float = Field(10, ge=0, description="A refresh expected to take less is never spread.")
     parallel_max_single_seconds: float = Field(60, ge=0, description="One expected to take longer always is.")
@@ -90,12 +103,12 @@ class LakeSettings(BaseSettings):
     )
     lake_audit_every: int = Field(0, ge=0, description="A table is audited after so many refreshes; 0: never.")
 
-    catchment_s3_key_id: str | None = Field(None, description="Access key of the bucket.")
-    catchment_s3_secret: SecretStr | None = Field(None, description="Secret of that key.")
-    catchment_s3_region: str | None = Field(None, description="Region of the bucket.")
-    catchment_s3_endpoint: str | None = Field(None, description="host:port of a store other than Amazon's.")
-    catchment_s3_url_style: Literal["vhost", "path"] = Field("vhost", description="How the store wants URLs.")
-    catchment_s3_use_ssl: bool = Field(True, description="Off for a store without TLS.")
+    s3_key_id: str | None = Field(None, description="Access key of the bucket.")
+    s3_secret: SecretStr | None = Field(None, description="Secret of that key.")
+    s3_region: str | None = Field(None, description="Region of the bucket.")
+    s3_endpoint: str | None = Field(None, description="host:port of a store other than Amazon's.")
+    s3_url_style: Literal["vhost", "path"] = Field("vhost", description="How the store wants URLs.")
+    s3_use_ssl: bool = Field(True, description="Off for a store without TLS.")
 
     @field_validator("lake_memory_limit")
     @classmethod
@@ -130,13 +143,3 @@ def bytes_of(text: str) -> int:
         return int(float(number) * (_UNITS[unit] if unit else 1))
     except (ValueError, KeyError):
         raise ValueError(f"{text!r} is no size; write it as 1300MB or 4GiB") from None
-
-
-def read_settings() -> LakeSettings:
-    """Settings from the environment; raises ``RequestRefused`` with the name of a value that cannot be read."""
-    try:
-        return LakeSettings()  # pyright: ignore[reportCallIssue] - its fields come from the environment
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = str(first["loc"][0]).upper()
-        raise RequestRefused(f"{name} in the environment is invalid: {first['msg']}") from error

@@ -150,7 +150,7 @@ class MetricsServer:
                     continue
                 raise RequestRefused(
                     f"metrics cannot be served at {self._host}:{port}: {error}",
-                    hint="Choose another METRICS_PORT or METRICS_HOST; port 0 takes a free one and logs it.",
+                    hint="Change CATCHMENT_METRICS_PORT or CATCHMENT_METRICS_HOST; port 0 takes a free one.",
                 ) from error
         port = None if self._server is None else self._server.server_port
         if self._asked != 0 and port != self._asked:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field
 
-from catchment.errors import RequestRefused
+from catchment.model.settings import Settings, also
 from catchment.runtime.options import WorkerOptions
 
 # Larger values would overflow numbers of PostgreSQL or timers of Python.
@@ -17,18 +16,26 @@ Milliseconds = Annotated[int, Field(le=1_000_000_000)]
 Seconds = Annotated[float, Field(le=1_000_000, allow_inf_nan=False)]
 
 
-class WorkerSettings(BaseSettings):
-    """Environment variables of ``catchment worker``, in capitals."""
+class WorkerSettings(Settings):
+    """Settings of ``catchment worker``."""
 
-    model_config = SettingsConfigDict(extra="ignore", hide_input_in_errors=True)
-
-    max_concurrent_tasks: Count = Field(1000, ge=1, description="Python tasks this process holds at most.")
-    claim_batch_size: Count = Field(50, ge=1, description="Tasks that one claim takes at most.")
+    max_concurrent_tasks: Count = Field(
+        1000,
+        ge=1,
+        validation_alias=also("MAX_CONCURRENT_TASKS"),
+        description="Python tasks this process holds at most.",
+    )
+    claim_batch_size: Count = Field(
+        50, ge=1, validation_alias=also("CLAIM_BATCH_SIZE"), description="Tasks that one claim takes at most."
+    )
     claim_ahead: Count = Field(
         0, ge=0, description="Tasks claimed beyond those that run, so that a free slot finds one at once."
     )
     poll_interval_ms: Milliseconds = Field(
-        100, ge=1, description="Rhythm of looking for work while no wake-up can arrive."
+        100,
+        ge=1,
+        validation_alias=also("POLL_INTERVAL_MS"),
+        description="Rhythm of looking for work while no wake-up can arrive.",
     )
     idle_poll_ms: Milliseconds = Field(
         30_000, ge=1, description="Longest rhythm of looking for work while wake-ups can arrive."
@@ -65,6 +72,7 @@ class WorkerSettings(BaseSettings):
         None,
         ge=0,
         le=65535,
+        validation_alias=also("METRICS_PORT"),
         description="Port where Prometheus finds the counters; none by default, 0 takes a free one.",
     )
     metrics_host: str = Field("127.0.0.1", description="Address that port is bound to.")
@@ -72,16 +80,7 @@ class WorkerSettings(BaseSettings):
 
 def read_options(**given: Any) -> WorkerOptions:
     """Options from the environment, and from those given."""
-    try:
-        settings = WorkerSettings()  # pyright: ignore[reportCallIssue] - its fields come from the environment
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = str(first["loc"][0]).upper()
-        default = WorkerSettings.model_fields[name.lower()].default
-        raise RequestRefused(
-            f"{name} in the environment is invalid: it is {first['input']!r}. {first['msg']}",
-            hint="Change it, or unset it" + (f": its default is {default}." if default is not None else "."),
-        ) from error
+    settings = WorkerSettings.read()
     defaults: dict[str, Any] = {
         "max_concurrent_tasks": settings.max_concurrent_tasks,
         "claim_batch_size": settings.claim_batch_size,

@@ -325,7 +325,9 @@ def _comes_of(error: BaseException, faults: list[psycopg.Error]) -> bool:
 
 def _lost(conn: AnyConnection, error: BaseException | None) -> Exception:
     if conn.met.ended_by in IDLED:
-        return TimeoutError("the transaction of the handler was idle for longer than TRANSACTION_LIMIT_SECONDS")
+        return TimeoutError(
+            "the transaction of the handler was idle for longer than CATCHMENT_TRANSACTION_LIMIT_SECONDS"
+        )
     reason = f": {str(error).strip()}" if error is not None else ""
     return Interrupted(f"the connection of the handler's transaction was lost{reason}")
 

@@ -67,29 +67,29 @@ def start_up_options(dsn: str, settings: Mapping[str, str]) -> str:
     return " ".join([str(given), *(f"-c {name}={value}" for name, value in settings.items())]).strip()
 
 
-def _is_pooled() -> bool:
-    """Does the variable say that a pooler in between cannot pass prepared statements on?"""
+def may_prepare() -> bool:
+    """May statements be prepared? ``$CATCHMENT_PREPARE`` says no behind a pooler that cannot pass that on."""
     value = os.environ.get(PREPARE_VARIABLE, "")
     if value.lower() not in _YES + _NO:
         raise RequestRefused(
             f"{PREPARE_VARIABLE} is {value!r} in the environment, expected true or false",
             hint="Set it to false behind a pooler that cannot pass prepared statements on; else unset it.",
         )
-    return value.lower() in _NO
+    return value.lower() not in _NO
 
 
 def _options(dsn: str, name: str, settings: Mapping[str, str], seconds: int = CONNECT_SECONDS) -> dict[str, Any]:
     """What every connection is made with."""
-    is_pooled = _is_pooled()
+    is_prepared = may_prepare()
     options: dict[str, Any] = {
         **_KEEPALIVE,
         "application_name": name,
         "connect_timeout": seconds,
         "autocommit": True,
         "client_encoding": "utf8",
-        "prepare_threshold": None if is_pooled else 5,
+        "prepare_threshold": 5 if is_prepared else None,
     }
-    if not is_pooled and dsn not in _refusing:
+    if is_prepared and dsn not in _refusing:
         options["options"] = start_up_options(dsn, settings)
     return options
 

@@ -23,7 +23,9 @@ DEFAULT_LIMIT = 16 * 1024 * 1024
 NOT_AWAITED = "it is a coroutine that was not awaited; return its value: return await …"
 
 
-def encode(value: Any, what: str, *, limit: int = DEFAULT_LIMIT, setting: str | None = "MAX_RESULT_BYTES") -> str:
+def encode(
+    value: Any, what: str, *, limit: int = DEFAULT_LIMIT, setting: str | None = "CATCHMENT_MAX_RESULT_BYTES"
+) -> str:
     """JSON text of ``value``, at most ``limit`` bytes; raises ``ResultRefused`` with a message about ``what``.
 
     ``setting`` is the name of the setting that changes the limit, None for a fixed limit.
@@ -36,7 +38,7 @@ def encode(value: Any, what: str, *, limit: int = DEFAULT_LIMIT, setting: str | 
     return check_json(data, what, limit=limit, setting=setting)
 
 
-def check_json(data: bytes, what: str, *, limit: int, setting: str | None = "MAX_RESULT_BYTES") -> str:
+def check_json(data: bytes, what: str, *, limit: int, setting: str | None = "CATCHMENT_MAX_RESULT_BYTES") -> str:
     """JSON text that jsonb can hold; raises ``ResultRefused`` as ``encode`` does."""
     if len(data) > limit:
         advice = f" ({setting}); store it elsewhere and return a reference to it" if setting else ""

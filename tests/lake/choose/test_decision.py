@@ -76,7 +76,7 @@ def test_off_beats_everything() -> None:
     assert decided(properties=told).is_parallel
     off = decided(properties=told, seconds=10_000, memory=10**15, parallel_refresh_enabled=False)
     assert (off.is_parallel, off.workers) == (False, 1)
-    assert "PARALLEL_REFRESH_ENABLED" in off.reason
+    assert "CATCHMENT_PARALLEL_REFRESH_ENABLED" in off.reason
     of_table = decided(properties={**told, "allow_parallel_refresh": False}, seconds=10_000, memory=10**15)
     assert not of_table.is_parallel
     assert "allow_parallel_refresh" in of_table.reason

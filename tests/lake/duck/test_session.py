@@ -342,7 +342,7 @@ def test_a_lake_in_a_bucket_needs_a_key_and_works_with_one(db: str, bucket: Buck
 
 
 def test_a_bucket_that_does_not_answer_says_so(db: str, bucket: Bucket) -> None:
-    settings = LakeSettings(**SETTINGS, **bucket.settings | {"catchment_s3_endpoint": "127.0.0.1:9"})
+    settings = LakeSettings(**SETTINGS, **bucket.settings | {"s3_endpoint": "127.0.0.1:9"})
     install_lake(db, LakeAddress(bucket.url), settings)
     duck = Duck.open(db, settings)
     try:

@@ -235,7 +235,7 @@ def test_a_range_past_the_deadline_of_its_refresh_is_not_tried_again(shop: LakeC
     one = spread(shop, "dt")
     shop.pg("update lake.refresh set deadline_at = worker.now() - interval '1 s' where id = %s", one.refresh_id)
     lake = LakeProcess(shop.dsn, shop.settings, shop.control)
-    with pytest.raises(attempts.Failed, match="PARALLEL_TIMEOUT_SECONDS") as raised:
+    with pytest.raises(attempts.Failed, match="CATCHMENT_PARALLEL_TIMEOUT_SECONDS") as raised:
         attempts.run_bucket(lake, Context.local(max_attempts=9), one.refresh_id, one.ranges[0], "1/0", lake_bucket)
     assert raised.value.code == "TIMEOUT"
 

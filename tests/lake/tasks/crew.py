@@ -11,7 +11,7 @@ from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import StartWorker, WorkerProcess, wait_until
 
 APP = "catchment.lake.tasks.app:app"
-QUICK = {"LEASE_SECONDS": "5", "LAKE_ARTIFACT_GRACE_SECONDS": "1"}
+QUICK = {"CATCHMENT_LEASE_SECONDS": "5", "CATCHMENT_LAKE_ARTIFACT_GRACE_SECONDS": "1"}
 """A stopped worker is missed after five seconds (a dead one sooner), its files are looked for again after one more."""
 
 OPEN = ("SCHEDULED", "EXECUTING", "PUBLISHING", "PUBLISHED")

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from tests.lake.tasks.crew import LakeCrew
 
-MEMORY = {"LAKE_MEMORY_LIMIT": "60MB", "PARALLEL_MIN_BUCKETS": "1", "PARALLEL_BUCKETS_PER_WORKER": "1"}
+MEMORY = {
+    "CATCHMENT_LAKE_MEMORY_LIMIT": "60MB",
+    "CATCHMENT_PARALLEL_MIN_BUCKETS": "1",
+    "CATCHMENT_PARALLEL_BUCKETS_PER_WORKER": "1",
+}
 
 
 def test_a_subtask_without_enough_memory_is_split_and_the_table_is_right(lake_crew: LakeCrew) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.lake.tasks.crew import LakeCrew
 
 # Whatever there is to do is more than a process may use, so every refresh is spread, however few workers are free.
-ALWAYS = {"PARALLEL_MEMORY_SHARE": "0.0000001"}
+ALWAYS = {"CATCHMENT_PARALLEL_MEMORY_SHARE": "0.0000001"}
 TABLES = ("a", "b", "c")
 
 

@@ -20,13 +20,13 @@ from tests.worker.crew import is_alive
 
 
 def test_processes_share_memory_and_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LAKE_MEMORY_LIMIT", "1000MB")
-    monkeypatch.setenv("LAKE_THREADS", "5")
+    monkeypatch.setenv("CATCHMENT_LAKE_MEMORY_LIMIT", "1000MB")
+    monkeypatch.setenv("CATCHMENT_LAKE_THREADS", "5")
     shared = worker_environment("dbname=x", 4)
-    assert (shared["LAKE_MEMORY_LIMIT"], shared["LAKE_THREADS"]) == ("250000000B", "1")
-    assert (shared["CATCHMENT_DSN"], shared["MAX_CONCURRENT_TASKS"]) == ("dbname=x", "1")
+    assert (shared["CATCHMENT_LAKE_MEMORY_LIMIT"], shared["CATCHMENT_LAKE_THREADS"]) == ("250000000B", "1")
+    assert (shared["CATCHMENT_DSN"], shared["CATCHMENT_MAX_CONCURRENT_TASKS"]) == ("dbname=x", "1")
     told = worker_environment("dbname=x", 4, memory="2GB", threads=3)
-    assert (told["LAKE_MEMORY_LIMIT"], told["LAKE_THREADS"]) == ("2GB", "3")
+    assert (told["CATCHMENT_LAKE_MEMORY_LIMIT"], told["CATCHMENT_LAKE_THREADS"]) == ("2GB", "3")
     assert LakeSettings(lake_memory_limit="250000000B").memory_bytes == 250_000_000
     assert [share_of_threads(LakeSettings(lake_threads=8), count) for count in (1, 3, 16)] == [8, 2, 1]
 
@@ -35,7 +35,7 @@ def test_a_worker_of_all_queues_is_one_that_can_run_buckets(
     lake_case: LakeCase, start_lake_worker: StartWorker
 ) -> None:
     lake_case.pg("insert into worker.queue_registry (queue) values ('mail')")
-    start_lake_worker("--app", "catchment.lake.tasks.app:app", settings={"MAX_CONCURRENT_TASKS": "10"})
+    start_lake_worker("--app", "catchment.lake.tasks.app:app", settings={"CATCHMENT_MAX_CONCURRENT_TASKS": "10"})
     start_lake_worker()
     wait_until(lambda: live_workers(lake_case) == 2, seconds=60)
     assert (lake_case.control.count_workers(), lake_case.control.free_slots()) == (1, 2)
@@ -56,9 +56,14 @@ def test_dead_processes_are_replaced_and_all_end_with_the_first(lake_case: LakeC
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-    settings = {**os.environ, "CATCHMENT_DSN": lake_case.dsn, "LAKE_MEMORY_LIMIT": "600MB", "LEASE_SECONDS": "2"}
+    settings = {
+        **os.environ,
+        "CATCHMENT_DSN": lake_case.dsn,
+        "CATCHMENT_LAKE_MEMORY_LIMIT": "600MB",
+        "CATCHMENT_LEASE_SECONDS": "2",
+    }
     # All of them have the same port setting; each takes the next one that is free.
-    settings["METRICS_PORT"] = str(port)
+    settings["CATCHMENT_METRICS_PORT"] = str(port)
     parent = subprocess.Popen(
         [sys.executable, "-m", "catchment", "table", "worker", "--processes", "2"],
         env=settings,

@@ -27,7 +27,7 @@ from catchment.errors import CatchmentError, SchemaMismatch
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import Event, Events
 from catchment.runtime.loop import end_without_threads, keep_running, run_again_if_cancelled
-from catchment.runtime.settings import read_options
+from catchment.runtime.settings import WorkerSettings, read_options
 from catchment.runtime.signals import end_process
 from catchment.store import embedded
 from catchment.store.connect import DSN_VARIABLE, connect_ours, find_dsn, given_dsn, named
@@ -110,7 +110,7 @@ class Child:
         logger.handlers = [handler]
         logger.setLevel(logging.INFO)
         events = Events(self._ends.hear, self._hear)
-        grace = {} if "SHUTDOWN_GRACE_SECONDS" in os.environ else {"shutdown_grace": RELOAD_GRACE}
+        grace = {} if WorkerSettings.source("shutdown_grace_seconds") else {"shutdown_grace": RELOAD_GRACE}
         options = read_options(**grace)
         code = 1
         try:

@@ -81,7 +81,7 @@ def decide(
 
 def _forbidden(properties: Properties, settings: LakeSettings, is_cuttable: bool) -> str | None:
     if not settings.parallel_refresh_enabled:
-        return "PARALLEL_REFRESH_ENABLED is off"
+        return "CATCHMENT_PARALLEL_REFRESH_ENABLED is off"
     if not properties.allow_parallel_refresh:
         return "allow_parallel_refresh of the table is off"
     return None if is_cuttable else "KEY_NOT_HASHABLE"

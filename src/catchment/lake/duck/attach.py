@@ -52,7 +52,7 @@ def _conninfo(dsn: str) -> str:
 
 def _secret(settings: LakeSettings) -> str:
     """The S3 secret; each instance needs one, or the first read goes to the public endpoint."""
-    key_id, secret = settings.catchment_s3_key_id, settings.catchment_s3_secret
+    key_id, secret = settings.s3_key_id, settings.s3_secret
     if not key_id or secret is None:
         raise LakeUnavailable(
             "the data of this lake are in a bucket, and there is no key for it",
@@ -60,10 +60,10 @@ def _secret(settings: LakeSettings) -> str:
             hint="Set CATCHMENT_S3_KEY_ID and CATCHMENT_S3_SECRET, and for a store of your own CATCHMENT_S3_ENDPOINT.",
         )
     parts = ["TYPE s3", f"KEY_ID {literal(key_id)}", f"SECRET {literal(secret.get_secret_value())}"]
-    if settings.catchment_s3_region:
-        parts.append(f"REGION {literal(settings.catchment_s3_region)}")
-    if settings.catchment_s3_endpoint:
-        parts.append(f"ENDPOINT {literal(settings.catchment_s3_endpoint)}")
-    parts.append(f"URL_STYLE {literal(settings.catchment_s3_url_style)}")
-    parts.append(f"USE_SSL {str(settings.catchment_s3_use_ssl).lower()}")
+    if settings.s3_region:
+        parts.append(f"REGION {literal(settings.s3_region)}")
+    if settings.s3_endpoint:
+        parts.append(f"ENDPOINT {literal(settings.s3_endpoint)}")
+    parts.append(f"URL_STYLE {literal(settings.s3_url_style)}")
+    parts.append(f"USE_SSL {str(settings.s3_use_ssl).lower()}")
     return f"CREATE OR REPLACE SECRET catchment_lake ({', '.join(parts)})"

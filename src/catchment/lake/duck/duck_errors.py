@@ -48,14 +48,14 @@ def _refused(text: str) -> LakeError:
 def _no_memory(text: str) -> LakeError:
     return LakeOutOfMemory(
         f"the query does not fit into memory: {_short(text)}",
-        hint="Raise LAKE_MEMORY_LIMIT, or let the refresh be spread over more subtasks.",
+        hint="Raise CATCHMENT_LAKE_MEMORY_LIMIT, or let the refresh be spread over more subtasks.",
     )
 
 
 def _disk_full(text: str) -> LakeError:
     return LakeDiskFull(
         f"there is no space left: {_short(text)}",
-        hint="Make room where the data are, or give DuckDB another folder: LAKE_TEMP_DIRECTORY.",
+        hint="Make room where the data are, or give DuckDB another folder: CATCHMENT_LAKE_TEMP_DIRECTORY.",
     )
 
 

@@ -19,7 +19,7 @@ from catchment.task.options import Retry
 QUEUE = "lake"
 SCHEDULE_QUEUE = "lake_schedule"
 MOST_ATTEMPTS = 100
-"""A subtask itself gives up after PARALLEL_MAX_RETRIES."""
+"""A subtask itself gives up after CATCHMENT_PARALLEL_MAX_RETRIES."""
 
 app = App(queue=QUEUE)
 app.collector(metrics.collector())

@@ -295,7 +295,9 @@ def run_bucket(
         if stop.is_late:
             # The deadline is that of the refresh: another try would meet it at once.
             metrics.subtasks_failed.inc()
-            raise Failed(f"the refresh took longer than PARALLEL_TIMEOUT_SECONDS: {error}", "TIMEOUT") from error
+            raise Failed(
+                f"the refresh took longer than CATCHMENT_PARALLEL_TIMEOUT_SECONDS: {error}", "TIMEOUT"
+            ) from error
         raise _failed_bucket(ctx, most, error) from error
     except (ClaimLost, GiveUp, CancelRequested):
         raise

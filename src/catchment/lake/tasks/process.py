@@ -11,7 +11,7 @@ from functools import cache
 from catchment.lake.control.control import Control
 from catchment.lake.control.install import install
 from catchment.lake.duck.duck import Duck
-from catchment.lake.settings import LakeSettings, read_settings
+from catchment.lake.settings import LakeSettings
 from catchment.store.connect import find_dsn
 from catchment.task.commands import Commands
 
@@ -36,12 +36,12 @@ class LakeProcess:
 def this_process(commands: Callable[[], Commands]) -> LakeProcess:
     """The lake of the database that is served here; its installation, with these commands, is looked at once."""
     dsn = served.get() or find_dsn(None)
-    return LakeProcess(dsn, read_settings(), _control(dsn, commands))
+    return LakeProcess(dsn, LakeSettings.read(), _control(dsn, commands))
 
 
 @cache
 def _control(dsn: str, commands: Callable[[], Commands]) -> Control:
-    install(dsn, None, read_settings(), commands)
+    install(dsn, None, LakeSettings.read(), commands)
     control = Control(dsn)
     atexit.register(control.close)
     return control

@@ -19,7 +19,7 @@ from contextvars import copy_context
 from datetime import timedelta
 from types import FrameType
 
-from catchment.lake.settings import LakeSettings, read_settings
+from catchment.lake.settings import LakeSettings
 from catchment.lake.tasks.app import QUEUE, SCHEDULE_QUEUE, app
 from catchment.lake.tasks.process import served
 from catchment.runtime.dispatcher import Dispatcher
@@ -70,13 +70,13 @@ def worker_environment(
     dsn: str, processes: int, *, memory: str | None = None, threads: int | None = None
 ) -> Mapping[str, str]:
     """The environment of one of so many worker processes on this machine."""
-    settings = read_settings()
+    settings = LakeSettings.read()
     return {
         **os.environ,
         DSN_VARIABLE: dsn,
-        "MAX_CONCURRENT_TASKS": "1",
-        "LAKE_MEMORY_LIMIT": memory or f"{settings.memory_bytes // processes}B",
-        "LAKE_THREADS": str(threads or share_of_threads(settings, processes)),
+        "CATCHMENT_MAX_CONCURRENT_TASKS": "1",
+        "CATCHMENT_LAKE_MEMORY_LIMIT": memory or f"{settings.memory_bytes // processes}B",
+        "CATCHMENT_LAKE_THREADS": str(threads or share_of_threads(settings, processes)),
     }
 
 
