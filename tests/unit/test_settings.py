@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from catchment.errors import RequestRefused
+from catchment.lake.settings import LakeSettings
 from catchment.runtime.settings import WorkerSettings, read_options
 
+ROOT = Path(__file__).parents[2]
+# Where the names without the prefix are defined, documented and tested.
+KNOWN_BARE = {"settings.py", "settings.md", "test_config.py"}
 NUMBERS = [n for n, field in WorkerSettings.model_fields.items() if "bool" not in str(field.annotation)]
 
 
@@ -18,3 +25,16 @@ def test_a_number_that_no_timer_or_column_takes_is_refused(
     monkeypatch.setenv(f"CATCHMENT_{name.upper()}", value)
     with pytest.raises(RequestRefused, match=name.upper()):
         read_options()
+
+
+def test_settings_are_written_with_their_prefix() -> None:
+    """Those without it would be ignored."""
+    fields = [field.upper() for kind in (WorkerSettings, LakeSettings) for field in kind.model_fields]
+    bare = re.compile(rf"(?<!\w)(?:{'|'.join(fields)})(?!\w)")
+    texts = {
+        path.relative_to(ROOT): path.read_text("utf-8")
+        for place in ("src", "tests", "docs", "bench")
+        for path in (ROOT / place).rglob("*")
+        if path.suffix in (".py", ".md", ".sql", ".html") and path.name not in KNOWN_BARE
+    }
+    assert {str(path): names for path, text in texts.items() if (names := bare.findall(text))} == {}
