@@ -256,6 +256,7 @@ CREATE TABLE worker.command_registry (
     rate integer,
     rate_per interval DEFAULT '00:00:01'::interval NOT NULL,
     description text,
+    payload_schema jsonb,
     project text,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT command_kind_is_known CHECK ((handler_kind = ANY (ARRAY['sql'::text, 'python'::text]))),
@@ -269,6 +270,7 @@ CREATE TABLE worker.command_registry (
     CONSTRAINT command_on_failure_is_known CHECK ((on_failure = ANY (ARRAY['continue'::text, 'halt'::text, 'cancel_rest'::text]))),
     CONSTRAINT command_rate_is_positive CHECK (((rate >= 1) AND (rate_per > '00:00:00'::interval))),
     CONSTRAINT command_retry_is_sane CHECK (((retry_factor >= (1)::double precision) AND ((retry_jitter >= (0)::double precision) AND (retry_jitter <= (1)::double precision)))),
+    CONSTRAINT command_schema_is_object CHECK ((jsonb_typeof(payload_schema) = 'object'::text)),
     CONSTRAINT command_sql_has_handler CHECK (((handler_kind <> 'sql'::text) OR (handler_procedure IS NOT NULL))),
     CONSTRAINT command_timeout_positive CHECK ((timeout > '00:00:00'::interval))
 );
@@ -1347,6 +1349,9 @@ REVOKE ALL ON FUNCTION worker.step_items(p_step text, p_dead bigint[]) FROM PUBL
 REVOKE ALL ON FUNCTION worker.strangers() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.strangers() TO catchment_read;
 GRANT ALL ON FUNCTION worker.strangers() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.surroundings_of(p_task_id bigint, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.surroundings_of(p_task_id bigint, p_most integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.surroundings_of(p_task_id bigint, p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.sweep_cancelled(p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.sweep_cancelled(p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.take_after_call(p_any boolean) FROM PUBLIC;

@@ -20,7 +20,7 @@ grant execute on function worker.explain(bigint), worker.check_invariants(), wor
                           worker.procedure_signatures(text, integer), worker.pulse(),
                           worker.find_tasks(text, text, text, text, text, timestamptz, timestamptz, boolean, bigint,
                                             timestamptz, integer, integer),
-                          worker.queue_figures(timestamptz, integer),
+                          worker.queue_figures(timestamptz, integer), worker.surroundings_of(bigint, integer),
                           worker.ended_tasks(timestamptz, bigint, text[], text, text, text, integer),
                           worker.recent_ends(interval, integer), worker.scope_figures(bigint, integer),
                           worker.scope_groups(bigint, timestamptz, timestamptz, integer, integer, integer),

@@ -124,8 +124,11 @@ class Commands:
         return self._queues.get(name, QueueOptions()).definition(name)
 
     def definitions(self, *, with_project: bool = False) -> list[dict[str, Any]]:
-        """All commands as ``worker.register_commands`` takes them."""
-        return [definition(command, with_project=with_project) for command in self]
+        """All commands as ``worker.register_commands`` takes them, with the schemas of their payloads."""
+        return [
+            {**definition(command, with_project=with_project), "payload_schema": command.payload.schema()}
+            for command in self
+        ]
 
 
 def united(apps: Mapping[str, Commands]) -> Commands:
@@ -144,6 +147,7 @@ def united(apps: Mapping[str, Commands]) -> Commands:
 
 def definition(command: Defined, *, with_project: bool = False) -> dict[str, Any]:
     """One command as ``worker.register_commands`` takes it; with its project, for a server that several may share.
+    Without the schema of its payload: an enqueue does not make that, and a worker that starts does.
 
     Raises ``DefinitionRefused`` if its join was forgotten.
     """

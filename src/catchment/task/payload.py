@@ -39,6 +39,7 @@ _GIVEN = CONFIG | ConfigDict(val_json_bytes="utf8")
 OPTIONS = ("lane", "priority", "at", "delay", "conn")
 _SCALARS = frozenset((str, int, bool, type(None)))
 _SHOWN_PROBLEMS = 3
+_LONGEST_SCHEMA = 32 * 1024
 # A model has its own settings, also among parameters. Those of pydantic write bytes as text.
 _NOT_UTF8 = "invalid utf-8"
 _BYTES_OF_A_MODEL = (
@@ -55,6 +56,7 @@ class Payload:
         "_compared",
         "_fields",
         "_keeps_unset",
+        "_model",
         "_positional",
         "_serializer",
         "_stored",
@@ -73,6 +75,7 @@ class Payload:
         self.given = given.__pydantic_validator__
         self._serializer = given.__pydantic_serializer__
         self._stored = stored.__pydantic_validator__
+        self._model = stored
         # Of parameters whose values must be compared, the field, and whether it takes anything.
         self._compared = {
             name: (fields[name], field.annotation is Any)
@@ -131,6 +134,18 @@ class Payload:
             raise self._invalid(error) from error
         fields = self._fields
         return values if fields is None else {name: values[field] for name, field in fields.items()}
+
+    def schema(self) -> dict[str, Any] | None:
+        """The JSON Schema of the payload, as it is stored, with the order of the parameters in ``x-order``; None if
+        there is a type that has none, or if it is too large to be kept with the command."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                schema = {**self._model.model_json_schema(), "x-order": self.names}
+                text = to_json(schema, inf_nan_mode="null").decode()
+        except Exception:  # whatever a type of the user raises: a form is not worth a worker that does not start
+            return None
+        return None if len(text) > _LONGEST_SCHEMA or has_nul(text) else from_json(text)
 
     def _without_unset(self, values: Any) -> str | None:
         """JSON text in which fields of models that nobody has set are left out, so that they are unset when they are

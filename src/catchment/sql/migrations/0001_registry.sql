@@ -59,6 +59,7 @@ create table if not exists worker.command_registry (
   rate               integer,
   rate_per           interval not null default '1 second',
   description        text,
+  payload_schema     jsonb,
   project            text,
   created_at         timestamptz not null default clock_timestamp(),
   constraint command_name_is_short         check (command <> '' and length(command) <= 200),
@@ -74,11 +75,13 @@ create table if not exists worker.command_registry (
   constraint command_rate_is_positive      check (rate >= 1 and rate_per > interval '0'),
   constraint command_limit_has_key
     check ((limit_key is not null) = (max_running is not null or rate is not null)),
-  constraint command_limit_without_dedup   check (limit_key is null or dedup is null)
+  constraint command_limit_without_dedup   check (limit_key is null or dedup is null),
+  constraint command_schema_is_object      check (jsonb_typeof(payload_schema) = 'object')
 );
 comment on table worker.command_registry is
   'One row per command: its handler, its queue, and how it retries. dedup lists the payload keys that make two pending '
   'tasks the same work (an empty list: the command alone); merge says how the other keys are combined. limit_key lists '
   'the payload keys whose values share a limit (an empty list: the whole command): max_running tasks, rate starts per '
   'rate_per. handler_signature and join_signature are written by the engine: the procedures that the names mean. '
+  'payload_schema is a JSON Schema of the payload, for forms; the engine does not check it. '
   'project is the folder of the program that has registered a Python command, on the embedded server only.';

@@ -19,16 +19,16 @@ begin
            coalesce(n.retry_factor, 2) as retry_factor, coalesce(n.retry_max_delay, '1 minute') as retry_max_delay,
            coalesce(n.retry_jitter, 0.1) as retry_jitter, n.timeout, n.dedup, coalesce(n.merge, '{}') as merge,
            n.on_failure, n.limit_key, n.max_running, n.rate, coalesce(n.rate_per, '1 second') as rate_per,
-           n.description, n.project
+           n.description, n.payload_schema, n.project
       from jsonb_populate_recordset(null::worker.command_registry, p_commands) as n
   )
   insert into worker.command_registry as c (command, queue, handler_kind, handler_procedure, join_procedure, priority,
                                             max_attempts, retry_delay, retry_factor, retry_max_delay, retry_jitter,
                                             timeout, dedup, merge, on_failure, limit_key, max_running, rate, rate_per,
-                                            description, project)
+                                            description, payload_schema, project)
   select w.command, w.queue, 'python', w.handler_procedure, w.join_procedure, w.priority, w.max_attempts, w.retry_delay,
          w.retry_factor, w.retry_max_delay, w.retry_jitter, w.timeout, w.dedup, w.merge, w.on_failure, w.limit_key,
-         w.max_running, w.rate, w.rate_per, w.description, w.project
+         w.max_running, w.rate, w.rate_per, w.description, w.payload_schema, w.project
     from wanted as w
     left join worker.command_registry as o on o.command = w.command
    where o.command is null
@@ -36,11 +36,11 @@ begin
       or p_overwrite
      and (o.queue, o.handler_procedure, o.join_procedure, o.priority, o.max_attempts, o.retry_delay, o.retry_factor,
           o.retry_max_delay, o.retry_jitter, o.timeout, o.dedup, o.merge, o.on_failure, o.limit_key, o.max_running,
-          o.rate, o.rate_per, o.description, o.project)
+          o.rate, o.rate_per, o.description, o.payload_schema, o.project)
          is distinct from
          (w.queue, w.handler_procedure, w.join_procedure, w.priority, w.max_attempts, w.retry_delay, w.retry_factor,
           w.retry_max_delay, w.retry_jitter, w.timeout, w.dedup, w.merge, w.on_failure, w.limit_key, w.max_running,
-          w.rate, w.rate_per, w.description, coalesce(w.project, o.project))
+          w.rate, w.rate_per, w.description, w.payload_schema, coalesce(w.project, o.project))
    order by w.command
       on conflict (command) do update
      set queue = excluded.queue, handler_procedure = excluded.handler_procedure,
@@ -50,7 +50,7 @@ begin
          dedup = excluded.dedup, merge = excluded.merge, on_failure = excluded.on_failure,
          limit_key = excluded.limit_key, max_running = excluded.max_running, rate = excluded.rate,
          rate_per = excluded.rate_per, description = excluded.description,
-         project = coalesce(excluded.project, c.project)
+         payload_schema = excluded.payload_schema, project = coalesce(excluded.project, c.project)
    where (p_overwrite or worker.are_projects_apart(c.project, excluded.project))
      and c.handler_kind = 'python';
   get diagnostics v_count = row_count;
