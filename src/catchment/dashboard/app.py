@@ -27,6 +27,7 @@ from catchment.dashboard.pages import ACTIONS, SCREENS
 from catchment.dashboard.requests import asker_of
 from catchment.dashboard.security import Security
 from catchment.dashboard.site import Site
+from catchment.dashboard.values import Redact, Shown
 from catchment.errors import RequestRefused
 from catchment.model.check import check_count
 from catchment.store.connect import check_dsn
@@ -46,6 +47,9 @@ def asgi_app(
     proxy: TrustedProxy | None = None,
     connections: int = CONNECTIONS,
     statement_seconds: float = STATEMENT_SECONDS,
+    redact: Redact | None = None,
+    hide_values: bool = False,
+    trace_url: str | None = None,
 ) -> Starlette:
     """The dashboard as an ASGI application, to be mounted under any prefix.
 
@@ -57,6 +61,10 @@ def asgi_app(
     - ``proxy``: users that a reverse proxy names in a header, see ``TrustedProxy``.
     - ``connections``: connections to the database at most, besides the one that listens.
     - ``statement_seconds``: time limit of each statement.
+    - ``redact``: called with the command, ``payload``, ``result`` or ``info``, and the value; returns what is shown
+      instead. If it raises, nothing of the value is shown.
+    - ``hide_values``: show no payloads and results at all.
+    - ``trace_url``: the address of a trace, with ``{trace_id}`` in it, for tasks that have one.
 
     Raises ``RequestRefused`` without any of the four ways to authenticate.
     """
@@ -72,7 +80,8 @@ def asgi_app(
             hint="Pass authenticate=, password=, token= or proxy=. For a page that everybody may see and nobody may"
             " change: authenticate=lambda request: User('guest').",
         )
-    return make_app(dsn, access, connections=connections, seconds=statement_seconds)
+    shown = Shown(redact=redact, hides_values=hide_values, trace_url=trace_url)
+    return make_app(dsn, access, connections=connections, seconds=statement_seconds, shown=shown)
 
 
 def _secrets(operator: str | None, viewer: str | None) -> dict[Role, str]:
@@ -87,11 +96,13 @@ def make_app(
     hosts: Collection[str] | None = None,
     connections: int = CONNECTIONS,
     seconds: float = STATEMENT_SECONDS,
+    shown: Shown | None = None,
 ) -> Starlette:
     """As ``asgi_app``. With ``hosts`` it answers under these names alone."""
     check_dsn(dsn)
     check_count(connections, name="connections")
-    site = Site(Database(dsn, connections=connections, seconds=seconds), Checker(access))
+    database = Database(dsn, connections=connections, seconds=seconds, shown=shown or Shown())
+    site = Site(database, Checker(access))
     app = Starlette(
         routes=_routes(site),
         middleware=[Middleware(Security, checker=site.checker, hosts=hosts)],

@@ -20,6 +20,7 @@ from psycopg.types.json import set_json_loads
 
 from catchment.dashboard.auth.user import User
 from catchment.dashboard.samples import Samples
+from catchment.dashboard.values import Shown
 from catchment.errors import CatchmentError
 from catchment.store.connect import find_dsn
 from catchment.store.errors import translated
@@ -47,14 +48,16 @@ Row = dict[str, Any]
 class Reader:
     """What a screen reads with, in the transaction of its request: SQL from a file of the package, values bound.
 
-    ``samples`` are the figures of the last minutes, which no table keeps. ``most`` is where counts stop.
+    ``samples`` are the figures of the last minutes, which no table keeps. ``most`` is where counts stop. ``shown`` says
+    what is shown of values.
     """
 
     most = 10_000
 
-    def __init__(self, conn: AsyncConnection[Any], samples: Samples) -> None:
+    def __init__(self, conn: AsyncConnection[Any], samples: Samples, shown: Shown) -> None:
         self._conn = conn
         self.samples = samples
+        self.shown = shown
 
     async def rows(self, sql: LiteralString | Composed, **values: Any) -> list[Row]:
         """All rows, by the names of their columns. A time or JSON value that Python cannot hold is text."""
@@ -81,15 +84,15 @@ class Actor(Reader):
     """What an action changes the database with: in one transaction, which also has its row of the audit table. ``user``
     is who acts."""
 
-    def __init__(self, conn: AsyncConnection[Any], samples: Samples, user: User) -> None:
-        super().__init__(conn, samples)
+    def __init__(self, conn: AsyncConnection[Any], samples: Samples, shown: Shown, user: User) -> None:
+        super().__init__(conn, samples, shown)
         self.user = user
 
 
 class Database:
     """A few connections to one database, for all requests of this process."""
 
-    def __init__(self, dsn: str | None, *, connections: int, seconds: float) -> None:
+    def __init__(self, dsn: str | None, *, connections: int, seconds: float, shown: Shown) -> None:
         self._given = dsn
         self._connections = connections
         self._limit = round(seconds * 1000)
@@ -97,6 +100,7 @@ class Database:
         self._finding = asyncio.Lock()
         self._pool: AsyncPool | None = None
         self.samples = Samples()
+        self.shown = shown
 
     async def dsn(self) -> str:
         """Where it is. Without one given that is the embedded server, which is started now."""
@@ -109,13 +113,13 @@ class Database:
     async def reading(self) -> AsyncGenerator[Reader]:
         """A READ ONLY transaction: all statements of a page see the same moment."""
         async with self._transaction(READER, is_read_only=True) as conn:
-            yield Reader(conn, self.samples)
+            yield Reader(conn, self.samples, self.shown)
 
     @asynccontextmanager
     async def acting(self, user: User) -> AsyncGenerator[Actor]:
         """A transaction that may write, committed at the end of the block."""
         async with self._transaction(OPERATOR, is_read_only=False) as conn:
-            yield Actor(conn, self.samples, user)
+            yield Actor(conn, self.samples, self.shown, user)
 
     @asynccontextmanager
     async def _transaction(self, role: str, *, is_read_only: bool) -> AsyncGenerator[AsyncConnection[Any]]:

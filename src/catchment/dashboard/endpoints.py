@@ -7,14 +7,16 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import quote
 
+from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from catchment.dashboard.actions import run_action
+from catchment.dashboard.auth.check import Asker
 from catchment.dashboard.errors import Problem, problem_of
 from catchment.dashboard.requests import asker_of, read_form, read_json, read_query
-from catchment.dashboard.screen import Answer, AnyAction, AnyScreen
+from catchment.dashboard.screen import Answer, AnyAction, AnyScreen, Form, FormInvalid
 from catchment.dashboard.security import is_same_origin
 from catchment.dashboard.site import Site, is_api, is_following
 
@@ -64,7 +66,19 @@ def action_routes(site: Site, action: AnyAction) -> list[Route]:
         check_origin(site, request, fields.pop("token", ""))
         is_confirmed = fields.pop("confirmed", "") == "yes"
         given = {key: value for key, value in fields.items() if value.strip()}
-        body = action.body.model_validate({**given, **request.path_params})
+        if action.form is None:
+            return await answer(request, asker, given, given, is_confirmed)
+        try:
+            async with site.database.reading() as reader:
+                values = await action.form.read(reader, given)
+            return await answer(request, asker, given, values, is_confirmed)
+        except (FormInvalid, ValidationError, Problem) as error:
+            return await form_again(site, request, action.form, given, error)
+
+    async def answer(
+        request: Request, asker: Asker, given: dict[str, str], values: dict[str, Any], is_confirmed: bool
+    ) -> Response:
+        body = action.body.model_validate({**values, **request.path_params})
         if not is_confirmed:
             return site.page(
                 request,
@@ -74,11 +88,12 @@ def action_routes(site: Site, action: AnyAction) -> list[Route]:
                 body=body,
                 fields=given,
                 back=action.back(body),
+                preview="" if action.form is None else action.form.preview(body),
             )
         done = await run_action(site.database, action, asker.user, body)
         site.hub.change()
         site.notes.put(request.state.visit, done.message)
-        return RedirectResponse(f"{request.scope.get('root_path', '')}{action.back(body)}", 303)
+        return RedirectResponse(f"{request.scope.get('root_path', '')}{done.to or action.back(body)}", 303)
 
     async def api(request: Request) -> Response:
         asker = asker_of(request)
@@ -87,7 +102,9 @@ def action_routes(site: Site, action: AnyAction) -> list[Route]:
         body = action.body.model_validate({**(await read_json(request)), **request.path_params})
         done = await run_action(site.database, action, asker.user, body)
         site.hub.change()
-        return Response(ActionAnswer(message=done.message, state=done.state).model_dump_json(), media_type=JSON)
+        return Response(
+            ActionAnswer(message=done.message, state=done.state, path=done.to).model_dump_json(), media_type=JSON
+        )
 
     return [
         Route(action.path, guarded(site, form), methods=["POST"], name=action.name),
@@ -99,10 +116,42 @@ JSON = "application/json"
 
 
 class ActionAnswer(Answer):
-    """What an action did, in a sentence, and what became of its subject."""
+    """What an action did, in a sentence, what became of its subject, and the page of what it made."""
 
     message: str
     state: str | None
+    path: str | None
+
+
+async def form_again(
+    site: Site, request: Request, form: Form, given: dict[str, str], error: FormInvalid | ValidationError | Problem
+) -> Response:
+    """The form with what was filled in, and what is wrong with it. What is not about the form is raised."""
+    if isinstance(error, Problem) and error.status not in (400, 409):
+        raise error
+    errors: dict[str, str] = {}
+    if isinstance(error, FormInvalid):
+        errors = error.errors
+    elif isinstance(error, Problem):
+        errors = {"": f"{error.message}. {error.hint or ''}".strip()}
+    else:
+        for one in error.errors(include_url=False):
+            errors.setdefault(str(one["loc"][0]) if one["loc"] else "", f"{one['msg'][0].lower()}{one['msg'][1:]}")
+    screen = form.screen
+    query = screen.query.model_validate(form.query(given))
+    async with site.database.reading() as reader:
+        answer = await screen.read(reader, query)
+    return site.page(
+        request,
+        screen.template,
+        status=400,
+        section=screen.section or screen.name,
+        query=query,
+        answer=answer,
+        title=screen.title(answer),
+        errors=errors,
+        given=given,
+    )
 
 
 def check_origin(site: Site, request: Request, token: str) -> None:

@@ -37,10 +37,10 @@ def document(root: str) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for screen in SCREENS:
         path = f"/api{screen.path.rstrip('/') or '/now'}"
-        paths[_plain(path)] = {"get": _read(screen, path, schemas)}
+        paths.setdefault(_plain(path), {})["get"] = _read(screen, path, schemas)
     for action in ACTIONS:
         path = f"/api{action.path}"
-        paths[_plain(path)] = {"post": _act(action, path, schemas)}
+        paths.setdefault(_plain(path), {})["post"] = _act(action, path, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Catchment dashboard", "version": VERSION},

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
@@ -15,10 +16,14 @@ from pydantic import BaseModel
 
 from catchment.dashboard import words
 from catchment.dashboard.charts.area import stacked_area
+from catchment.dashboard.charts.machine import machine
 from catchment.dashboard.charts.shares import shares
 from catchment.dashboard.charts.sparkline import sparkline
 from catchment.dashboard.charts.waterfall import density, hatched, waterfall
 from catchment.dashboard.screen import Button, button
+
+if TYPE_CHECKING:
+    from catchment.dashboard.pages.task_path import Step
 
 # The shape of each state beside its colour, in a square of 12.
 _MARKS = {
@@ -32,6 +37,7 @@ _MARKS = {
 }
 
 
+_NAMED_TASK = re.compile(r"(\btask [0-9]{1,18}\b)")
 _NONE = Markup('<span class="none">&ndash;</span>')
 
 
@@ -44,6 +50,17 @@ def mark(state: str) -> Markup:
 def state(name: str) -> Markup:
     """A state with its shape and colour."""
     return Markup('<span class="state state-{}">{}{}</span>').format(name, mark(name), name)
+
+
+def state_machine(path: Sequence[Step], label: str) -> Markup:
+    """The states of a task, the way that it took marked, with how long it was in each."""
+    times: dict[str, str] = {}
+    for name in {step.state for step in path}:
+        spans = [step.seconds for step in path if step.state == name and step.seconds is not None]
+        if spans:
+            times[name] = words.span(sum(spans)) + (f", {len(spans)} times" if len(spans) > 1 else "")
+    shapes = {name: Markup(shape) for name, shape in _MARKS.items()}  # noqa: S704 - ours
+    return machine([step.state for step in path], times, shapes, label=label)
 
 
 def when(moment: datetime | str | None) -> Markup:
@@ -76,6 +93,21 @@ def long_name(text: str | None, most: int = 40) -> Markup:
 def copied(value: object) -> Markup:
     """A value that is copied on click."""
     return Markup('<button type="button" class="copy mono" data-copy="{0}" title="Copy {0}">{0}</button>').format(value)
+
+
+@pass_context
+def linked(context: Context, text: str, tasks: Sequence[int]) -> Markup:
+    """A sentence in which these tasks are links."""
+    parts = _NAMED_TASK.split(text)
+    inner: list[Markup] = []
+    for part in parts:
+        match = _NAMED_TASK.fullmatch(part)
+        if match is None or int(match[0][5:]) not in tasks:
+            inner.append(escape(part))
+        else:
+            link = Markup('<a href="{}" data-panel-link>{}</a>')
+            inner.append(link.format(url(context, f"/tasks/{match[0][5:]}"), part))
+    return Markup("").join(inner)
 
 
 @pass_context
@@ -144,6 +176,8 @@ def make_environment() -> Environment:
         waterfall,
         density,
         hatched,
+        state_machine,
+        linked,
     )
     named: Any = environment  # its own dictionaries have no types
     named.filters.update(filters)

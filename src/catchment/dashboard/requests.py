@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl
 
@@ -21,7 +22,12 @@ def asker_of(request: Request) -> Asker:
     """Who sent the request. 401 if nobody that is known."""
     asker: Asker | None = request.state.asker
     if asker is None:
-        raise Problem(401, "nobody is logged in", headers={"WWW-Authenticate": 'Bearer realm="catchment"'})
+        raise Problem(
+            401,
+            "nobody is logged in",
+            "A program sends a token: Authorization: Bearer …",
+            headers={"WWW-Authenticate": 'Bearer realm="catchment"'},
+        )
     return asker
 
 
@@ -58,8 +64,12 @@ async def read_form(request: Request) -> dict[str, str]:
     return dict(pairs)
 
 
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
 async def read_json(request: Request) -> dict[str, Any]:
-    """The JSON object of a body; an empty body is an empty object."""
+    """The JSON object of a body, with exact decimals; an empty body is an empty object."""
     body = await read_body(request)
     if not body.strip():
         return {}
@@ -67,7 +77,7 @@ async def read_json(request: Request) -> dict[str, Any]:
     if kind != "application/json":
         raise Problem(400, f"the body is {kind or 'of no type'}, expected application/json")
     try:
-        value: Any = json.loads(body)
+        value: Any = json.loads(body, parse_float=Decimal, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise Problem(400, f"the body is not JSON: {error}") from error
     if not isinstance(value, dict):

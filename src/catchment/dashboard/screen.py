@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from importlib import resources
-from typing import Any, Generic, LiteralString, TypeVar, cast
+from typing import Annotated, Any, Generic, LiteralString, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from catchment.dashboard.database import Actor, Reader
 
@@ -25,6 +26,18 @@ class Answer(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+
+def _read_time(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        return value
+
+
+Moment = Annotated[datetime | str, BeforeValidator(_read_time)]
+"""A time, also one out of JSON; text where Python cannot hold it."""
 
 Q = TypeVar("Q", bound=Query)
 A = TypeVar("A", bound=Answer)
@@ -59,10 +72,34 @@ B = TypeVar("B", bound=Query)
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What an action did, in a sentence. ``state`` is what became of its subject."""
+    """What an action did, in a sentence. ``state`` is what became of its subject, ``to`` the page of what it made."""
 
     message: str
     state: str | None = None
+    to: str | None = None
+
+
+class FormInvalid(Exception):
+    """Fields of a form that cannot be used, each with what is wrong; the empty name is the form as a whole."""
+
+    def __init__(self, errors: dict[str, str]) -> None:
+        super().__init__("; ".join(f"{name}: {said}" if name else said for name, said in errors.items()))
+        self.errors = errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """The page that an action is filled in on. What is wrong is shown there, beside its field.
+
+    - ``screen``: the page; ``query`` makes its parameters from the fields.
+    - ``read`` makes the values of the body from the fields, which are text. Raises ``FormInvalid``.
+    - ``preview``: JSON text shown with the question, from the body.
+    """
+
+    screen: AnyScreen
+    query: Callable[[dict[str, str]], dict[str, Any]]
+    read: Callable[[Reader, dict[str, str]], Awaitable[dict[str, Any]]]
+    preview: Callable[[Any], str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +110,7 @@ class Action(Generic[B]):
       as a ``CatchmentError`` is shown to the user and written to the audit table as refused.
     - ``verb`` is on the button, ``consequence`` in the dialog that asks for confirmation.
     - ``subject`` names what is acted on, for the audit table: ``task 17``.
+    - ``form``: where its fields are filled in, if they are more than a button has.
     """
 
     name: str
@@ -85,6 +123,7 @@ class Action(Generic[B]):
     subject: Callable[[B], str]
     back: Callable[[B], str]
     is_destructive: bool = False
+    form: Form | None = None
 
 
 @dataclass(frozen=True, slots=True)

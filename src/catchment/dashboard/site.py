@@ -67,6 +67,8 @@ class Site:
             "now": datetime.now(UTC),
             "most": 10_000,
             "actions": self.actions,
+            "errors": {},
+            "given": {},
             "note": "" if is_following(request) else self.notes.take(request.state.visit),
         }
 

@@ -3,15 +3,24 @@
 To add one, write its module and its template, and name it here.
 """
 
-from catchment.dashboard.pages import now, scope, scopes, task, tasks
+from catchment.dashboard.pages import now, scope, scopes, start, task, tasks, values
 from catchment.dashboard.screen import AnyAction, AnyScreen
 
-SCREENS: tuple[AnyScreen, ...] = (now.SCREEN, tasks.SCREEN, task.SCREEN, scopes.SCREEN, scope.SCREEN)
+SCREENS: tuple[AnyScreen, ...] = (
+    now.SCREEN,
+    tasks.SCREEN,
+    task.SCREEN,
+    *values.SCREENS,
+    start.SCREEN,
+    scopes.SCREEN,
+    scope.SCREEN,
+)
 """In the order of the rail."""
 
 ACTIONS: tuple[AnyAction, ...] = (
     task.RETRY,
     task.CANCEL,
+    start.START,
     scope.RETRY,
     scope.CANCEL,
     now.PAUSE,

@@ -1,4 +1,4 @@
-"""*Task*: one task, its error, and what can be done with it."""
+"""*Task*: one task, the way it took, why it waits, its attempts, what is around it, and what can be done with it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from catchment.dashboard.database import Actor, Reader
-from catchment.dashboard.screen import Action, Answer, Done, Query, Screen, sql
+from catchment.dashboard.database import Actor, Reader, Row
+from catchment.dashboard.pages.task_path import Run, Step, Story, path_of
+from catchment.dashboard.pages.task_why import WhyAnswer, read_why
+from catchment.dashboard.screen import Action, Answer, Done, Moment, Query, Screen, sql
+from catchment.dashboard.values import trace_id_of
 from catchment.errors import TaskNotFound
 from catchment.model.check import LARGEST_ID
+
+ATTEMPTS = 50
 
 TaskId = Annotated[int, Field(ge=1, le=LARGEST_ID, description="The id of a task.")]
 
@@ -19,8 +24,77 @@ class TaskQuery(Query):
     id: TaskId
 
 
+class TaskNote(Answer):
+    """Another task, in short."""
+
+    id: int
+    command: str
+    state: str
+    since: Moment | None = None
+    waits_for: str | None = None
+
+
+class ChildrenAnswer(Answer):
+    """The children of a task in numbers."""
+
+    total: int
+    open: int
+    failed: int
+    cancelled: int
+    child_mode: str
+    is_joining: bool
+    started_at: Moment
+    stopped_at: Moment
+
+    @property
+    def done(self) -> int:
+        return self.total - self.open
+
+
+class LaneAnswer(Answer):
+    """Where a task stands in its lane. Counts stop at 1,000."""
+
+    head: TaskNote | None
+    halted_at: Moment | None
+    ahead: int
+    behind: int
+    before: list[TaskNote]
+    after: list[TaskNote]
+
+
+class FollowUps(Answer):
+    """Tasks that start when this one has completed. The count stops at 1,000."""
+
+    count: int
+    tasks: list[TaskNote]
+
+
+class AttemptAnswer(Answer):
+    """An attempt that did not complete. One that was given back is ``released``."""
+
+    attempt: int
+    is_join: bool
+    state: str
+    started_at: Moment | None
+    ended_at: Moment
+    kind: str | None
+    message: str | None
+    place: str | None
+    detail: str | None
+    hint: str | None
+    context: str | None
+
+
+class WarningAnswer(Answer):
+    """A hook that raised."""
+
+    at: Moment
+    source: str
+    message: str
+
+
 class TaskAnswer(Answer):
-    """One task, without payload and result."""
+    """One task, why it waits, and what is around it; without payload and result."""
 
     id: int
     command: str
@@ -29,39 +103,128 @@ class TaskAnswer(Answer):
     priority: int
     parent_id: int | None
     root_id: int | None
+    follows_id: int | None
+    merged_into: int | None
     lane: str | None
     attempt: int
     max_attempts: int
+    snoozes: int
     handler_kind: str
-    created_at: datetime | str
-    scheduled_at: datetime | str | None
-    process_start_at: datetime | str | None
-    process_stop_at: datetime | str | None
-    completed_at: datetime | str | None
-    process_duration_ms: float | None
+    created_at: Moment
+    scheduled_at: Moment | None
+    process_start_at: Moment | None
+    process_stop_at: Moment | None
+    completed_at: Moment | None
+    process_duration_ms: float | None = Field(description="The run of the handler alone.")
+    completion_duration_ms: float | None = Field(description="Until the task settled, with its children.")
     waits_for: str | None
-    due_at: datetime | str | None
-    done_children: int | None
-    total_children: int | None
-    failed_children: int | None
+    due_at: Moment | None
+    has_result: bool
+    has_info: bool
     error: str | None
     error_kind: str | None
+    error_place: str | None
+    error_hint: str | None
     error_context: str | None
     retry_id: int | None = Field(description="The task whose retry runs this one again; null if it cannot be.")
+    why: WhyAnswer
+    path: list[Step]
+    attempts: list[AttemptAnswer] = Field(description="The last ones that did not complete, the newest first.")
+    has_more_attempts: bool
+    warnings: list[WarningAnswer]
+    children: ChildrenAnswer | None
+    lane_place: LaneAnswer | None
+    follow_ups: FollowUps | None
+    trace_id: str | None
+    trace_url: str | None
 
 
 async def read(reader: Reader, query: TaskQuery) -> TaskAnswer:
     row = await reader.row(sql("task"), id=query.id)
     if row is None:
         raise TaskNotFound(f"there is no task {query.id}")
-    return TaskAnswer(**row)
+    around = await reader.row(sql("task_around"), id=query.id) or {}
+    children = ChildrenAnswer(**around["children"]) if around.get("children") else None
+    rows = await reader.rows(sql("task_attempts"), id=query.id, most=ATTEMPTS + 1)
+    attempts = [AttemptAnswer(**one, is_join=_is_join(one, children)) for one in rows[:ATTEMPTS]]
+    trace_id = trace_id_of(around.get("trace"))
+    return TaskAnswer(
+        **row,
+        why=await read_why(reader, query.id),
+        path=path_of(_story(row, children, attempts, len(rows) > ATTEMPTS)),
+        attempts=attempts,
+        has_more_attempts=len(rows) > ATTEMPTS,
+        warnings=[WarningAnswer(**one) for one in await reader.rows(sql("task_warnings"), id=query.id, most=20)],
+        children=children,
+        lane_place=around.get("lane"),
+        follow_ups=around.get("follow_ups"),
+        trace_id=trace_id,
+        trace_url=None if trace_id is None else reader.shown.trace_link(trace_id),
+    )
+
+
+def _is_join(attempt: Row, children: ChildrenAnswer | None) -> bool:
+    """Did this attempt run the join? Its handler has returned before, and never runs again."""
+    if children is None or attempt["started_at"] is None:
+        return False
+    return _is_later(attempt["started_at"], children.stopped_at)
+
+
+def _is_later(one: Moment, other: Moment) -> bool:
+    return isinstance(one, datetime) and isinstance(other, datetime) and one >= other
+
+
+def _story(row: Row, children: ChildrenAnswer | None, attempts: list[AttemptAnswer], is_cut: bool) -> Story:
+    runs = [
+        Run(one.attempt, one.state, one.started_at, one.ended_at, _ending(one), is_join=one.is_join) for one in attempts
+    ]
+    if children is not None:
+        runs.append(Run(row["attempt"], "completed", children.started_at, children.stopped_at))
+    elif row["state"] == "completed" and row["process_start_at"] is not None:
+        runs.append(Run(row["attempt"], "completed", row["process_start_at"], row["completed_at"]))
+    if row["state"] == "processing":
+        runs.append(Run(row["attempt"], "running", row["process_start_at"], None, is_join=children is not None))
+    return Story(
+        state=row["state"],
+        created_at=row["created_at"],
+        completed_at=row["completed_at"],
+        max_attempts=row["max_attempts"],
+        runs=runs,
+        is_cut=is_cut,
+        children="" if children is None else _counted(children.total, "child", "children"),
+        ending=_settled(row, children),
+    )
+
+
+def _ending(attempt: AttemptAnswer) -> str:
+    if attempt.state == "interrupted":
+        return "its worker was lost"
+    if attempt.state == "released":
+        return "given back by its worker"
+    kind = f" with {attempt.kind}" if attempt.kind and attempt.kind != attempt.state else ""
+    return f"{'its join' if attempt.is_join else f'attempt {attempt.attempt}'} {attempt.state}{kind}"
+
+
+def _settled(row: Row, children: ChildrenAnswer | None) -> str:
+    if row["merged_into"] is not None:
+        return f"with task {row['merged_into']}, which it was merged into"
+    if children is not None and row["state"] == "completed":
+        return "after its children"
+    if row["error_kind"] and row["error_kind"] != row["state"]:
+        return row["error_kind"]
+    return "before it started" if row["state"] == "cancelled" and row["process_start_at"] is None else ""
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _title(answer: TaskAnswer) -> str:
     name = f"{answer.command} {answer.id}"
-    if answer.state == "waiting" and answer.total_children is not None and answer.done_children is not None:
-        left = answer.total_children - answer.done_children
-        return f"{name} · waiting for {left:,} of {answer.total_children:,} children"
+    if answer.state == "waiting" and answer.children is not None and answer.children.open:
+        return (
+            f"{name} · waiting for {answer.children.open:,} of {_counted(answer.children.total, 'child', 'children')}"
+        )
     return f"{name} · {answer.state}"
 
 

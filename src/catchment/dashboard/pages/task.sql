@@ -2,11 +2,10 @@
 -- those above it that have settled with it.
 select t.id, t.command, t.queue, t.state, t.priority, t.parent_id, t.root_id, t.lane, t.attempt, t.max_attempts,
        t.handler_kind, t.created_at, t.scheduled_at, t.process_start_at, t.process_stop_at, t.completed_at,
-       t.process_duration_ms::float8, t.waits_for, t.due_at,
-       case when t.state = 'waiting' then (t.progress ->> 'done')::integer end as done_children,
-       case when t.state = 'waiting' then (t.progress ->> 'total')::integer end as total_children,
-       case when t.state = 'waiting' then (t.progress ->> 'failed')::integer end as failed_children,
+       t.process_duration_ms::float8, t.completion_duration_ms::float8, t.waits_for, t.due_at, t.follows_id,
+       t.merged_into, t.snoozes, t.result is not null as has_result, t.info is not null as has_info,
        left(t.error, 10000) as error, left(t.error_detail ->> 'kind', 200) as error_kind,
+       left(t.error_detail ->> 'where', 1000) as error_place, left(t.error_detail ->> 'hint', 10000) as error_hint,
        left(t.error_detail ->> 'context', 20000) as error_context,
        case when t.state in ('failed', 'cancelled') and t.merged_into is null then
          (with recursive up as (

@@ -78,7 +78,7 @@ class TaskRow(Answer):
     created_at: datetime | str
     process_start_at: datetime | str | None
     completed_at: datetime | str | None
-    process_duration_ms: float | None
+    completion_duration_ms: float | None = Field(description="From the start until it settled, with its children.")
     waits_for: str | None
     due_at: datetime | str | None
     done_children: int | None

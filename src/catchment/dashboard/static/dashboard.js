@@ -2,6 +2,7 @@
 import { follow } from "./live.js";
 import { startCopy } from "./copy.js";
 import { startDialogs } from "./dialog.js";
+import { startFolds } from "./fold.js";
 import { startKeyboard } from "./keyboard.js";
 import { startPalette } from "./palette.js";
 import { startPanel } from "./panel.js";
@@ -13,6 +14,7 @@ keepTimes();
 startTheme();
 startCopy();
 startDialogs();
+startFolds();
 startPanel();
 startPalette();
 startKeyboard();

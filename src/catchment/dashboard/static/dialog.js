@@ -10,6 +10,8 @@ export function startDialogs() {
   const dialog = document.querySelector("[data-dialog]");
   if (!dialog?.showModal) return;
   document.addEventListener("submit", (event) => {
+    // A second click would do it twice.
+    if ("once" in event.target.dataset) for (const one of event.target.querySelectorAll("button")) one.disabled = true;
     const form = event.target.closest("form[data-confirm]");
     if (!form || form.elements.confirmed) return;
     event.preventDefault();

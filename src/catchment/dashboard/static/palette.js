@@ -12,6 +12,7 @@ function entries(text) {
     found.push({ name: link.dataset.screen, kind: link.dataset.key ? `g ${link.dataset.key}` : "screen", go: () => link.click() });
   for (const form of document.querySelectorAll("main form[data-confirm]"))
     found.push({ name: form.dataset.verb, kind: "action", go: () => form.requestSubmit() });
+  found.push({ name: "Start a task", kind: "form", go: () => (location.href = `${root}/start`) });
   for (const state of ["failed", "processing", "waiting", "pending"])
     found.push({ name: `Tasks that are ${state}`, kind: "filter", go: () => (location.href = `${root}/tasks?state=${state}`) });
   for (const [name, selector] of [["Pause or follow", "[data-pause]"], ["Light or dark", "[data-switch-theme]"]])

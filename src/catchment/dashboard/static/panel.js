@@ -4,6 +4,19 @@ import { refreshTimes } from "./time.js";
 const panel = document.querySelector("[data-panel]");
 let opener = null;
 
+// The stylesheets that the page of the panel has and this one lacks.
+function takeStyles(page) {
+  for (const link of page.querySelectorAll('link[rel="stylesheet"]')) {
+    const href = link.getAttribute("href");
+    if (![...document.querySelectorAll('link[rel="stylesheet"]')].some((own) => own.getAttribute("href") === href)) {
+      const added = document.createElement("link");
+      added.rel = "stylesheet";
+      added.href = href;
+      document.head.append(added);
+    }
+  }
+}
+
 export async function openPanel(address, from) {
   if (!panel || innerWidth <= 700) {
     location.href = address;
@@ -14,12 +27,19 @@ export async function openPanel(address, from) {
   const detail = page.querySelector("[data-detail]") ?? page.querySelector("main > *");
   if (!answer.ok && !detail) return;
   opener = from ?? document.activeElement;
+  takeStyles(page);
   const close = document.createElement("button");
   close.type = "button";
   close.className = "quiet close";
   close.textContent = "Close";
   close.addEventListener("click", closePanel);
-  panel.replaceChildren(close, document.adoptNode(detail));
+  const whole = document.createElement("a");
+  whole.href = address;
+  whole.textContent = "Open as a page";
+  const bar = document.createElement("p");
+  bar.className = "bar";
+  bar.append(whole, close);
+  panel.replaceChildren(bar, document.adoptNode(detail));
   panel.dataset.address = address;
   panel.hidden = false;
   panel.scrollTop = 0;
