@@ -858,7 +858,12 @@ CREATE TABLE worker.worker (
     python_commands text[],
     available_capacity integer,
     max_capacity integer,
-    memory_usage real
+    memory_usage real,
+    loop_lag real,
+    asked text,
+    asked_at timestamp with time zone,
+    asked_by text,
+    CONSTRAINT worker_asked_is_known CHECK ((asked = ANY (ARRAY['pause'::text, 'drain'::text])))
 )
 WITH (fillfactor='50');
 ALTER TABLE worker.worker OWNER TO catchment_owner;
@@ -978,6 +983,8 @@ REVOKE ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info j
 GRANT ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.announce_queue() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.are_projects_apart(p_one text, p_other text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.ask_worker(p_worker_id bigint, p_request text, p_by text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.ask_worker(p_worker_id bigint, p_request text, p_by text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_attempt integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_attempt integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.backends_to_signal(p_step text, p_dead bigint[]) FROM PUBLIC;
@@ -1117,6 +1124,9 @@ REVOKE ALL ON FUNCTION worker.forget_workers(p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.forget_workers(p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.former_session(p_worker_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.former_session(p_worker_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.gate_figures(p_limit integer, p_pages integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.gate_figures(p_limit integer, p_pages integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.gate_figures(p_limit integer, p_pages integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.gate_holders(p_gate text, p_from bigint, p_most integer) FROM PUBLIC;
 GRANT SELECT ON TABLE worker.command_registry TO catchment_read;
 GRANT SELECT ON TABLE worker.command_registry TO catchment_worker;
@@ -1136,8 +1146,8 @@ GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_r
 GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.has_work(p_worker_id bigint, p_queues text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.has_work(p_worker_id bigint, p_queues text[]) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real, p_loop_lag real) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real, p_loop_lag real) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.held_by(p_worker_id bigint, p_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.held_by(p_worker_id bigint, p_ids bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.hold_again(p_task worker.task, p_reason text, p_attempt integer) FROM PUBLIC;
@@ -1163,12 +1173,16 @@ GRANT ALL ON FUNCTION worker.keep_engine() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.keep_step(p_step text, p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.keep_step(p_step text, p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.known_position(p_name text, p_own text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.lane_figures(p_order text, p_limit integer, p_pages integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.lane_figures(p_order text, p_limit integer, p_pages integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.lane_figures(p_order text, p_limit integer, p_pages integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.last_processed() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.last_processed() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.leave_gate(p_gate text, p_command text, p_freed integer, p_unused integer, p_queue_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.leave_task() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.leave_task() TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.leave_top(p_worker_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.leave_top(p_worker_ids bigint[], p_queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.leave_top(p_worker_ids bigint[], p_queue text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.let_in(p_queues text[], p_is_due boolean, p_has_arrived boolean, p_has_gates boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.let_in(p_queues text[], p_is_due boolean, p_has_arrived boolean, p_has_gates boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) FROM PUBLIC;
@@ -1233,6 +1247,9 @@ REVOKE ALL ON FUNCTION worker.put_off(p_task worker.task, p_due_at timestamp wit
 REVOKE ALL ON FUNCTION worker.queue_figures(p_since timestamp with time zone, p_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.queue_figures(p_since timestamp with time zone, p_most integer) TO catchment_read;
 GRANT ALL ON FUNCTION worker.queue_figures(p_since timestamp with time zone, p_most integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.queue_limits() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.queue_limits() TO catchment_read;
+GRANT ALL ON FUNCTION worker.queue_limits() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.raise_bad_line(p_command text, p_lane text, p_trace text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.raise_fenced(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.raise_no_handler(p_command text, p_name text) FROM PUBLIC;
@@ -1392,6 +1409,9 @@ GRANT ALL ON FUNCTION worker.wake_up(p_worker_id bigint, p_queue text, p_tiers i
 REVOKE ALL ON FUNCTION worker.whereabouts_of(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.work_left(p_worker_id bigint, p_queues text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.work_left(p_worker_id bigint, p_queues text[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.worker_tasks(p_worker_ids bigint[], p_each integer, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.worker_tasks(p_worker_ids bigint[], p_each integer, p_most integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.worker_tasks(p_worker_ids bigint[], p_each integer, p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.write_audit(p_actor text, p_role text, p_action text, p_subject text, p_request jsonb, p_result text, p_detail text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.write_audit(p_actor text, p_role text, p_action text, p_subject text, p_request jsonb, p_result text, p_detail text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.write_commands(p_commands jsonb, p_overwrite boolean) FROM PUBLIC;

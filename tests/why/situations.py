@@ -112,7 +112,7 @@ class Names:
 
     def __call__(self, text: str) -> str:
         text = re.sub(r"\b(task (?:why |retry )?|id = )(\d+)", lambda m: m[1] + self._small(self._tasks, m[2]), text)
-        return re.sub(r"\b([Ww]orker )(\d+)", lambda m: m[1] + self._small(self._workers, m[2]), text)
+        return re.sub(r"\b([Ww]orker |workers resume )(\d+)", lambda m: m[1] + self._small(self._workers, m[2]), text)
 
     @staticmethod
     def _small(known: dict[str, str], number: str) -> str:
@@ -302,6 +302,12 @@ def interrupted(stage: Stage) -> int:
 @situation("No worker serves its queue", "no_worker", "ready")
 def no_worker(stage: Stage) -> int:
     stage.engine.value("select worker.unregister_worker(%s)", stage.worker_id)
+    return stage.enqueue()
+
+
+@situation("The only worker that has its command is paused", "worker_paused", "ready")
+def worker_paused(stage: Stage) -> int:
+    stage.engine.value("select worker.ask_worker(%s, 'pause', 'ada')", stage.worker_id)
     return stage.enqueue()
 
 

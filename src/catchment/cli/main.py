@@ -28,6 +28,7 @@ app = make_app(
         "migrate": ("catchment.cli.schema:migrate", "Install or upgrade the schema in a database."),
         "dev": ("catchment.cli.dev.command:dev", "Run the tasks of an app while you develop it."),
         "worker": ("catchment.cli.worker:worker", "Run tasks in production."),
+        "workers": ("catchment.cli.workers:app", "List workers, pause, resume and drain them."),
         "dashboard": (
             "catchment.cli.dashboard:dashboard",
             "Serve the dashboard: queues, tasks and what needs attention, live in a browser. Ctrl-C stops it.",

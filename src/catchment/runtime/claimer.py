@@ -22,6 +22,7 @@ from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.doze import Doze
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Holdings
+from catchment.runtime.intake import Intake
 from catchment.runtime.limiter import Limiter
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
@@ -47,6 +48,7 @@ class Claimer:
         bell: Doorbell,
         start: Callable[[list[Held]], None],
         is_hearing: Callable[[], bool],
+        intake: Intake,
         on_loss: Callable[[], None],
         stopping: asyncio.Event,
     ) -> None:
@@ -61,6 +63,7 @@ class Claimer:
         self._bell = bell
         self._start = start
         self._is_hearing = is_hearing
+        self._intake = intake
         self._stopping = stopping
         self._is_asleep = False
         self._restless_until = 0.0
@@ -79,6 +82,9 @@ class Claimer:
             await self._hooks.look(conn, self._queues)
         doze = Doze(self._options)
         while not self._stopping.is_set():
+            if not self._intake.is_open:
+                await self._intake.wait(self._stopping)
+                continue
             rung = self._bell.listen()
             size = self._limiter.claim_size(len(self._holdings))
             if size == 0:

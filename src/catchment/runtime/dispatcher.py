@@ -22,6 +22,7 @@ from catchment.runtime.discovery import Discovery
 from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.fiber import Shared
+from catchment.runtime.intake import Intake
 from catchment.runtime.limiter import Load
 from catchment.runtime.listener import Listener
 from catchment.runtime.membership import AlreadyRunning, Membership
@@ -65,6 +66,8 @@ class Dispatcher:
         # Set as soon as this process is a registered worker.
         self.serving = asyncio.Event()
         self._is_dead = asyncio.Event()
+        self._intake = Intake(self._events)
+        self._membership: Membership | None = None
         self._discovery = Discovery(
             dsn,
             options,
@@ -176,7 +179,7 @@ class Dispatcher:
             self._dsn, self._events, patience=self._options.patience, is_direct=self._options.has_session_lock
         )
         hooks = AfterHooks(self._dsn, self._options.hook_limit, self._events, drains=self._options.stops_when_idle)
-        membership = Membership(
+        membership = self._membership = Membership(
             self._dsn,
             self._options,
             self._events,
@@ -185,6 +188,8 @@ class Dispatcher:
             on_gone=self._found_gone,
             on_hooks=hooks.ring,
             on_tick=self.on_tick,
+            on_asked=self._asked,
+            asked=self._intake.asked,
             report=self._capacity,
             interrupted=lambda: [] if self.python is None else self.python.interrupted,
             python_queues=[
@@ -199,8 +204,20 @@ class Dispatcher:
 
     def _capacity(self) -> worker_store.Capacity:
         if self.python is not None:
-            return worker_store.Capacity(self.python.limiter.free(len(self.python.holdings)), memory_usage())
+            free = self.python.limiter.free(len(self.python.holdings))
+            return worker_store.Capacity(free, memory_usage(), self.python.take_lag())
         return worker_store.Capacity(sum(fiber.is_free for fiber in self._discovery.fibers), memory_usage())
+
+    def _asked(self, asked: worker_store.Asked | None) -> None:
+        """An operator pauses, drains or resumes this worker."""
+        self._intake.set(asked)
+        if asked is not None and self.python is not None:
+            self.python.give_back_unstarted()
+        self._ring_all()
+
+    def _is_busy(self) -> bool:
+        is_python_busy = self.python is not None and len(self.python.holdings) > 0
+        return is_python_busy or any(fiber.is_running for fiber in self._discovery.fibers)
 
     def _declared_dead(self) -> None:
         self._events.emit(
@@ -229,6 +246,7 @@ class Dispatcher:
             identity,
             on_queue=self._heard,
             on_cancel=self._heard_of_cancel,
+            on_request=self._heard_of_request,
             on_connect=self._ring_all,
             events=self._events,
             every=self._options.lease * 2 / 3,
@@ -243,11 +261,13 @@ class Dispatcher:
             lambda: listener.is_hearing,
             self.metrics,
             pulse,
+            self._intake,
         )
         async with asyncio.TaskGroup() as background:
             ears = background.create_task(listener.run(halted)) if self._options.has_wake_ups else None
             background.create_task(pulse.run(ended))
             background.create_task(self._end_fibers(halted, ended))
+            background.create_task(self._intake.stop_when_drained(halted, is_busy=self._is_busy, stop=self.stop))
             async with hooks.serving(background), asyncio.TaskGroup() as fibers:
                 if len(self._commands):
                     self._start_python(identity, listener, pulse, halted, fibers)
@@ -297,6 +317,7 @@ class Dispatcher:
             events=self._events,
             pulse=pulse,
             is_hearing=lambda: listener.is_hearing,
+            intake=self._intake,
             on_tick=self.on_tick,
             hurry=self._hurry,
         )
@@ -319,6 +340,10 @@ class Dispatcher:
     def _heard_of_cancel(self) -> None:
         if self.python is not None:
             self.python.watcher.bell.ring()
+
+    def _heard_of_request(self) -> None:
+        if self._membership is not None:
+            self._membership.ring()
 
     def _ring_all(self) -> None:
         if self.python is not None:

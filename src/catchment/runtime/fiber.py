@@ -23,6 +23,7 @@ from catchment.runtime.connection import Link, raise_if_cancelled
 from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.doze import Doze
 from catchment.runtime.events import Events
+from catchment.runtime.intake import Intake
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.pulse import Pulse
@@ -69,6 +70,7 @@ class Shared:
     is_hearing: Callable[[], bool]
     metrics: Metrics
     pulse: Pulse
+    intake: Intake
 
 
 class Fiber:
@@ -101,9 +103,19 @@ class Fiber:
     async def _serve_queue(self, conn: AsyncConnection[Any]) -> None:
         with self.link.call():
             await worker_store.prepare_fiber(conn, self._shared.identity)
-        if self._role is not Role.CHILD and self._state.queue.is_serial:
-            await self._become_top(conn)
+        needs_top = self._role is not Role.CHILD and self._state.queue.is_serial
+        is_top = False
         while not self._shared.stopping.is_set():
+            if not self._shared.intake.is_open:
+                if is_top:
+                    with self.link.call():
+                        await worker_store.leave_top(conn, self._shared.identity, self._state.queue.name)
+                is_top = False
+                await self._shared.intake.wait(self._shared.stopping)
+                continue
+            if needs_top and not is_top:
+                is_top = await self._become_top(conn)
+                continue
             if await self._process(conn):
                 continue
             async with self._asleep(conn):
@@ -116,7 +128,7 @@ class Fiber:
     async def _doze(self, conn: AsyncConnection[Any]) -> None:
         """Wait for the bell, and look every now and then."""
         doze = Doze(self._shared.options)
-        while not self._shared.stopping.is_set():
+        while not self._shared.stopping.is_set() and self._shared.intake.is_open:
             rung = self._state.bell.listen()
             with self.link.call():
                 await doze.before_look(conn)
@@ -126,10 +138,10 @@ class Fiber:
             if await wait_for(rung, doze.pause(hears=self._shared.is_hearing()) * jitter):
                 return
 
-    async def _become_top(self, conn: AsyncConnection[Any]) -> None:
-        """Wait until no other live worker runs the top level of this queue."""
+    async def _become_top(self, conn: AsyncConnection[Any]) -> bool:
+        """Wait until no other live worker runs the top level of this queue; false if this one shall not either."""
         announced = False
-        while not self._shared.stopping.is_set():
+        while not self._shared.stopping.is_set() and self._shared.intake.is_open:
             with self.link.call():
                 is_top = await worker_store.take_top(conn, self._shared.identity, [self._state.queue.name]) is None
             if is_top:
@@ -138,7 +150,7 @@ class Fiber:
                     f"queue {self._state.queue.name} is serial: this worker starts its tasks",
                     queue=self._state.queue.name,
                 )
-                return
+                return True
             if not announced:
                 self._shared.events.emit(
                     "queue.standby",
@@ -148,10 +160,11 @@ class Fiber:
                 )
                 announced = True
             await wait_for(self._shared.stopping, self._shared.options.standby_interval)
+        return False
 
     async def _process(self, conn: AsyncConnection[Any]) -> bool:
         """One call; true when it ran anything."""
-        if self._shared.stopping.is_set():
+        if self._shared.stopping.is_set() or not self._shared.intake.is_open:
             return False
         options = self._shared.options
         self.is_running = True

@@ -43,6 +43,7 @@ class Heartbeat:
         *,
         on_dead: Callable[[], None],
         on_gone: Callable[[FolderGone], None],
+        on_asked: Callable[[worker_store.Asked | None], None],
         report: Callable[[], worker_store.Capacity],
         is_alive: Callable[[], bool],
     ) -> None:
@@ -54,6 +55,8 @@ class Heartbeat:
         self._reports = Reports()
         self._on_dead = on_dead
         self._on_gone = on_gone
+        self._on_asked = on_asked
+        self._asked: worker_store.Asked | None = None
         self._link = Link(
             dsn,
             "heartbeat",
@@ -64,6 +67,7 @@ class Heartbeat:
         )
         self._has_lock = False
         self._is_stopped = False
+        self._is_rung = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="catchment-heartbeat", daemon=True)
@@ -80,6 +84,16 @@ class Heartbeat:
             if self._loop is not None:
                 self._loop.call_soon_threadsafe(self._stop)
         self._thread.join(timeout=STOP_SECONDS)
+
+    def ring(self) -> None:
+        """Beat now: there may be something new to read."""
+        with suppress(RuntimeError):
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._ring)
+
+    def _ring(self) -> None:
+        self._is_rung = True
+        self._woken.set()
 
     def _stop(self) -> None:
         self._stopping.set()
@@ -121,7 +135,10 @@ class Heartbeat:
     async def _beat(self, conn: AsyncConnection[Any]) -> None:
         if self._is_alive():
             with self._link.call():
-                await worker_store.heartbeat(conn, self._identity, self._lease, self._report())
+                asked = await worker_store.heartbeat(conn, self._identity, self._lease, self._report())
+            if asked != self._asked:
+                self._asked = asked
+                self._on_asked(asked)
 
     async def _take_lock(self, conn: AsyncConnection[Any]) -> None:
         """Take the lock; if another session has it, try again at the next beat. Until then the lease is enough."""
@@ -140,4 +157,7 @@ class Heartbeat:
             loop.remove_reader(fileno)
         if self._woken.is_set() and not self._stopping.is_set():
             self._woken.clear()
+            if self._is_rung:
+                self._is_rung = False
+                return
             raise psycopg.OperationalError("the heartbeat connection was cut")

@@ -28,6 +28,7 @@ class Listener:
         *,
         on_queue: Callable[[str], None],
         on_cancel: Callable[[], None],
+        on_request: Callable[[], None],
         on_connect: Callable[[], None],
         events: Events,
         every: timedelta,
@@ -38,6 +39,7 @@ class Listener:
         self._identity = identity
         self._on_queue = on_queue
         self._on_cancel = on_cancel
+        self._on_request = on_request
         self._on_connect = on_connect
         self.is_hearing = False
 
@@ -57,5 +59,7 @@ class Listener:
                     self._on_queue(heard.payload)
                 elif heard.payload == str(self._identity.worker_id):
                     self._on_cancel()
+                elif heard.payload == f"{self._identity.worker_id} asked":
+                    self._on_request()
         finally:
             self.is_hearing = False

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 
 import psycopg
 
@@ -31,7 +32,8 @@ class AlreadyRunning(CatchmentError):
 class Membership:
     """``on_dead`` is called in the event loop when the database has declared the worker dead, ``on_gone`` when there is
     no database any more, ``on_hooks`` when after hooks are due, ``on_tick`` at each heartbeat. ``interrupted`` returns
-    the tasks that ran when the worker failed; ``python_queues`` are those whose Python commands it runs,
+    the tasks that ran when the worker failed. ``on_asked`` is called when an operator asks for something else;
+    ``asked`` is what this process was asked for before. ``python_queues`` are those whose Python commands it runs,
     ``python_commands`` the commands it has."""
 
     def __init__(
@@ -45,6 +47,8 @@ class Membership:
         on_gone: Callable[[FolderGone], None],
         on_hooks: Callable[[], None],
         on_tick: Callable[[], None],
+        on_asked: Callable[[worker_store.Asked | None], None],
+        asked: worker_store.Asked | None,
         report: Callable[[], worker_store.Capacity],
         interrupted: Callable[[], list[int]],
         python_queues: Sequence[str] = (),
@@ -58,11 +62,16 @@ class Membership:
         self._on_gone = on_gone
         self._on_hooks = on_hooks
         self._on_tick = on_tick
+        self._on_asked = on_asked
+        self._asked: worker_store.Asked | None = asked
         self._report = report
         self._interrupted = interrupted
         self._python_queues = python_queues
         self._python_commands = python_commands
         self._ticked = time.monotonic()
+        self._tick_due: float | None = None
+        self._lag = 0.0
+        self._heartbeat: Heartbeat | None = None
 
     @asynccontextmanager
     async def joined(
@@ -80,14 +89,19 @@ class Membership:
             loop.call_soon_threadsafe(self._on_gone, error)
 
         self._ticked = time.monotonic()
-        heartbeat = Heartbeat(
+
+        def pass_on(asked: worker_store.Asked | None) -> None:
+            loop.call_soon_threadsafe(self._on_asked, asked)
+
+        heartbeat = self._heartbeat = Heartbeat(
             self._dsn,
             identity,
             self._options.lease,
             self._events,
             on_dead=declare_dead,
             on_gone=declare_gone,
-            report=self._report,
+            on_asked=pass_on,
+            report=self._measured,
             is_alive=lambda: self._is_alive(loop),
         )
         upkeep = Upkeep(
@@ -129,6 +143,8 @@ class Membership:
                     python_queues=self._python_queues,
                     python_commands=self._python_commands,
                 )
+                if self._asked is not None:
+                    await worker_store.ask_again(conn, identity, self._asked)
                 if not options.is_single:
                     return identity
                 busy = await worker_store.take_top(conn, identity, [q.name for q in queues if q.is_serial])
@@ -150,11 +166,26 @@ class Membership:
             finally:
                 await conn.close()
 
+    def ring(self) -> None:
+        """Read now what an operator asks for."""
+        if self._heartbeat is not None:
+            self._heartbeat.ring()
+
+    def _measured(self) -> worker_store.Capacity:
+        """With how late the event loop is: with its last turn for us, or for so long as it owes us one."""
+        capacity = self._report()
+        due = self._tick_due
+        late = max(self._lag, 0.0 if due is None else time.monotonic() - due, capacity.loop_lag or 0.0)
+        return replace(capacity, loop_lag=late)
+
     def _is_alive(self, loop: asyncio.AbstractEventLoop) -> bool:
         """Is the event loop of the worker running? Called by the heartbeat, in its thread, for each beat."""
+        self._tick_due = self._tick_due or time.monotonic()
         loop.call_soon_threadsafe(self._tick)
         return time.monotonic() - self._ticked < self._options.stall_limit.total_seconds()
 
     def _tick(self) -> None:
         self._ticked = time.monotonic()
+        if self._tick_due is not None:
+            self._lag, self._tick_due = self._ticked - self._tick_due, None
         self._on_tick()

@@ -20,6 +20,7 @@ from catchment.runtime.doorbell import Doorbell, wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.executor import Executor
 from catchment.runtime.held import Held, Holdings, Stop
+from catchment.runtime.intake import Intake
 from catchment.runtime.journal import Journal
 from catchment.runtime.limiter import Limiter, Load, Signals
 from catchment.runtime.loop_watch import LoopWatch
@@ -59,6 +60,7 @@ class PythonWorker:
         events: Events,
         pulse: Pulse,
         is_hearing: Callable[[], bool],
+        intake: Intake,
         on_tick: Callable[[], None] = lambda: None,
         hurry: asyncio.Event | None = None,
     ) -> None:
@@ -67,12 +69,14 @@ class PythonWorker:
         self._name = f"worker {identity.worker_id} ({options.name})"
         self._options = options
         self._on_tick = on_tick
+        self._intake = intake
         self._events = events
         self._metrics = metrics
         self.bell = Doorbell()
         self._halt = asyncio.Event()
         self._busy = asyncio.Event()
         self._signals = Signals()
+        self._worst_lag = 0.0
         self.holdings = Holdings(self.bell.ring)
         self.limiter = Limiter(options, lambda: self._signals, read_left=lambda: self._executor.left_behind)
         # After a fault: the tasks whose handlers were running.
@@ -152,6 +156,7 @@ class PythonWorker:
             bell=self.bell,
             start=self._start,
             is_hearing=is_hearing,
+            intake=intake,
             on_loss=self.watcher.suspect,
             stopping=self._halt,
         )
@@ -199,6 +204,15 @@ class PythonWorker:
             self.watcher.link.close(watcher)
             limits.cancel()
 
+    def give_back_unstarted(self) -> None:
+        """What was claimed and has not started is for others."""
+        self._give_back(self._executor.take_unstarted())
+
+    def take_lag(self) -> float:
+        """By how many seconds the event loop was late at most, since the last call; called from any thread."""
+        lag, self._worst_lag = self._worst_lag, 0.0
+        return lag
+
     def _finish(self, ending: Ending) -> None:
         (self._large_completer if ending.is_large else self._completer).submit(ending)
 
@@ -223,8 +237,8 @@ class PythonWorker:
         self._executor.start(attempts)
 
     def _room(self, freed: int) -> int:
-        """How many next tasks of lanes may start when ``freed`` slots become free; 0 while the worker stops."""
-        return 0 if self._halt.is_set() else self.limiter.free(len(self.holdings) - freed)
+        """How many next tasks of lanes may start when ``freed`` slots become free; 0 while the worker takes none."""
+        return 0 if self._halt.is_set() or not self._intake.is_open else self.limiter.free(len(self.holdings) - freed)
 
     def _committed(self, ending: Ending, state: str) -> None:
         self._journal.settled([ending], {ending.attempt.id: state})
@@ -239,7 +253,7 @@ class PythonWorker:
 
     async def _drain(self, is_dead: asyncio.Event) -> None:
         """Give back what has not started, wait for the rest, then give that back too."""
-        self._give_back(self._executor.take_unstarted())
+        self.give_back_unstarted()
         if not is_dead.is_set():
             await self._wait_for_handlers(self._options.shutdown_grace)
         stop, reason = Stop.RELEASED, f"{self._name} stopped"
@@ -278,6 +292,7 @@ class PythonWorker:
             await asyncio.sleep(SAMPLE)
             self._on_tick()
             lag = time.monotonic() - before - SAMPLE
+            self._worst_lag = max(self._worst_lag, lag)
             self._signals = Signals(
                 memory=memory_usage(),
                 slowest_p99=self._metrics.slowest(),

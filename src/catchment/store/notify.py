@@ -18,7 +18,8 @@ TASKS = "worker_tasks"
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A notification: a queue on ``worker_tasks``, a worker's id on ``worker_cancels``."""
+    """A notification: a queue on ``worker_tasks``, a worker's id on ``worker_cancels``, with ``asked`` behind
+    it if the worker itself is asked for something."""
 
     channel: str
     payload: str

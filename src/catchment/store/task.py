@@ -124,6 +124,16 @@ def resume_queue(conn: Connection[Any], queue: str) -> None:
     fetch_value(conn, "select worker.resume_queue(%s::pg_catalog.text)", queue)
 
 
+def list_workers(conn: Connection[Any], *, limit: int) -> list[Row]:
+    """Worker processes, silent ones first."""
+    return fetch_rows(conn, ENGINE.query("worker_list"), limit=limit)
+
+
+def ask_worker(conn: Connection[Any], worker_id: int, request: str) -> None:
+    """Pause, drain or resume a worker process."""
+    fetch_value(conn, "select worker.ask_worker(%s::bigint, %s::pg_catalog.text)", worker_id, request)
+
+
 def list_commands(conn: Connection[Any]) -> list[Row]:
     return fetch_rows(conn, ENGINE.query("command_list"))
 

@@ -6,13 +6,16 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 from psycopg import AsyncConnection, Connection, sql
 
 from catchment.model.release import VERSION
 from catchment.store.errors import translated
 from catchment.store.fetch import fetch_value, fetch_value_async
+
+# What an operator asks of a worker: to take no tasks, or to end as well when it is idle.
+Asked = Literal["pause", "drain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class Capacity:
 
     available: int | None = None
     memory_usage: float | None = None
+    loop_lag: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +118,27 @@ async def waiting_backends(conn: AsyncConnection[Any], pids: list[int], idle: ti
     return [row[0] for row in await cursor.fetchall()]
 
 
-async def heartbeat(conn: AsyncConnection[Any], identity: WorkerIdentity, lease: timedelta, capacity: Capacity) -> None:
-    """Renew the lease; raises ``WorkerNotRegistered`` when the worker was declared dead."""
+async def heartbeat(
+    conn: AsyncConnection[Any], identity: WorkerIdentity, lease: timedelta, capacity: Capacity
+) -> Asked | None:
+    """Renew the lease; returns what the worker is asked for. Raises ``WorkerNotRegistered`` when it was declared
+    dead."""
     with translated():
-        await conn.execute(
-            "select worker.heartbeat(%s, %s, %s, %s::real)",
-            [identity.worker_id, lease, capacity.available, capacity.memory_usage],
+        return await fetch_value_async(
+            conn,
+            "select worker.heartbeat(%s, %s, %s, %s::real, %s::real)",
+            *(identity.worker_id, lease, capacity.available, capacity.memory_usage, capacity.loop_lag),
         )
+
+
+async def ask_again(conn: AsyncConnection[Any], identity: WorkerIdentity, asked: Asked) -> None:
+    """A process that had been asked for this before it registered again."""
+    await conn.execute("select worker.ask_worker(%s, %s)", [identity.worker_id, asked])
+
+
+async def leave_top(conn: AsyncConnection[Any], identity: WorkerIdentity, queue: str) -> None:
+    """Let another worker run the top level of a serial queue."""
+    await conn.execute("select worker.leave_top(array[%s]::bigint[], %s)", [identity.worker_id, queue])
 
 
 async def list_queues(conn: AsyncConnection[Any]) -> list[Queue]:

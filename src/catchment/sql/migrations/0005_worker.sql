@@ -16,13 +16,20 @@ create table if not exists worker.worker (
   python_commands     text[],
   available_capacity  integer,
   max_capacity        integer,
-  memory_usage        real
+  memory_usage        real,
+  loop_lag            real,
+  asked               text,
+  asked_at            timestamptz,
+  asked_by            text,
+  constraint worker_asked_is_known check (asked in ('pause', 'drain'))
 ) with (fillfactor = 50);
 comment on table worker.worker is
   'Live worker processes. Identity is the row, made at each start: never a pid or a host name, which are reused. '
   'pid is the process on its machine, lock_pid the session that holds lock_key; without one the worker lives by its '
   'lease alone. queues: those whose SQL handlers it runs, also ones made after its start. python_queues: those whose '
-  'Python commands it runs; python_commands: which of them it has, null for all.';
+  'Python commands it runs; python_commands: which of them it has, null for all. memory_usage: share of its memory, '
+  'loop_lag: seconds that its event loop was late at most, since the heartbeat before. asked: pause (it takes no '
+  'tasks) or drain (neither, and it ends when nothing runs): see ask_worker.';
 
 create table if not exists worker.top (
   queue_id   integer primary key,

@@ -40,7 +40,8 @@ select 'warning', 'queue ' || q.queue,
    and not exists (select
                      from worker.worker as w
                     where q.queue = any (w.queues)
-                      and w.lease_until > clock_timestamp())
+                      and w.lease_until > clock_timestamp()
+                      and w.asked is null)
    and not exists (select from unserved as u where u.queue = q.queue)
 union all
 select 'warning', 'command ' || u.command,

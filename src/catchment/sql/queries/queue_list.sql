@@ -11,6 +11,7 @@ select q.queue, q.mode,
        (select count(*)
           from worker.worker as w
          where w.lease_until > clock_timestamp()
+           and w.asked is null
            and exists (select
                          from worker.command_registry as c
                         where c.queue = q.queue

@@ -26,6 +26,7 @@ as $$
     from (select count(*) as n, sum(x.available_capacity) as free
             from worker.worker as x
            where x.lease_until > p_now
+             and x.asked is null
              and case p_at.kind
                    when 's' then p_queue = any (x.queues)
                    else p_queue = any (x.python_queues)

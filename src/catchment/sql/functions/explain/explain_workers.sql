@@ -1,4 +1,5 @@
--- explain_workers: no live worker serves the queue, or none of those has the command. See explain.
+-- explain_workers: no live worker serves the queue, none of those has the command, or all that have it were asked to
+-- take no tasks. See explain.
 create or replace function worker.explain_workers(
   p_queue    text,
   p_command  text,
@@ -10,9 +11,31 @@ create or replace function worker.explain_workers(
 as $$
 declare
   v_workers jsonb;
+  v_paused  worker.worker;
   v_handler text;
 begin
   if worker.serving(p_queue, p_command, p_at.kind, p_now) then
+    return;
+  end if;
+  select w.* into v_paused
+    from worker.worker as w
+   where w.lease_until > p_now
+     and w.asked is not null
+     and case p_at.kind
+           when 's' then p_queue = any (w.queues)
+           else p_queue = any (w.python_queues) and (w.python_commands is null or p_command = any (w.python_commands))
+         end
+   order by w.worker_id
+   limit 1;
+  if found then
+    return next (
+      'worker_paused', true,
+      jsonb_build_object('queue', p_queue, 'command', p_command, 'worker', v_paused.worker_id, 'name', v_paused.name,
+                         'asked', v_paused.asked, 'by', v_paused.asked_by, 'since', v_paused.asked_at),
+      format('Worker %s (%s) takes no tasks since %s: %s by %s. No other live worker has command %s.',
+             v_paused.worker_id, v_paused.name, worker.said_when(v_paused.asked_at, p_now),
+             case v_paused.asked when 'drain' then 'drained' else 'paused' end, v_paused.asked_by, p_command),
+      'catchment workers resume ' || v_paused.worker_id)::worker.condition;
     return;
   end if;
   select c.handler_procedure into v_handler from worker.command_registry as c where c.command = p_command;

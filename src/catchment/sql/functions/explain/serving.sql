@@ -1,4 +1,5 @@
--- serving: does a live worker serve this queue, and have this command? p_kind is that of the command's handler.
+-- serving: does a live worker serve this queue, have this command, and take tasks? p_kind is that of the command's
+-- handler.
 create or replace function worker.serving(
   p_queue    text,
   p_command  text,
@@ -11,6 +12,7 @@ as $$
   select exists (select
                    from worker.worker as w
                   where w.lease_until > p_now
+                    and w.asked is null
                     and case p_kind
                           when 's' then p_queue = any (w.queues)
                           else p_queue = any (w.python_queues)

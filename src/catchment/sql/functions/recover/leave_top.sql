@@ -1,13 +1,21 @@
--- leave_top: workers that end, or have died, no longer run the top level of any queue.
+-- leave_top: workers that end, or have died, no longer run the top level of any queue; one that is paused leaves
+-- p_queue.
 --
 --   locks   their top rows by queue
-create or replace function worker.leave_top(p_worker_ids bigint[])
+create or replace function worker.leave_top(
+  p_worker_ids  bigint[],
+  p_queue       text default null
+)
   returns void
   language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   update worker.top as t
      set worker_id = null
    where t.ctid = any (array(select x.ctid from worker.top as x where x.worker_id = any (p_worker_ids)
+                                and (p_queue is null
+                                     or x.queue_id = (select q.queue_id
+                                                        from worker.queue_registry as q
+                                                       where q.queue = p_queue))
                               order by x.queue_id
                                 for update));
 $$;

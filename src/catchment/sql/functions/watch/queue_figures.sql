@@ -45,7 +45,8 @@ as $$
          r.n, r.oldest, coalesce(b.later, 0), coalesce(b.blocked, 0), coalesce(n.n, 0), n.oldest, coalesce(s.n, 0),
          coalesce(f.n, 0),
          (select count(*) from worker.worker as w where q.queue = any (w.queues || w.python_queues)
-                                                    and w.lease_until > worker.now()),
+                                                    and w.lease_until > worker.now()
+                                                    and w.asked is null),
          q.description
     from worker.queue_registry as q
    cross join lateral (

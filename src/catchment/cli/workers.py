@@ -1,0 +1,85 @@
+"""``catchment workers …``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from catchment.cli.database import open_database
+from catchment.cli.numbers import MOST_ROWS
+from catchment.commands.options import Dsn, Json
+from catchment.commands.output import console, print_json, print_rows
+from catchment.model.check import LARGEST_ID
+from catchment.store import task as task_store
+
+app = typer.Typer(help="List workers, pause, resume and drain them.", no_args_is_help=True)
+
+WorkerId = Annotated[
+    int, typer.Argument(metavar="ID", min=1, max=LARGEST_ID, help="A worker, as 'catchment workers list' shows it.")
+]
+
+COLUMNS = ["worker_id", "name", "pid", "version", "state", "running", "capacity", "memory", "seen_at", "queues"]
+WIDE_COLUMNS = ["pid", "version", "memory", "seen_at", "queues"]
+
+
+@app.command("list")
+def list_workers(
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST_ROWS, help="Show at most this many workers, silent ones first.")
+    ] = 200,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """List worker processes.
+
+    A silent one has missed its heartbeats and will be declared dead. A paused one takes no tasks, a draining one
+    neither, and ends when those that it runs have. Running tasks and memory are as of the last heartbeat.
+    """
+    with open_database(dsn, "catchment_read") as conn:
+        rows = task_store.list_workers(conn, limit=limit)
+    if as_json:
+        print_json(rows)
+        return
+    shown = [
+        {
+            **row,
+            "memory": None if row["memory_usage"] is None else f"{row['memory_usage']:.0%}",
+            "queues": ", ".join(dict.fromkeys([*row["queues"], *row["python_queues"]])),
+        }
+        for row in rows
+    ]
+    print_rows(shown, COLUMNS, as_json=False, empty="No workers.", extra=WIDE_COLUMNS, cut=["name", "queues"])
+
+
+@app.command("pause")
+def pause(worker_id: WorkerId, dsn: Dsn = None) -> None:
+    """Let a worker take no more tasks.
+
+    Running tasks go on, and the process stays. Other workers of its queues take the rest.
+    """
+    _ask(dsn, worker_id, "pause")
+    console.print(f"Worker {worker_id} takes no more tasks. To go on: catchment workers resume {worker_id}")
+
+
+@app.command("resume")
+def resume(worker_id: WorkerId, dsn: Dsn = None) -> None:
+    """Let a worker take tasks again that was paused, or drained and has not ended yet."""
+    _ask(dsn, worker_id, "resume")
+    console.print(f"Worker {worker_id} takes tasks again.")
+
+
+@app.command("drain")
+def drain(worker_id: WorkerId, dsn: Dsn = None) -> None:
+    """Let a worker take no more tasks, and end when those that it runs have.
+
+    It waits for them however long they take. The process exits with code 0: whatever starts it again after that, such
+    as systemd with Restart=always, starts a new worker.
+    """
+    _ask(dsn, worker_id, "drain")
+    console.print(f"Worker {worker_id} takes no more tasks, and ends when those that it runs have.")
+
+
+def _ask(dsn: str | None, worker_id: int, request: str) -> None:
+    with open_database(dsn, "catchment_worker") as conn:
+        task_store.ask_worker(conn, worker_id, request)

@@ -1,0 +1,13 @@
+-- worker_list: worker processes, silent ones first, then by name. running is as of the last heartbeat.
+select w.worker_id, w.name, w.pid, w.version,
+       case when w.lease_until < worker.now() then 'silent'
+            when w.asked = 'drain'            then 'draining'
+            when w.asked = 'pause'            then 'paused'
+            else 'live'
+       end as state,
+       w.asked_at, w.asked_by, w.queues, w.python_queues, w.python_commands, w.max_capacity as capacity,
+       w.max_capacity - w.available_capacity as running, w.memory_usage::float8 as memory_usage,
+       w.loop_lag::float8 as loop_lag, w.started_at, w.seen_at, w.lease_until
+  from worker.worker as w
+ order by w.lease_until < worker.now() desc, w.name, w.worker_id
+ limit %(limit)s::bigint
