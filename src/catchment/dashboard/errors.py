@@ -5,7 +5,14 @@ from __future__ import annotations
 import psycopg
 from pydantic import ValidationError
 
-from catchment.errors import CatchmentError, RequestRefused, SchemaMismatch, ServerUnavailable, TaskNotFound
+from catchment.errors import (
+    CatchmentError,
+    RequestRefused,
+    SchemaMismatch,
+    ServerUnavailable,
+    TaskNotFound,
+    WorkerNotRegistered,
+)
 
 
 class Problem(Exception):
@@ -44,6 +51,8 @@ def problem_of(error: Exception) -> Problem:
             return Problem(400, describe(error), "Remove the parameter, or correct it.")
         case TaskNotFound():
             return Problem(404, str(error), "It may have been deleted: settled tasks are, after some days.")
+        case WorkerNotRegistered():
+            return Problem(404, str(error), "It has ended, or was declared dead.")
         case RequestRefused():
             return Problem(409, str(error), error.hint)
         case SchemaMismatch() | ServerUnavailable():

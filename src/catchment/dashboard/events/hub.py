@@ -160,7 +160,7 @@ class Hub:
                 continue
             asked = monotonic()
             with link.call():
-                cursor = await conn.execute("select made, started, is_running, trouble_at from worker.pulse()")
+                cursor = await conn.execute("select made, started, is_running, trouble_at, joined from worker.pulse()")
                 pulse: tuple[Any, ...] | None = await cursor.fetchone()
             if self.lost_since is not None:
                 self.lost_since = None

@@ -3,7 +3,7 @@
 To add one, write its module and its template, and name it here.
 """
 
-from catchment.dashboard.pages import now, scope, scopes, start, task, tasks, values
+from catchment.dashboard.pages import lanes, now, scope, scopes, start, task, tasks, values, workers
 from catchment.dashboard.screen import AnyAction, AnyScreen
 
 SCREENS: tuple[AnyScreen, ...] = (
@@ -14,6 +14,8 @@ SCREENS: tuple[AnyScreen, ...] = (
     start.SCREEN,
     scopes.SCREEN,
     scope.SCREEN,
+    lanes.SCREEN,
+    workers.SCREEN,
 )
 """In the order of the rail."""
 
@@ -25,4 +27,8 @@ ACTIONS: tuple[AnyAction, ...] = (
     scope.CANCEL,
     now.PAUSE,
     now.RESUME,
+    lanes.SKIP,
+    workers.PAUSE,
+    workers.RESUME,
+    workers.DRAIN,
 )
