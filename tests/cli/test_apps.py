@@ -42,7 +42,7 @@ SEND = "@app.command\nasync def send(): ...\n"
         ("./book.py:app", "but a file", "Type: --app book:app"),
         ("shop/tasks.py", "but a file", "Type: --app shop.tasks:app"),
         ("/srv/book.py", "but a file", "Go to the folder of book.py, then type: --app book:app"),
-        ("book", "'book' is not MODULE:APP", "Type: --app book:library"),
+        ("two", "'two' is not MODULE:APP", "Type: --app two:first or --app two:second"),
         ("book:", "'book:' is not MODULE:APP", "Type: --app book:library"),
         ("book:app", "app in book is not there, expected a catchment.App", "Type: --app book:library"),
         ("book:catchment", "catchment in book is a module, expected a catchment.App", "Type: --app book:library"),
@@ -55,7 +55,8 @@ SEND = "@app.command\nasync def send(): ...\n"
     ],
 )
 def test_a_name_that_leads_to_no_app_says_what_to_type(project: Path, name: str, says: str, typed: str) -> None:
-    write(project, book=APP.replace("app =", "library ="), plain="", shop__tasks=APP + SEND)
+    two = APP.replace("app =", "first =") + "second = catchment.App()\n"
+    write(project, book=APP.replace("app =", "library ="), plain="", two=two, shop__tasks=APP + SEND)
     with pytest.raises(AppNotFound) as refused:
         find_app(name)
     assert says in str(refused.value)

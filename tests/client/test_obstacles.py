@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from catchment import LaneNotHalted, ResultTimeout
 from catchment.client import result, sync_verbs
@@ -35,8 +36,11 @@ both = pytest.mark.parametrize("wait", [_sync, _async])
 def test_a_timeout_says_that_no_worker_has_the_command(shop: Shop, wait: Wait) -> None:
     task = shop.send.sync.enqueue(to="a").id
     error = wait(shop, task)
-    assert str(error) == f"task {task} (send) is still pending after 0.01 s: {_missing('send')}"
-    assert "catchment worker --app tests.client.support:APP" in (error.hint or "")
+    assert str(error) == f"task {task} (send) is still pending after 0.01 s: no live worker serves queue {QUEUE}"
+    assert error.hint == (
+        "Start a worker while you develop: catchment dev tests.client.support; start one in production: catchment"
+        " worker --app tests.client.support; or in this program: async with app.worker()"
+    )
     register = "select worker.register_worker('other', array['mail'], p_python_queues => array['mail'],"
     shop.engine.value(f"{register} p_python_commands => array['gather'])")
     assert _missing("send") in str(wait(shop, task))
@@ -47,7 +51,7 @@ def test_a_timeout_says_that_no_worker_has_the_command(shop: Shop, wait: Wait) -
 
 
 def _missing(command: str) -> str:
-    return f"no live worker has the command {command} on queue {QUEUE}"
+    return f"no live worker of queue {QUEUE} has command {command}"
 
 
 @both
@@ -61,7 +65,7 @@ def test_a_timeout_names_a_queue_that_nobody_serves_or_that_is_paused(shop: Shop
     shop.engine.value("select worker.pause_queue('press')")
     error = wait(shop, task)
     assert "queue press is paused" in str(error)
-    assert error.hint == "Resume it: catchment queue resume press"
+    assert error.hint == "Let it go on: catchment queue resume press"
 
 
 def test_a_halted_lane_is_named_and_can_be_skipped(shop: Shop) -> None:
@@ -69,7 +73,9 @@ def test_a_halted_lane_is_named_and_can_be_skipped(shop: Shop) -> None:
     hand = shop.hand
     hand.fail(hand.claim_one(QUEUE), retryable=False)
     error = _sync(shop, second)
-    assert f"its lane it's is halted, because task {first} failed" in str(error)
+    assert "lane it's of queue mail is halted since" in str(error)
+    assert f"because task {first} (send) failed" in str(error)
+    assert f"Run the failed task again: catchment task retry {first}; go on without it: " in (error.hint or "")
     assert """catchment lane skip mail 'it'"'"'s'""" in (error.hint or "")
     assert shop.app.sync.skip_halted("it's", queue=QUEUE) == first
     with pytest.raises(LaneNotHalted, match="is not halted"):
@@ -87,7 +93,26 @@ def test_a_long_wait_warns_once(
     with caplog.at_level(logging.WARNING, "catchment.client"), pytest.raises(ResultTimeout):
         _wait_for_long(shop, wait, task)
     (record,) = caplog.records
-    assert f"task {task} (send) waits: {_missing('send')}. Start one" in record.message
+    assert f"task {task} (send) waits: no live worker serves queue {QUEUE}. Start a worker" in record.message
+
+
+@both
+def test_a_timeout_names_the_child_that_nobody_can_run(shop: Shop, wait: Wait) -> None:
+    parent = shop.send.sync.enqueue(to="a").id
+    claim = shop.hand.claim_one(QUEUE)
+    spawns = Jsonb([{"command": "send", "payload": {"to": "b"}}])
+    shop.engine.value("select worker.complete_task(%s, %s, p_spawns => %s)", claim.id, claim.fence, spawns)
+    ((child,),) = shop.engine.conn.execute("select id from worker.tasks where parent_id = %s", [parent]).fetchall()
+    shop.engine.conn.execute("delete from worker.worker")
+    said = f"is still waiting after 0.01 s: it waits for task {child} (send): no live worker serves queue {QUEUE}"
+    assert said in str(wait(shop, parent))
+
+
+@both
+def test_a_task_in_a_new_lane_is_told_the_same_as_any_other(shop: Shop, wait: Wait) -> None:
+    task = shop.send.sync.using(lane="new").enqueue(to="a")
+    assert task.info().waits_for is None
+    assert f"no live worker serves queue {QUEUE}" in str(wait(shop, task.id))
 
 
 def _wait_for_long(shop: Shop, wait: Wait, task: int) -> Any:

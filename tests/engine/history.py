@@ -50,9 +50,11 @@ def look(conn: Connection[Any]) -> Look:
     """Every task as it is now."""
     with conn.cursor(row_factory=class_row(Task)) as cursor:
         rows = cursor.execute(
-            "select id, command, state, parent_id, queue, lane, attempt, fence, waits_for, follows_id, merged_into,"
-            "       payload -> 'ids' as ids"
-            "  from worker.tasks order by id"
+            "select t.id, t.command, t.state, t.parent_id, t.queue, t.lane, t.attempt, t.fence, b.reason as waits_for,"
+            "       t.follows_id, t.merged_into, t.payload -> 'ids' as ids"
+            "  from worker.tasks as t"
+            "  left join worker.blocked as b on b.id = t.id and t.state = 'pending'"
+            " order by t.id"
         )
         return {task.id: task for task in rows}
 

@@ -484,6 +484,63 @@ CREATE TABLE worker.lane (
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
 ALTER TABLE worker.lane OWNER TO catchment_owner;
+CREATE VIEW worker.in_line AS
+ SELECT id,
+    reason,
+    wait_id,
+    due_at,
+    queue_id,
+    kind,
+    phase,
+    attempt,
+        CASE
+            WHEN ((reason = ANY (ARRAY['serial'::text, 'follow_up'::text, 'merged'::text])) OR (due_at > worker.moment())) THEN reason
+            WHEN (reason = ANY (ARRAY['retry'::text, 'snooze'::text])) THEN NULL::text
+            WHEN ((reason <> 'limit'::text) AND (lane IS NOT NULL)) THEN
+            CASE
+                WHEN ((EXISTS ( SELECT
+                   FROM worker.lane l
+                  WHERE ((l.queue_id = b.queue_id) AND (l.lane = b.lane)))) OR (( SELECT x.id
+                   FROM worker.blocked x
+                  WHERE ((x.reason = 'lane'::text) AND (x.queue_id = b.queue_id) AND (x.lane = b.lane))
+                  ORDER BY x.place, x.id
+                 LIMIT 1) <> id)) THEN 'lane'::text
+                ELSE NULL::text
+            END
+            ELSE ( SELECT
+                    CASE
+                        WHEN ((p.child_mode = 'serial'::text) AND (b.reason = 'scheduled'::text)) THEN 'serial'::text
+                        WHEN (((f.ahead + o.held) >= c.max_running) OR ((f.ahead)::double precision >= floor((o.tokens + (0.000001)::double precision)))) THEN 'limit'::text
+                        ELSE NULL::text
+                    END AS "case"
+               FROM ((((worker.task t
+                 LEFT JOIN worker.scope p ON ((p.id = t.parent_id)))
+                 LEFT JOIN worker.command_registry c ON (((c.command = t.command) AND (t.gate IS NOT NULL))))
+                 CROSS JOIN LATERAL ( SELECT count(*) AS ahead
+                       FROM ( SELECT x.band,
+                                x.place,
+                                x.id
+                               FROM worker.blocked x
+                              WHERE ((x.reason = 'limit'::text) AND (x.lane = t.gate))
+                              ORDER BY x.band, x.place, x.id
+                             LIMIT LEAST(c.max_running, c.rate)) a
+                      WHERE ((b.reason = 'scheduled'::text) OR (ROW(a.band, a.place, a.id) < ROW(b.band, b.place, b.id)))) f)
+                 CROSS JOIN LATERAL ( SELECT GREATEST((COALESCE(g.held, 0) - COALESCE(r.freed, (0)::bigint)), (0)::bigint) AS held,
+                        (COALESCE(worker.refilled(g.tokens, g.refilled_at, worker.moment(), c.rate, c.rate_per), (c.rate)::double precision) + (COALESCE(r.unused, (0)::bigint))::double precision) AS tokens
+                       FROM (( SELECT sum(y.freed) AS freed,
+                                sum(y.unused) AS unused
+                               FROM ( SELECT z.gate,
+                                        z.freed,
+                                        z.unused
+                                       FROM worker.gate_arrival z
+                                      ORDER BY z.arrival_id
+                                     LIMIT 1000) y
+                              WHERE (y.gate = t.gate)) r
+                         LEFT JOIN worker.gate g ON ((g.gate = t.gate)))) o)
+              WHERE (t.id = b.id))
+        END AS waits_for
+   FROM worker.blocked b;
+ALTER VIEW worker.in_line OWNER TO catchment_owner;
 CREATE TABLE worker.ready (
     queue_id integer NOT NULL,
     kind "char" NOT NULL,
@@ -515,7 +572,26 @@ CREATE VIEW worker.lanes AS
    FROM (((worker.lane l
      JOIN worker.queue_registry q ON ((q.queue_id = l.queue_id)))
      LEFT JOIN worker.ready r ON (((r.id = l.head_id) AND (r.phase = 0))))
-     LEFT JOIN worker.running n ON (((n.id = l.head_id) AND (n.phase = 0))));
+     LEFT JOIN worker.running n ON (((n.id = l.head_id) AND (n.phase = 0))))
+UNION ALL
+ SELECT q.queue,
+    a.lane,
+    'ready'::text AS state,
+    h.id AS head_id,
+    NULL::timestamp with time zone AS halted_at
+   FROM ((( SELECT x.queue_id,
+            x.lane
+           FROM worker.arrival x
+          GROUP BY x.queue_id, x.lane) a
+     JOIN worker.queue_registry q ON ((q.queue_id = a.queue_id)))
+     CROSS JOIN LATERAL ( SELECT b.id
+           FROM worker.blocked b
+          WHERE ((b.reason = 'lane'::text) AND (b.queue_id = a.queue_id) AND (b.lane = a.lane))
+          ORDER BY b.place, b.id
+         LIMIT 1) h)
+  WHERE (NOT (EXISTS ( SELECT
+           FROM worker.lane l
+          WHERE ((l.queue_id = a.queue_id) AND (l.lane = a.lane)))));
 ALTER VIEW worker.lanes OWNER TO catchment_owner;
 CREATE UNLOGGED TABLE worker.late_child (
     xact xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -585,13 +661,13 @@ CREATE VIEW worker.queues AS
     q.max_depth,
     ((q.paused_at IS NOT NULL) AND COALESCE((q.paused_until > worker.now()), true)) AS is_paused,
     q.paused_until,
-    COALESCE(r.n, (0)::bigint) AS ready,
-    COALESCE(b.n, (0)::bigint) AS blocked,
+    (COALESCE(r.n, (0)::bigint) + COALESCE(l.n, (0)::bigint)) AS ready,
+    (COALESCE(b.n, (0)::bigint) - COALESCE(l.n, (0)::bigint)) AS blocked,
     COALESCE(n.n, (0)::bigint) AS processing,
     COALESCE(s.n, (0)::bigint) AS waiting,
-    r.oldest AS oldest_ready_since,
+    LEAST(r.oldest, l.oldest) AS oldest_ready_since,
     q.description
-   FROM ((((worker.queue_registry q
+   FROM (((((worker.queue_registry q
      LEFT JOIN ( SELECT x.queue_id,
             count(*) AS n,
             min(x.since) AS oldest
@@ -601,6 +677,11 @@ CREATE VIEW worker.queues AS
             count(*) AS n
            FROM worker.blocked x
           GROUP BY x.queue_id) b USING (queue_id))
+     LEFT JOIN ( SELECT x.queue_id,
+            count(*) AS n,
+            min(x.since) AS oldest
+           FROM worker.next_let_in() x(id, queue_id, kind, since)
+          GROUP BY x.queue_id) l USING (queue_id))
      LEFT JOIN ( SELECT x.queue_id,
             count(*) AS n
            FROM worker.running x
@@ -733,17 +814,22 @@ CREATE VIEW worker.tasks AS
                     ELSE NULL::bigint
                 END AS "case",
             NULL::bigint,
-            b.reason,
+            b.waits_for,
             b.due_at,
             NULL::jsonb,
             NULL::jsonb
-           FROM worker.blocked b
+           FROM worker.in_line b
           WHERE (b.phase <> 1)
         UNION ALL
          SELECT r.id,
             'processing'::text,
             NULL::text,
-            r.attempt,
+                CASE r.phase
+                    WHEN 1 THEN ( SELECT s.attempt
+                       FROM worker.scope s
+                      WHERE (s.id = r.id))
+                    ELSE r.attempt
+                END AS attempt,
             r.started_at,
             NULL::timestamp with time zone,
             NULL::timestamp with time zone,
@@ -774,7 +860,12 @@ CREATE VIEW worker.tasks AS
                     WHEN s.is_joining THEN 'join'::text
                     ELSE 'children'::text
                 END AS "case",
-            NULL::timestamp with time zone,
+                CASE
+                    WHEN s.is_joining THEN ( SELECT b.due_at
+                       FROM worker.blocked b
+                      WHERE (b.id = s.id))
+                    ELSE NULL::timestamp with time zone
+                END AS "case",
             jsonb_build_object('done', (s.total_children - s.open_children), 'total', s.total_children, 'failed', s.failed_children, 'cancelled', s.cancelled_children) AS jsonb_build_object,
             NULL::jsonb
            FROM worker.scope s
@@ -982,6 +1073,9 @@ GRANT ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) TO catchmen
 REVOKE ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.announce_queue() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.app_of(p_handler text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.app_of(p_handler text) TO catchment_read;
+GRANT ALL ON FUNCTION worker.app_of(p_handler text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.are_projects_apart(p_one text, p_other text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.ask_worker(p_worker_id bigint, p_request text, p_by text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.ask_worker(p_worker_id bigint, p_request text, p_by text) TO catchment_worker;
@@ -1201,12 +1295,18 @@ GRANT ALL ON FUNCTION worker.may_analyze(p_table oid) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.merge_into_pending(p_key text, p_rules jsonb, p_payload jsonb, p_priority integer, p_scheduled_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_payload(p_rules jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_value(p_key text, p_rule jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.moment() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.moment() TO catchment_read;
+GRANT ALL ON FUNCTION worker.moment() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.new_troubles(p_since timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.new_troubles(p_since timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.next_cron(p_cron text, p_timezone text, p_after timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.next_cron(p_cron text, p_timezone text, p_after timestamp with time zone) TO catchment_read;
 GRANT ALL ON FUNCTION worker.next_cron(p_cron text, p_timezone text, p_after timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.next_in_lane(p_lanes worker.held_lane[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.next_let_in(p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.next_let_in(p_most integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.next_let_in(p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.next_on_date(p_cron worker.cron, p_timezone text, p_date date, p_after timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.next_serial(p_scope_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.next_time(p_every interval, p_cron text, p_timezone text, p_previous timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
@@ -1263,6 +1363,8 @@ REVOKE ALL ON FUNCTION worker.record_attempts(p_ended worker.ended[]) FROM PUBLI
 REVOKE ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.record_warning(p_task_id bigint, p_source text, p_message text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.refilled(p_tokens double precision, p_since timestamp with time zone, p_now timestamp with time zone, p_rate integer, p_per interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.refilled(p_tokens double precision, p_since timestamp with time zone, p_now timestamp with time zone, p_rate integer, p_per interval) TO catchment_read;
+GRANT ALL ON FUNCTION worker.refilled(p_tokens double precision, p_since timestamp with time zone, p_now timestamp with time zone, p_rate integer, p_per interval) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.refuse_early_settle() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_if_cancelled(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_open_scope_delete() FROM PUBLIC;
@@ -1295,6 +1397,9 @@ GRANT ALL ON FUNCTION worker.retry_failed(p_task_id bigint, p_most integer) TO c
 REVOKE ALL ON FUNCTION worker.retry_hint(p_parent_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.root_cause(p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.root_cause(p_task_id bigint) TO catchment_read;
+GRANT ALL ON FUNCTION worker.root_cause(p_task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.rouse_limited() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.rouse_limited() TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean, IN p_limit integer, IN p_hints text[]) FROM PUBLIC;

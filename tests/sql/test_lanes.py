@@ -46,7 +46,7 @@ def test_tasks_of_a_lane_run_in_order_one_at_a_time(hand: Hand) -> None:
 def test_lane_says_what_it_is_doing(hand: Hand) -> None:
     hand.engine.enqueue(lane="a")
     hand.engine.enqueue(lane="a")
-    assert _lane_state(hand.engine) is None
+    assert _lane_state(hand.engine) == "ready"
     claim = hand.claim_one()
     assert _lane_state(hand.engine) == "leased"
     hand.release(claim)

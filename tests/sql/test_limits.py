@@ -167,7 +167,7 @@ def test_retried_parent_with_a_due_time_waits_for_its_place_alone(hand: Hand) ->
         "update worker.task set scheduled_at = worker.now() + interval '1 hour' where id = %s", [parent]
     )
     assert hand.engine.value("select worker.retry(%s)", parent) == "pending"
-    assert hand.engine.task(parent)["waits_for"] == "limit"
+    assert hand.engine.task(parent)["waits_for"] is None
     hand.engine.value("select worker.let_in()")
     hand.complete(hand.claim_one())
     assert hand.engine.state(parent) == "completed"

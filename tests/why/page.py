@@ -33,7 +33,7 @@ def row_of(situation: Situation, answer: list[Condition]) -> str:
     shown = [one for one in answer if one["is_blocking"]] or answer
     lines = [
         f"| {situation.title if n == 0 else ''} | `{one['kind']}` | {name(one['words'])} |"
-        f" {'`' + name(one['remedy']) + '`' if one['remedy'] else ''} |"
+        f" {'<br>'.join(f'`{line}`' for line in name(one['remedy'] or '').splitlines())} |"
         for n, one in enumerate(shown)
     ]
     return "".join(f"{re.sub(' +', ' ', line)}\n" for line in lines)

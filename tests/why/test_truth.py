@@ -31,6 +31,8 @@ with recursive tree as (
 select r.id, r.fence from worker.running as r where r.id in (select t.id from tree as t)
 """
 Condition = dict[str, Any]
+# What a task stands in line for. The top level of a serial queue, a lane without a name, has no line that is stored.
+LINES = {"scheduled", "retry", "snooze", "serial", "lane", "halted", "follow_up", "merged", "limit", "limit_rate"}
 
 
 class Answers(Histories):
@@ -118,6 +120,7 @@ class Question:
         """A claim starts the task exactly if nothing is said to hold it back."""
         answer = self.explain()
         blocking = {condition["kind"] for condition in answer if condition["is_blocking"]}
+        self.compare_column(answer)
         with self.conn.transaction(force_rollback=True):
             self.claim()
             runs, has_begun = self.runs(), self.has_begun()
@@ -126,6 +129,15 @@ class Question:
             assert not runs or "cancel" in blocking, f"it starts, but {answer}"
         else:
             assert has_begun or not is_exact, f"it does not start, but {answer}"
+
+    def compare_column(self, answer: list[Condition]) -> None:
+        """``waits_for`` has a word exactly if the answer has a line that the task stands in."""
+        sql = "select state, waits_for, parent_id from worker.tasks where id = %s"
+        ((state, waits_for, parent_id),) = self.conn.execute(sql, [self.id]).fetchall()
+        if state != "pending" or (waits_for == "serial" and parent_id is not None):
+            return  # a child that has become due says so, whether or not a sibling has its turn
+        lines = [c for c in answer if c["is_blocking"] and c["kind"] in LINES and c["evidence"].get("lane") != ""]
+        assert (waits_for is None) == (not lines), (waits_for, answer)
 
     def explain(self, task_id: int | None = None) -> list[Condition]:
         with self.conn.cursor(row_factory=dict_row) as cursor:

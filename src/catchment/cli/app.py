@@ -68,7 +68,8 @@ def register_missing(conn: Connection[Any], dsn: str, commands: Commands, name: 
 
 
 def find_apps(names: list[str], *, typed: str = "--app") -> Apps:
-    """The apps at these ``module:attribute``; ``typed`` is what comes before one on the command line.
+    """The apps at these ``module:attribute``, or in modules with one app; ``typed`` is what comes before one on the
+    command line.
 
     Raises ``AppNotFound`` for a name that leads to no app, and ``RequestRefused`` for a module that cannot be imported.
     """
@@ -76,7 +77,7 @@ def find_apps(names: list[str], *, typed: str = "--app") -> Apps:
     for name in names:
         app = find_app(name, typed=typed)
         if app not in apps.values():
-            apps[name] = app
+            apps[name if ":" in name else f"{name}:{_name_in(sys.modules[name], app)}"] = app
     return Apps(apps)
 
 
@@ -89,7 +90,7 @@ def load_apps(names: list[str]) -> Apps:
 
 
 def find_app(name: str, *, typed: str = "--app") -> App:
-    """The app at ``module:attribute``; modules of the current folder are found."""
+    """The app at ``module:attribute``, or that of a module with one app; modules of the current folder are found."""
     if advice.is_file(name):
         raise AppNotFound(f"{name!r} is not MODULE:APP, but a file", hint=advice.type_for_file(name, typed))
     module_name, _, attribute = name.partition(":")
@@ -100,6 +101,8 @@ def find_app(name: str, *, typed: str = "--app") -> App:
         )
     module = _load_module(module_name, attribute, typed)
     apps = advice.apps_of(module)
+    if name == module_name and len(apps) == 1:
+        return next(iter(apps.values()))
     if not attribute:
         raise AppNotFound(f"{name!r} is not MODULE:APP", hint=advice.type_one_of(module_name, apps, typed))
     loaded = _read(module, attribute)
@@ -110,6 +113,10 @@ def find_app(name: str, *, typed: str = "--app") -> App:
             hint=advice.type_one_of(module_name, apps, typed),
         )
     return loaded
+
+
+def _name_in(module: ModuleType, app: App) -> str:
+    return next(name for name, other in advice.apps_of(module).items() if other is app)
 
 
 def _read(module: ModuleType, attribute: str) -> object:

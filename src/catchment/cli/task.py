@@ -155,10 +155,11 @@ def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> Non
     """Show a task: its error, what to do next, and how each attempt went."""
     with open_database(dsn, "catchment_read") as conn:
         row = task_store.show_task(conn, task_id)
+        answer = None if row["completed_at"] is not None else why_store.explain(conn, task_id)
     if as_json:
         print_json(row)
         return
-    show_task(row)
+    show_task(row, answer)
 
 
 @app.command("why")

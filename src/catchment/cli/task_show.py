@@ -17,10 +17,12 @@ from rich.table import Table
 from catchment.cli.table_show import span
 from catchment.commands.output import console, styled_state
 from catchment.model.terminal import harmless
+from catchment.model.why import Condition, Why, as_clause
 from catchment.store.obstacle import skip_command
 
 Row = Mapping[str, Any]
 Line = tuple[str, list[str]]
+Conditions = Sequence[Condition]
 # A time that Python cannot hold, such as infinity, comes as text.
 Moment = datetime | str
 
@@ -28,24 +30,13 @@ _LONGEST_VALUE = 2000
 _MESSAGE_LINES = 3
 _TRACE_LINES = 12
 _ATTEMPTS = 10
-_WAITS = {
-    "scheduled": "for its time",
-    "retry": "for its next attempt",
-    "snooze": "because its handler snoozes",
-    "lane": "for the tasks before it in its lane",
-    "serial": "for its turn among its siblings",
-    "follow_up": "for the root that it follows",
-    "merged": "for the task that it was merged into",
-    "limit": "for a place in its limit",
-    "children": "for its children",
-    "join": "for its join",
-}
 
 
-def show_task(row: Row) -> None:
-    """One task: a headline, then a line or more for each thing that there is to say."""
-    console.print(f"[bold]{_safe(row['command'])} {row['id']}[/]  {styled_state(row['state'])}{_headline(row)}")
-    lines = [line for line in _lines(row) if line[1]]
+def show_task(row: Row, why: Why | None) -> None:
+    """One task: a headline, then a line or more for each thing that there is to say. ``why`` it waits, if it does."""
+    held = () if why is None else why.blocking
+    console.print(f"[bold]{_safe(row['command'])} {row['id']}[/]  {styled_state(row['state'])}{_headline(row, held)}")
+    lines = [line for line in _lines(row, held) if line[1]]
     if console.is_pipe:
         for title, texts in lines:
             for n, text in enumerate(texts):
@@ -59,23 +50,17 @@ def show_task(row: Row) -> None:
     console.print(table)
 
 
-def _headline(row: Row) -> str:
+def _headline(row: Row, held: Conditions) -> str:
     if row["completed_at"] is not None:
         return f"  [dim]{_ago(row['completed_at'])}[/]"
-    if row["halted"] is not None:
-        return f"  [dim]it waits: {_lane(row['halted'])} is halted, because task {row['halted']['task_id']} failed[/]"
-    if row["unserved"]:
-        return "  [dim]it waits: no live worker has its command[/]"
-    if row["waits_for"] is not None:
-        due = f", {_ago(row['due_at'])}" if row["due_at"] is not None else ""
-        return f"  [dim]it waits {_WAITS.get(row['waits_for'], row['waits_for'])}{due}[/]"
-    return ""
+    return f"  [dim]it waits: {_safe(as_clause(held[0].words))}[/]" if held else ""
 
 
-def _lines(row: Row) -> Iterator[Line]:
+def _lines(row: Row, held: Conditions) -> Iterator[Line]:
     error: Row = row["error_detail"] or {}
     yield "error", _error(error)
-    yield "next", _next(row, error)
+    yield "also", [_safe(one.words) for one in held[1:]]
+    yield "next", _next(row, error, held)
     yield "snoozed", _snoozed(row)
     yield "queue", [_safe(row["queue"]) + _beside(row)]
     yield "tree", _tree(row)
@@ -103,7 +88,7 @@ def _error(error: Row) -> list[str]:
     return [*lines, _safe(error["where"])] if error.get("where") else lines
 
 
-def _next(row: Row, error: Row) -> list[str]:
+def _next(row: Row, error: Row, held: Conditions) -> list[str]:
     """What to type, by the state of the task, with a comment of the shell."""
     lines: list[str] = []
     child: Any = error.get("child")
@@ -114,24 +99,20 @@ def _next(row: Row, error: Row) -> list[str]:
             "run it again" if row["retry_id"] == row["id"] else "run what has failed in its tree again, this task too"
         )
         lines.append(f"catchment task retry {row['retry_id']}  [dim]# {what}[/]")
-    if row["state"] == "waiting":
-        lines.append(f"catchment task tree {row['id']}  [dim]# see its children[/]")
-    if row["merged_into"] is not None:
-        lines.append(f"catchment task show {row['merged_into']}  [dim]# the task that it was merged into[/]")
     halted: Row | None = row["halted"]
     if halted is not None:
-        lane = _lane(halted)
-        if halted["task_id"] != row["id"]:
-            lines.append(f"catchment task show {halted['task_id']}  [dim]# the failed task that halts {lane}[/]")
-            lines.append(
-                f"catchment task retry {halted['task_id']}  [dim]# run that again; {lane} goes on behind it[/]"
-            )
         skip = skip_command(halted["queue"], halted["lane"])
-        lines.append(f"{_safe(skip)}  [dim]# let {lane} go on without the failed task[/]")
-    elif row["unserved"]:
-        lines.append("catchment worker --app MODULE:APP  [dim]# start one with the app that has the command[/]")
+        lines.append(f"{_safe(skip)}  [dim]# let {_lane(halted)}, which it has halted, go on without it[/]")
+    if row["merged_into"] is not None:
+        lines.append(f"catchment task show {row['merged_into']}  [dim]# the task that it was merged into[/]")
+    for one in held:
+        for line in (one.remedy or "").splitlines():
+            command, mark, what = line.partition("  # ")
+            lines.append(f"{_safe(command)}  [dim]# {_safe(what)}[/]" if mark else _safe(command))
+    if row["state"] == "waiting":
+        lines.append(f"catchment task tree {row['id']}  [dim]# see its children[/]")
     if row["completed_at"] is None:
-        lines.append(f"catchment task why {row['id']}  [dim]# see everything that it waits for[/]")
+        lines.append(f"catchment task why {row['id']}  [dim]# see all there is to say about why it waits[/]")
     return lines
 
 
@@ -142,14 +123,10 @@ def _lane(halted: Row) -> str:
 
 def _snoozed(row: Row) -> list[str]:
     snoozed: Row | None = row["snoozed"]
-    if snoozed is None:
+    if snoozed is None or row["waits_for"] == "snooze":  # then the first line says so
         return []
     times = "once" if snoozed["times"] == 1 else f"{snoozed['times']} times"
-    reason = f": {_safe(_cut(snoozed['reason']))}" if snoozed["reason"] else ""
-    if row["waits_for"] != "snooze":
-        return [times + reason]
-    until = _time(snoozed["until"])
-    return [f"until {_local(until)}, {_ago(until)} ({times}){reason}"]
+    return [times + (f": {_safe(_cut(snoozed['reason']))}" if snoozed["reason"] else "")]
 
 
 def _beside(row: Row) -> str:

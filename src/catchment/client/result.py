@@ -39,6 +39,8 @@ _GROWTH = 1.5
 LAST_LOOK = 0.7
 # Seconds of waiting after which the log says what keeps the task from running.
 PATIENCE = 5.0
+# Of how many tasks at a time it is asked: the others wait for the same, mostly.
+MOST_WARNED = 20
 
 _log = logging.getLogger("catchment.client")
 
@@ -76,9 +78,10 @@ def _missing(standing: Standing) -> ResultMissing:
 
 
 def warn(obstacles: Iterable[Obstacle]) -> None:
-    """Say what keeps tasks from being run, once for each reason."""
-    for one in {obstacle.reason: obstacle for obstacle in obstacles}.values():
-        _log.warning("task %s (%s) waits: %s. %s", one.id, one.command, one.reason, one.remedy)
+    """Say what keeps tasks from being run until somebody does something, once for each cause."""
+    for one in {obstacle.words: obstacle for obstacle in obstacles if obstacle.is_urgent}.values():
+        task = f"{one.id} ({one.command})" if one.task_id == one.id else str(one.id)
+        _log.warning("task %s waits: %s. %s", task, one.reason, one.hint)
 
 
 def last_look(
@@ -103,7 +106,7 @@ def last_look(
     (standing,) = standings
     if standing.is_settled:
         return value_of(standing)
-    reason, hint = (None, None) if obstacle is None else (obstacle.reason, obstacle.remedy)
+    reason, hint = (None, None) if obstacle is None else (obstacle.reason, obstacle.hint)
     raise ResultTimeout(standing.id, standing.command, standing.state, waited, reason=reason, hint=hint)
 
 
@@ -220,7 +223,7 @@ class Results:
                 settled = {standing.id for standing in answers if standing.is_settled}
                 late = self._impatient(waiting)
                 if late - settled:
-                    warn(await obstacles_async(conn, list(late - settled)))
+                    warn(await obstacles_async(conn, list(late - settled)[:MOST_WARNED]))
         except NoAnswer:
             return
         standings = {standing.id: standing for standing in answers}

@@ -18,8 +18,8 @@ def print_conditions(headline: str, conditions: Iterable[Condition]) -> None:
     for condition in sorted(conditions, key=lambda one: not one.is_blocking):
         style = "yellow" if condition.is_blocking else "dim"
         _print(f"[{style}]{escape(condition.kind)}[/]  {escape(harmless(condition.words))}", 2)
-        if condition.remedy is not None:
-            _print(f"[dim]{escape(harmless(condition.remedy))}[/]", 6)
+        for line in (condition.remedy or "").splitlines():
+            _print(f"[dim]{escape(harmless(line))}[/]", 6)
 
 
 def _print(text: str, indent: int) -> None:

@@ -17,9 +17,9 @@ TaskId.__doc__ = "The id of a task: an int of its own type, so that a checker te
 class TaskInfo:
     """One task as it stood when it was read.
 
-    ``waits_for`` says why it cannot start yet, such as ``retry``, ``snooze`` or ``lane``; ``due_at`` when it can, if
-    that is a time. Of a running task ``due_at`` is when its timeout ends. ``attempt`` counts the starts of its handler;
-    those of its join are counted while that runs, and are not in it when the task has settled.
+    ``waits_for`` says why it cannot start yet, such as ``retry``, ``snooze`` or ``lane``, and is None if the next claim
+    starts it; ``why()`` has the whole answer. ``due_at`` is when it can start, or its join run again, if that is a
+    time; of a running task, when its timeout ends. ``attempt`` counts the starts of its handler, not those of its join.
     """
 
     id: TaskId

@@ -13,8 +13,10 @@ grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry
    to catchment_read, catchment_worker;
 grant select on worker.migration, worker.version to catchment_enqueue; -- whether a client fits
 grant select on worker.commit_probe to catchment_worker;
-grant execute on function worker.explain(bigint), worker.check_invariants(), worker.strangers(),
-  worker.unserved_commands(bigint), worker.now(), worker.shell_word(text), worker.shell_command(text, text[]),
+grant execute on function worker.explain(bigint), worker.root_cause(bigint), worker.app_of(text),
+  worker.check_invariants(), worker.strangers(),
+  worker.unserved_commands(bigint), worker.now(), worker.moment(), worker.shell_word(text),
+  worker.shell_command(text, text[]),
   worker.has_pending_children(bigint),
                           worker.has_failed_siblings(bigint), worker.next_cron(text, text, timestamptz),
                           worker.procedure_signatures(text, integer), worker.pulse(),
@@ -24,6 +26,8 @@ grant execute on function worker.explain(bigint), worker.check_invariants(), wor
                           worker.worker_tasks(bigint[], integer, integer),
                           worker.lane_figures(text, integer, integer), worker.gate_figures(integer, integer),
                           worker.queue_limits(),
+                          worker.next_let_in(integer),
+                          worker.refilled(double precision, timestamptz, timestamptz, integer, interval),
                           worker.ended_tasks(timestamptz, bigint, text[], text, text, text, integer),
                           worker.recent_ends(interval, integer), worker.scope_figures(bigint, integer),
                           worker.scope_groups(bigint, timestamptz, timestamptz, integer, integer, integer),

@@ -26,12 +26,12 @@ begin
         -- A few rows by index, and small registries joined in any way.
         ('probe',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off',
-         'begin_task enqueue gate_figures lane_figures open_gates pulse queue_figures'),
+         'begin_task enqueue gate_figures lane_figures next_let_in open_gates pulse queue_figures'),
         -- A question about one task: rows by index, and small registries; nothing else is large enough to hash.
         ('explain',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off '
          'set enable_hashjoin = off set enable_mergejoin = off set enable_hashagg = off',
-         'explain surroundings_of'),
+         'explain root_cause surroundings_of'),
         -- Arrays meet what a statement returned: record 0009.
         ('hash',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off '

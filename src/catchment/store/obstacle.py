@@ -1,19 +1,25 @@
-"""What keeps a task from being run that could be: no worker, a paused queue, a halted lane. Read for those who wait."""
+"""Why the task that somebody waits for does not end: what the engine names as the root cause, in words for an error."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
 from psycopg.rows import class_row
 
 from catchment.model.task import TaskId
-from catchment.model.terminal import shell_command, shell_word
-from catchment.sql import ENGINE
+from catchment.model.terminal import shell_command
+from catchment.model.why import as_clause
 from catchment.store.errors import translated
+
+_ROOT_CAUSE: LiteralString = """
+select u.id, c.task_id, c.command, c.is_urgent, c.kind, c.words, c.remedy
+  from pg_catalog.unnest(%s::bigint[]) as u (id)
+ cross join lateral worker.root_cause(u.id) as c
+"""
 
 
 def skip_command(queue: str, lane: str | None) -> str:
@@ -23,56 +29,45 @@ def skip_command(queue: str, lane: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """One task and what is in its way, if anything is. A row of ``result_obstacle``."""
+    """Why task ``id`` waits. ``task_id`` is the one that cannot go on: itself, or one that it waits for.
+
+    ``is_urgent``: it waits for a person, not only for time and for other tasks.
+    """
 
     id: TaskId
+    task_id: TaskId
     command: str
-    queue: str
-    handler_kind: str
-    lane: str | None
-    handler: str | None
-    failed_id: TaskId | None
-    is_paused: bool
-    is_unserved: bool
+    is_urgent: bool
+    kind: str
+    words: str
+    remedy: str | None
 
     @property
-    def reason(self) -> str | None:
-        """What is in the way; None if nothing is."""
-        if self.failed_id is not None:
-            what = f"queue {self.queue}" if self.lane is None else f"its lane {self.lane}"
-            return f"{what} is halted, because task {self.failed_id} failed"
-        if self.is_paused:
-            return f"queue {self.queue} is paused"
-        if not self.is_unserved:
+    def reason(self) -> str:
+        """The words, as the end of a sentence about the task."""
+        words = as_clause(self.words)
+        return words if self.task_id == self.id else f"it waits for task {self.task_id} ({self.command}): {words}"
+
+    @property
+    def hint(self) -> str | None:
+        """What to type, each command behind what it does; None if there is only to wait."""
+        if self.remedy is None or not self.is_urgent:
             return None
-        if self.handler_kind == "sql":
-            return f"no live worker serves queue {self.queue}"
-        return f"no live worker has the command {self.command} on queue {self.queue}"
-
-    @property
-    def remedy(self) -> str:
-        """What to do about it."""
-        if self.failed_id is not None:
-            retry, skip = f"catchment task retry {self.failed_id}", skip_command(self.queue, self.lane)
-            return f"Run that task again: {retry}; or go on without it: {skip}"
-        if self.is_paused:
-            return f"Resume it: {shell_command('catchment queue resume', self.queue)}"
-        if self.handler_kind == "sql":
-            return f"Start one: catchment worker --queue {shell_word(self.queue)}"
-        module = "MODULE" if self.handler is None else self.handler.partition(":")[0]
-        return (
-            f"Start one with the app that defines it: catchment dev {module}:APP; in production catchment worker --app"
-            f" {module}:APP; or in this program: async with app.worker()"
-        )
+        ways = [line.partition("  # ") for line in self.remedy.splitlines()]
+        said = [f"{what or 'see more'}: {command}" for command, _, what in ways]
+        if self.kind in ("no_worker", "no_command") and len(said) > 1:  # of Python
+            said.append("or in this program: async with app.worker()")
+        text = "; ".join(said)
+        return text[:1].upper() + text[1:]
 
 
 async def obstacles_async(conn: AsyncConnection[Any], ids: Sequence[int]) -> list[Obstacle]:
-    """Those of these tasks that something keeps from being run; none for a user who may not see workers."""
+    """Why each of these tasks waits; none for a user who may not see workers."""
     cursor = AsyncCursor(conn, row_factory=class_row(Obstacle))
     try:
         with translated():
-            await cursor.execute(ENGINE.query("result_obstacle"), {"ids": list(ids)})
-            return _real(await cursor.fetchall())
+            await cursor.execute(_ROOT_CAUSE, [list(ids)])
+            return await cursor.fetchall()
     except psycopg.errors.InsufficientPrivilege:
         return []
 
@@ -82,10 +77,6 @@ def obstacles(conn: Connection[Any], ids: Sequence[int]) -> list[Obstacle]:
     cursor = Cursor(conn, row_factory=class_row(Obstacle))
     try:
         with translated():
-            return _real(cursor.execute(ENGINE.query("result_obstacle"), {"ids": list(ids)}).fetchall())
+            return cursor.execute(_ROOT_CAUSE, [list(ids)]).fetchall()
     except psycopg.errors.InsufficientPrivilege:
         return []
-
-
-def _real(rows: list[Obstacle]) -> list[Obstacle]:
-    return [obstacle for obstacle in rows if obstacle.reason is not None]

@@ -13,7 +13,12 @@ from catchment.commands.options import Dsn
 
 
 def dev(
-    apps: Annotated[list[str], typer.Argument(metavar="MODULE:APP", help="The apps to serve, such as shop.tasks:app.")],
+    apps: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODULE:APP", help="The apps to serve, such as shop.tasks:app; shop.tasks if it has one app."
+        ),
+    ],
     migrate: Annotated[
         bool,
         typer.Option(

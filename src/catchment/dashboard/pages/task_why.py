@@ -33,7 +33,9 @@ class ConditionAnswer(Answer):
     is_blocking: bool
     words: str
     evidence: dict[str, Any]
-    remedy: str | None = Field(description="A command or a SQL statement that changes it.")
+    remedy: str | None = Field(
+        description="Commands or SQL statements that change it, one per line; a comment says what it does."
+    )
     tasks: list[int] = Field(description="The tasks that it names.")
     acts: list[Act] = Field(description="Actions of the dashboard that change it.")
 
@@ -81,7 +83,7 @@ def _acts(condition: Condition) -> list[Act]:
     if condition.kind == "paused":
         return [Act(action="queue.resume", label="Resume the queue", values={"queue": evidence["queue"]})]
     if condition.kind == "halted":
-        retry = _RETRY.fullmatch(condition.remedy or "")
+        retry = _RETRY.match(condition.remedy or "")
         lane = {"queue": evidence["queue"], "lane": evidence.get("lane", "")}
         acts = [Act(action="lane.skip", label="Skip the failed task", values=lane)]
         if retry is not None:

@@ -47,8 +47,8 @@ union all
 select 'warning', 'command ' || u.command,
        format(case u.tasks when 1 then '%s task waits on queue %s, and no live worker has the command'
                            else '%s tasks wait on queue %s, and no live worker has the command' end, u.tasks, u.queue),
-       format('Start a worker with the app that defines it%s: catchment worker --app MODULE:APP',
-              coalesce(' (' || u.handler || ')', ''))
+       format('Start a worker with the app that defines it%s: catchment worker --app %s',
+              coalesce(' (' || u.handler || ')', ''), worker.app_of(u.handler))
   from unserved as u
 union all
 select 'info', 'queue ' || q.queue, 'paused' || coalesce(' until ' || q.paused_until, ''),

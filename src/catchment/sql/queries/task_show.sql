@@ -1,6 +1,5 @@
 -- task_show: one task with its attempts, warnings and snoozes. retry_id is the task whose retry runs it again: itself,
--- or the topmost of those above it that have settled with it. halted: its lane, if that is halted by it or before it.
--- unserved: it could start, or was put off because nobody could run it, and no live worker has its command.
+-- or the topmost of those above it that have settled with it. halted: its lane, if it has halted that.
 select t.*,
        (select coalesce(jsonb_agg(jsonb_build_object('attempt', a.attempt, 'state', a.state, 'started_at', a.started_at,
                                                      'ended_at', a.ended_at, 'error', a.error) order by a.ended_at),
@@ -26,12 +25,6 @@ select t.*,
          where l.queue = t.queue
            and l.lane = coalesce(t.lane, '')
            and l.state = 'halted'
-           and (l.head_id = t.id or t.waits_for = 'lane')) as halted,
-       t.handler_kind = 'python' and t.state in ('pending', 'interrupted') and coalesce(t.waits_for, 'retry') = 'retry'
-       and not exists (select
-                         from worker.worker as w
-                        where t.queue = any (w.python_queues)
-                          and (w.python_commands is null or t.command = any (w.python_commands))
-                          and w.lease_until > clock_timestamp()) as unserved
+           and l.head_id = t.id) as halted
   from worker.tasks as t
  where t.id = %(id)s::bigint

@@ -1,4 +1,4 @@
--- lanes: lanes with work and what holds them.
+-- lanes: lanes with work and what holds them. One that has its first tasks, and that no claim has opened yet, is ready.
 create or replace view worker.lanes as
 select q.queue, l.lane,
        case
@@ -12,7 +12,17 @@ select q.queue, l.lane,
   from worker.lane as l
   join worker.queue_registry as q on q.queue_id = l.queue_id
   left join worker.ready as r on r.id = l.head_id and r.phase = 0
-  left join worker.running as n on n.id = l.head_id and n.phase = 0;
+  left join worker.running as n on n.id = l.head_id and n.phase = 0
+union all
+select q.queue, a.lane, 'ready', h.id, null
+  from (select x.queue_id, x.lane from worker.arrival as x group by x.queue_id, x.lane) as a
+  join worker.queue_registry as q on q.queue_id = a.queue_id
+ cross join lateral (select b.id
+                       from worker.blocked as b
+                      where b.reason = 'lane' and b.queue_id = a.queue_id and b.lane = a.lane
+                      order by b.place, b.id
+                      limit 1) as h
+ where not exists (select from worker.lane as l where l.queue_id = a.queue_id and l.lane = a.lane);
 comment on view worker.lanes is
   'Lanes with work. held: the head waits for its scope, its join or its retry. halted: the head failed; retry it, or '
   'worker.skip_halted. The empty lane is the top level of a serial queue.';

@@ -28,16 +28,19 @@ select t.id, t.command, t.payload, p.state, t.priority, t.parent_id, t.depth, p.
        and r.rank = 0
     union all
     select b.id, 'pending', null, b.attempt, null, null, null, null, null, null,
-           case when b.reason = 'merged' then b.wait_id end, null, b.reason, b.due_at, null, null
-      from worker.blocked as b
+           case when b.reason = 'merged' then b.wait_id end, null, b.waits_for, b.due_at, null, null
+      from worker.in_line as b
      where b.phase <> 1
     union all
-    select r.id, 'processing', null, r.attempt, r.started_at, null, null, r.worker_pid, null, null, null, r.fence, null,
-           r.deadline_at, r.progress, null
+    -- Of one whose join runs, attempt counts those of the handler.
+    select r.id, 'processing', null,
+           case r.phase when 1 then (select s.attempt from worker.scope as s where s.id = r.id) else r.attempt end,
+           r.started_at, null, null, r.worker_pid, null, null, null, r.fence, null, r.deadline_at, r.progress, null
       from worker.running as r
     union all
     select s.id, 'waiting', s.child_mode, s.attempt, s.started_at, s.stopped_at, null, s.worker_pid, null, s.info, null,
-           null, case when s.is_joining then 'join' else 'children' end, null,
+           null, case when s.is_joining then 'join' else 'children' end,
+           case when s.is_joining then (select b.due_at from worker.blocked as b where b.id = s.id) end,
            jsonb_build_object('done', s.total_children - s.open_children, 'total', s.total_children, 'failed',
                               s.failed_children, 'cancelled', s.cancelled_children),
            null

@@ -38,7 +38,12 @@ begin
                             and x.kind = 'p'
                           order by x.tier, x.band, x.rank, x.place, x.id
                           limit p_most) as r
-    union all
+    union
+    select n.id, n.queue_id
+      from worker.next_let_in(p_most::integer) as n
+     where n.kind = 'p'
+       and n.queue_id = any (v_queues)
+    union
     select b.id, b.queue_id
       from worker.blocked as b
      where b.due_at < v_now + interval '10 seconds'

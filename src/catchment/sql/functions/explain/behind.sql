@@ -23,7 +23,11 @@ as $$
            else format('In %s, %s is before it, %s', l.name, worker.said_task(s.standing),
                        worker.said_state(s.standing, p_now))
          end || worker.said_more(p_ahead) || '.',
-         format('catchment task %s %s', case when p_halted_at is null then 'why' else 'retry' end, p_head_id)
+         case
+           when p_halted_at is null then 'catchment task why ' || p_head_id
+           else format(E'catchment task retry %s  # run the failed task again\n%s  # go on without it', p_head_id,
+                       worker.shell_command('catchment lane skip', p_queue, p_lane))
+         end
     from (select worker.standing(p_head_id) as standing) as s
    cross join (select case p_lane when '' then 'serial queue ' || p_queue
                                   else format('lane %s of queue %s', p_lane, p_queue) end as name) as l;

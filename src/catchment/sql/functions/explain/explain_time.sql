@@ -17,9 +17,12 @@ as $$
            when 'snooze' then format('Its handler has snoozed %s, now until %s%s.', worker.said_count(z.times, 'time'),
                                      w.due, coalesce(': ' || left(z.reason, 200), ''))
            when 'retry' then case
-             when p_at.failures = 0 then format('A worker gave it back; it may start again at %s.', w.due)
-             else format('It failed %s of %s; its next attempt is at %s.', p_at.failures,
-                         worker.said_count(p_max_attempts, 'time'), w.due)
+             when p_at.failures = 0 then format('A worker gave %s back; it may start again at %s.',
+                                             case p_at.phase when 1 then 'its join' else 'it' end, w.due)
+             else format('%s failed %s of %s; its next %s is at %s.',
+                         case p_at.phase when 1 then 'Its join' else 'It' end, p_at.failures,
+                         worker.said_count(p_max_attempts, 'time'),
+                         case p_at.phase when 1 then 'run' else 'attempt' end, w.due)
            end
          end,
          case when p_at.reason = 'scheduled' and p_at.attempt = 0

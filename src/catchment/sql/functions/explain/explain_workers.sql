@@ -35,7 +35,7 @@ begin
       format('Worker %s (%s) takes no tasks since %s: %s by %s. No other live worker has command %s.',
              v_paused.worker_id, v_paused.name, worker.said_when(v_paused.asked_at, p_now),
              case v_paused.asked when 'drain' then 'drained' else 'paused' end, v_paused.asked_by, p_command),
-      'catchment workers resume ' || v_paused.worker_id)::worker.condition;
+      format('catchment workers resume %s  # let it take tasks again', v_paused.worker_id))::worker.condition;
     return;
   end if;
   select c.handler_procedure into v_handler from worker.command_registry as c where c.command = p_command;
@@ -59,8 +59,9 @@ begin
                      from jsonb_array_elements(v_workers) as w))
     end,
     case p_at.kind
-      when 'p' then 'catchment worker --app MODULE:APP'
-      else 'catchment worker --queue ' || worker.shell_word(p_queue)
+      when 'p' then format(E'catchment dev %1$s  # start a worker while you develop\n'
+                           'catchment worker --app %1$s  # start one in production', worker.app_of(v_handler))
+      else format('catchment worker --queue %s  # start one', worker.shell_word(p_queue))
     end)::worker.condition;
 end;
 $$;

@@ -18,7 +18,7 @@ as $$
        from worker.ready as r
       where r.id = t.id
      union all
-     select 'pending', null, b.reason from worker.blocked as b where b.id = t.id
+     select 'pending', null, l.waits_for from worker.in_line as l where l.id = t.id
      union all
      select o.state, o.completed_at, null from worker.outcome as o where o.id = t.id
      limit 1

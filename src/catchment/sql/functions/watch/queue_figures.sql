@@ -1,6 +1,7 @@
 -- queue_figures: each queue with what is in it, at a cost that does not grow with the backlog: no figure goes beyond
--- p_most, and one that reaches it means "so many or more". later: tasks that wait for a time. blocked: those that wait
--- for another task, a lane or a limit; of these and of waiting, p_most of all queues together are looked at.
+-- p_most, and one that reaches it means "so many or more". ready: tasks that a claim can start now, also those that it
+-- lets in first. later: tasks that wait for a time. blocked: those that wait for another task, a lane or a limit; of
+-- these and of waiting, p_most of all queues together are looked at.
 -- oldest_ready_since is that of the next p_most ready tasks. failed: since p_since.
 --
 --   plan    probe
@@ -14,10 +15,15 @@ create or replace function worker.queue_figures(
                  description text)
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
-  with blocked as (
+  with next as materialized (
+    select n.id, n.queue_id, n.since from worker.next_let_in(p_most) as n
+  ), let_in as (
+    select n.queue_id, count(*) as n, min(n.since) as oldest from next as n group by n.queue_id
+  ), blocked as (
     select x.queue_id, count(*) filter (where x.due_at is not null) as later,
            count(*) filter (where x.due_at is null) as blocked
-      from (select b.queue_id, b.due_at from worker.blocked as b limit p_most) as x
+      from (select b.id, b.queue_id, b.due_at from worker.blocked as b limit p_most) as x
+     where x.id not in (select n.id from next as n)
      group by x.queue_id
   ), running as (
     select x.queue_id, count(*) as n, min(x.started_at) as oldest
@@ -42,8 +48,8 @@ as $$
   select q.queue, q.mode, q.concurrency,
          case when coalesce(q.paused_until > worker.now(), true) then q.paused_at end,
          case when q.paused_until > worker.now() then q.paused_until end,
-         r.n, r.oldest, coalesce(b.later, 0), coalesce(b.blocked, 0), coalesce(n.n, 0), n.oldest, coalesce(s.n, 0),
-         coalesce(f.n, 0),
+         least(r.n + coalesce(i.n, 0), p_most), least(r.oldest, i.oldest), coalesce(b.later, 0), coalesce(b.blocked, 0),
+         coalesce(n.n, 0), n.oldest, coalesce(s.n, 0), coalesce(f.n, 0),
          (select count(*) from worker.worker as w where q.queue = any (w.queues || w.python_queues)
                                                     and w.lease_until > worker.now()
                                                     and w.asked is null),
@@ -53,6 +59,7 @@ as $$
      select count(*) as n, min(x.since) as oldest
        from (select y.since from worker.ready as y where y.queue_id = q.queue_id limit p_most) as x
    ) as r
+    left join let_in as i on i.queue_id = q.queue_id
     left join blocked as b on b.queue_id = q.queue_id
     left join running as n on n.queue_id = q.queue_id
     left join waiting as s on s.queue_id = q.queue_id

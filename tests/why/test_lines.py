@@ -1,0 +1,94 @@
+"""What a task stands in line for is said the same by every column, count and list, also while nothing claims: the next
+claim lets in what is due or has arrived, so that waits for nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.fixtures.engine import Engine
+from tests.sql.support import advance_clock, stop_clock
+from tests.why.situations import Stage
+
+
+def _python(engine: Engine, **options: Any) -> None:
+    engine.queue("shop", mode="concurrent")
+    engine.command("ship", "shop", handler_kind="python", handler_procedure="shop.orders:ship", **options)
+
+
+def _waits(engine: Engine, *tasks: int) -> list[str | None]:
+    return [engine.task(task)["waits_for"] for task in tasks]
+
+
+def _figures(engine: Engine) -> tuple[int, int, int]:
+    """Ready, blocked and later, of those who count in full and of those who count a part."""
+    (counted,) = engine.conn.execute("select ready, blocked from worker.queues where queue = 'shop'").fetchall()
+    sql = "select ready, blocked, later from worker.queue_figures(worker.now()) where queue = 'shop'"
+    ((ready, blocked, later),) = engine.conn.execute(sql).fetchall()
+    assert counted == (ready, blocked + later)
+    return ready, blocked, later
+
+
+def _unserved(engine: Engine) -> list[tuple[str, int]]:
+    return engine.conn.execute("select command, tasks from worker.unserved_commands()").fetchall()
+
+
+def test_the_first_task_of_a_new_lane_waits_for_nothing_but_a_worker(engine: Engine) -> None:
+    _python(engine)
+    first, second, other = (engine.enqueue("ship", lane=lane) for lane in ("ada", "ada", "bo"))
+    assert _waits(engine, first, second, other) == [None, "lane", None]
+    assert _figures(engine) == (2, 1, 0)
+    assert _unserved(engine) == [("ship", 2)]
+    lanes = engine.conn.execute("select lane, state, head_id from worker.lanes order by lane").fetchall()
+    assert lanes == [("ada", "ready", first), ("bo", "ready", other)]
+    words = engine.value("select words from worker.explain(%s) limit 1", second)
+    assert words == f"In lane ada of queue shop, task {first} (ship) is before it, ready."
+    causes = [engine.value("select kind from worker.root_cause(%s)", task) for task in (first, second, other)]
+    assert causes == ["no_worker"] * 3
+    engine.value("select worker.let_in()")
+    assert _waits(engine, first, second, other) == [None, "lane", None]
+    assert _figures(engine) == (2, 1, 0)
+
+
+def test_a_task_that_has_become_due_waits_for_no_time(engine: Engine) -> None:
+    stop_clock(engine, "2030-01-01 12:00:00+00")
+    _python(engine)
+    sql = "select worker.enqueue('ship', p_lane => %s, p_scheduled_at => worker.now() + interval '1 minute')"
+    alone, late = engine.value(sql, None), engine.value(sql, "ada")
+    assert _waits(engine, alone, late) == ["scheduled", "scheduled"]
+    assert _figures(engine) == (0, 0, 2)
+    engine.enqueue("ship", lane="ada")
+    advance_clock(engine, "2 minutes")
+    assert _waits(engine, alone, late) == [None, "lane"]
+    assert _figures(engine) == (2, 0, 1)
+
+
+def test_a_limit_holds_only_those_that_it_does_not_let_in(engine: Engine) -> None:
+    _python(engine, limit_key=[], max_running=2)
+    tasks = [engine.enqueue("ship") for _ in range(3)]
+    assert _waits(engine, *tasks) == [None, None, "limit"]
+    assert _figures(engine) == (2, 1, 0)
+    engine.value("select worker.let_in()")
+    assert _waits(engine, *tasks) == [None, None, "limit"]
+    assert _figures(engine) == (2, 1, 0)
+
+
+def test_the_cause_is_found_behind_the_task_that_is_waited_for(engine: Engine) -> None:
+    stage = Stage(engine)
+    engine.command("rare", "mail", handler_kind="python", handler_procedure="mail.rare:rare")
+    engine.value("select worker.unregister_worker(%s)", stage.worker_id)
+    stage.worker_id = stage.hire("host-b", python_queues=["mail"], python_commands=["send"])
+    parent = stage.enqueue()
+    stage.claim()
+    spawns = [{"command": "send", "payload": {}}, {"command": "rare", "payload": {}}]
+    stage.complete(parent, spawns=spawns)
+    stage.claim(limit=1)
+    rare = engine.value("select max(id) from worker.tasks where command = 'rare'")
+    sql = "select task_id, command, is_urgent, kind, remedy from worker.root_cause(%s)"
+    remedy = (
+        "catchment dev mail.rare  # start a worker while you develop\n"
+        "catchment worker --app mail.rare  # start one in production"
+    )
+    assert engine.conn.execute(sql, [parent]).fetchall() == [(rare, "rare", True, "no_command", remedy)]
+    stage.hire("host-c", python_queues=["mail"], python_commands=["rare"])
+    assert engine.conn.execute(sql, [parent]).fetchall()[0][:4] == (parent, "send", False, "children")
+    assert engine.conn.execute(sql, [stage.enqueue()]).fetchall() == []
