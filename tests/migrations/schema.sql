@@ -195,6 +195,7 @@ CREATE TABLE worker.schedule (
     next_at timestamp with time zone,
     last_at timestamp with time zone,
     last_task_id bigint,
+    recent_ids bigint[] DEFAULT '{}'::bigint[] NOT NULL,
     enabled boolean DEFAULT true NOT NULL,
     CONSTRAINT schedule_every_is_positive CHECK ((every >= '00:00:01'::interval)),
     CONSTRAINT schedule_has_one_rhythm CHECK (((every IS NULL) <> (cron IS NULL))),
@@ -1250,6 +1251,7 @@ REVOKE ALL ON FUNCTION worker.hold_follow_ups(p_root_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_merged(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_meters(p_queues text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_pending(p_task_id bigint, p_priority integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.hold_schedule(p_name text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_worker_lock(p_worker_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.hold_worker_lock(p_worker_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.holds_task(p_run worker.running) FROM PUBLIC;
@@ -1328,6 +1330,8 @@ REVOKE ALL ON FUNCTION worker.pause_before_try(p_try integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.pause_before_try(p_try integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone, p_by text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone, p_by text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.pause_schedule(p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.pause_schedule(p_name text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.pick_before(p_queue_id integer, p_kind "char", p_tier smallint, p_from worker.claim_position, p_limit integer, p_max_priority integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pick_ready(p_queue_id integer, p_kind "char", p_tier smallint, p_limit integer, p_max_priority integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pick_serial(p_queue_id integer, p_kind "char", p_max_priority integer) FROM PUBLIC;
@@ -1388,6 +1392,8 @@ REVOKE ALL ON FUNCTION worker.reset_abandoned_processing_tasks() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.reset_abandoned_processing_tasks() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.resume_queue(p_queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.resume_queue(p_queue text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.resume_schedule(p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.resume_schedule(p_name text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.retry(p_task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry(p_task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.retry_after(p_error jsonb) FROM PUBLIC;
@@ -1410,6 +1416,8 @@ REVOKE ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits
 GRANT ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb, IN p_commits boolean) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb, IN p_commits boolean) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.run_schedule(p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.run_schedule(p_name text) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_tasks(IN p_commits boolean, IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.said_count(p_count bigint, p_noun text) FROM PUBLIC;
@@ -1418,6 +1426,9 @@ REVOKE ALL ON FUNCTION worker.said_span(p_span interval) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.said_state(p_standing jsonb, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.said_task(p_standing jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.said_when(p_at timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.schedule_figures(p_after text, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.schedule_figures(p_after text, p_limit integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.schedule_figures(p_after text, p_limit integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.scope_figures(p_scope_id bigint, p_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.scope_figures(p_scope_id bigint, p_most integer) TO catchment_read;
 GRANT ALL ON FUNCTION worker.scope_figures(p_scope_id bigint, p_most integer) TO catchment_worker;

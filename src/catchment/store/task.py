@@ -134,6 +134,25 @@ def ask_worker(conn: Connection[Any], worker_id: int, request: str) -> None:
     fetch_value(conn, "select worker.ask_worker(%s::bigint, %s::pg_catalog.text)", worker_id, request)
 
 
+def list_schedules(conn: Connection[Any], *, limit: int) -> list[Row]:
+    """Schedules by name, each with its last tasks."""
+    return fetch_rows(conn, "select * from worker.schedule_figures(null, %(limit)s::integer)", limit=limit)
+
+
+def run_schedule(conn: Connection[Any], name: str) -> int:
+    """Enqueue the task of a schedule now; returns it."""
+    return fetch_value(conn, "select worker.run_schedule(%s::pg_catalog.text)", name)
+
+
+def pause_schedule(conn: Connection[Any], name: str) -> None:
+    fetch_value(conn, "select worker.pause_schedule(%s::pg_catalog.text)", name)
+
+
+def resume_schedule(conn: Connection[Any], name: str) -> datetime | None:
+    """Fire a paused schedule again; returns when."""
+    return fetch_value(conn, "select worker.resume_schedule(%s::pg_catalog.text)", name)
+
+
 def list_commands(conn: Connection[Any]) -> list[Row]:
     return fetch_rows(conn, ENGINE.query("command_list"))
 

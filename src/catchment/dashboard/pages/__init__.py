@@ -3,7 +3,7 @@
 To add one, write its module and its template, and name it here.
 """
 
-from catchment.dashboard.pages import lanes, now, scope, scopes, start, task, tasks, values, workers
+from catchment.dashboard.pages import lanes, now, schedules, scope, scopes, start, task, tasks, values, workers
 from catchment.dashboard.screen import AnyAction, AnyScreen
 
 SCREENS: tuple[AnyScreen, ...] = (
@@ -15,6 +15,7 @@ SCREENS: tuple[AnyScreen, ...] = (
     scopes.SCREEN,
     scope.SCREEN,
     lanes.SCREEN,
+    schedules.SCREEN,
     workers.SCREEN,
 )
 """In the order of the rail."""
@@ -28,6 +29,9 @@ ACTIONS: tuple[AnyAction, ...] = (
     now.PAUSE,
     now.RESUME,
     lanes.SKIP,
+    schedules.RUN,
+    schedules.PAUSE,
+    schedules.RESUME,
     workers.PAUSE,
     workers.RESUME,
     workers.DRAIN,

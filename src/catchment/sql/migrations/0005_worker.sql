@@ -98,6 +98,7 @@ create table if not exists worker.schedule (
   next_at       timestamptz,
   last_at       timestamptz,
   last_task_id  bigint,
+  recent_ids    bigint[] not null default '{}',
   enabled       boolean not null default true,
   constraint schedule_has_one_rhythm     check ((every is null) <> (cron is null)),
   constraint schedule_every_is_positive  check (every >= interval '1 second'),
@@ -105,7 +106,7 @@ create table if not exists worker.schedule (
 );
 comment on table worker.schedule is
   'Recurring tasks. A due row enqueues one task and moves next_at in the same transaction, whatever became of the last '
-  'run; missed times are made up for by one run.';
+  'run; missed times are made up for by one run. recent_ids: its last ten tasks, the newest first.';
 
 insert into worker.queue_registry (queue, description)
 values ('maintenance', 'Upkeep of the engine itself.')

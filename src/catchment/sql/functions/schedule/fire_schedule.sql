@@ -32,7 +32,8 @@ begin
   update worker.schedule as s
      set next_at      = worker.next_time(s.every, s.cron, s.timezone, v_schedule.next_at, v_now),
          last_at      = case when v_task_id is not null then v_now when s.last_at <= v_now then s.last_at end,
-         last_task_id = coalesce(v_task_id, s.last_task_id)
+         last_task_id = coalesce(v_task_id, s.last_task_id),
+         recent_ids   = case when v_task_id is null then s.recent_ids else (v_task_id || s.recent_ids)[1:10] end
    where s.name = p_name;
   return v_task_id;
 end;

@@ -1,0 +1,76 @@
+"""``catchment schedule …``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from catchment.cli.database import open_database
+from catchment.cli.numbers import MOST_ROWS
+from catchment.commands.options import Dsn, Json
+from catchment.commands.output import console, print_json, print_rows
+from catchment.model.rhythm import say_rhythm
+from catchment.model.terminal import harmless
+from catchment.store import task as task_store
+
+app = typer.Typer(help="List schedules, run, pause and resume them.", no_args_is_help=True)
+
+ScheduleName = Annotated[str, typer.Argument(metavar="NAME", help="A schedule, as 'catchment schedule list' shows it.")]
+
+COLUMNS = ["name", "command", "fires", "next", "last", "result"]
+WIDE_COLUMNS = ["command", "last"]
+
+
+@app.command("list")
+def list_schedules(
+    limit: Annotated[int, typer.Option(min=1, max=MOST_ROWS, help="Show at most this many schedules, by name.")] = 200,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """List schedules: when they fire, and how their last runs ended."""
+    with open_database(dsn, "catchment_read") as conn:
+        rows = task_store.list_schedules(conn, limit=limit)
+    for row in rows:
+        row["fires"] = say_rhythm(row["every_seconds"], row["rhythm"], row["timezone"])
+    if as_json:
+        print_json(rows)
+        return
+    shown = [
+        {
+            **row,
+            "next": row["next_at"] if row["enabled"] else "paused",
+            "last": row["last_at"],
+            "result": row["recent"][0].get("state", "deleted") if row["recent"] else None,
+        }
+        for row in rows
+    ]
+    print_rows(shown, COLUMNS, as_json=False, empty="No schedules.", extra=WIDE_COLUMNS, cut=["name", "command"])
+
+
+@app.command("run")
+def run(name: ScheduleName, dsn: Dsn = None) -> None:
+    """Make the task of a schedule now, and print its id.
+
+    Its next time stays what it is. A paused schedule can be run too.
+    """
+    with open_database(dsn, "catchment_worker") as conn:
+        print(task_store.run_schedule(conn, name))
+
+
+@app.command("pause")
+def pause(name: ScheduleName, dsn: Dsn = None) -> None:
+    """Make no more tasks of a schedule until it is resumed."""
+    with open_database(dsn, "catchment_worker") as conn:
+        task_store.pause_schedule(conn, name)
+    console.print(f"{escape(harmless(name))} is paused.")
+
+
+@app.command("resume")
+def resume(name: ScheduleName, dsn: Dsn = None) -> None:
+    """Let a paused schedule go on, at its next time. What it missed is not made up for."""
+    with open_database(dsn, "catchment_worker") as conn:
+        at = task_store.resume_schedule(conn, name)
+    when = "" if at is None else f" It fires next at {at.astimezone():%Y-%m-%d %H:%M:%S}."
+    console.print(f"{escape(harmless(name))} is resumed.{when}")

@@ -1,0 +1,13 @@
+-- pause_schedule: fire a schedule no more, until it is resumed. Tasks that it has made go on.
+--
+--   locks   the schedule row
+--   raises  CM018 an option has an invalid value
+create or replace function worker.pause_schedule(p_name text)
+  returns void
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform worker.hold_schedule(p_name);
+  update worker.schedule as s set enabled = false where s.name = p_name;
+end;
+$$;
