@@ -44,7 +44,7 @@ def test_the_page_says_what_explain_says_with_links_and_buttons(dashboard: Start
     assert (halted["kind"], halted["tasks"]) == ("halted", [first])
     assert [(act["action"], act["values"]) for act in halted["acts"]] == [
         ("task.retry", {"id": first}),
-        ("lane.skip", {"queue": "mail", "lane": "customer 17"}),
+        ("lane.skip", {"queue": "mail", "lane": "customer 17", "id": first}),
     ]
     place = answer["lane_place"]
     assert (place["head"]["id"], place["ahead"], place["behind"]) == (first, 4, 1)
@@ -55,6 +55,7 @@ def test_the_page_says_what_explain_says_with_links_and_buttons(dashboard: Start
     assert f'<a href="/tasks/{first}" data-panel-link>task {first}</a>' in page
     assert f'data-verb="Retry task {first}"' in page
     assert f'data-copy="catchment task retry {first}"' in page
+    assert "  #" not in "".join(one["command"] for one in halted["remedies"])
     head = site.json(f"/api/tasks/{first}")["lane_place"]
     assert (head["ahead"], [one["id"] for one in head["after"]]) == (0, rest[:3])
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from catchment.dashboard.auth.check import Access
+    from catchment.dashboard.values import Shown
 
 
 def dashboard(
@@ -40,20 +41,26 @@ def dashboard(
     operator: Annotated[
         list[str] | None, typer.Option(metavar="USER", help="A user of the proxy who may act; * is everybody.")
     ] = None,
+    hide_values: Annotated[bool, typer.Option("--hide-values", help="Show no payloads and no results.")] = False,
+    trace_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="The address of a trace, with {trace_id} in it.")
+    ] = None,
     dsn: Dsn = None,
 ) -> None:
     """Serve the dashboard: queues, tasks and what needs attention, live in a browser. Ctrl-C stops it."""
     DASHBOARD.check()
     from catchment.dashboard.server import address_of, bind, check_host, serve
     from catchment.dashboard.settings import read_access
+    from catchment.dashboard.values import Shown
 
+    shown = Shown(hides_values=hide_values, trace_url=trace_url)
     access = read_access(proxy_header, proxy_from or (), operator or ())
     check_host(host, access)
     where = find_dsn(dsn)
     with open_database(where, "catchment_read"):
         pass
     line = bind(host, port)
-    app = local_app(where, host, access)
+    app = local_app(where, host, access, shown)
     address = address_of(line) + root_path.rstrip("/")
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
 
@@ -65,10 +72,10 @@ def dashboard(
     serve(app, line, root_path=root_path, on_ready=ready)
 
 
-def local_app(dsn: str, host: str, access: Access) -> Starlette:
+def local_app(dsn: str, host: str, access: Access, shown: Shown | None = None) -> Starlette:
     """The dashboard of this database. Unless users are authenticated, each is the one who has started it."""
     from catchment.dashboard.app import make_app
     from catchment.dashboard.server import LOOPBACK_NAMES, local_user
 
     hosts = None if access.is_checked else LOOPBACK_NAMES | {host}
-    return make_app(dsn, replace(access, local=local_user()), hosts=hosts)
+    return make_app(dsn, replace(access, local=local_user()), hosts=hosts, shown=shown)

@@ -52,7 +52,9 @@ def fields_of(schema: Schema | None) -> list[FormField] | None:
         return None
     required: list[str] = schema.get("required", [])
     properties: dict[str, Any] = schema.get("properties", {})
-    return [_field(name, part, schema, name in required) for name, part in properties.items() if isinstance(part, dict)]
+    # JSON of the database has an order of its own.
+    order = [name for name in cast("list[str]", schema.get("x-order", [])) if name in properties]
+    return [_field(name, properties[name], schema, name in required) for name in dict.fromkeys([*order, *properties])]
 
 
 def _field(name: str, given: Any, whole: Schema, is_required: bool) -> FormField:

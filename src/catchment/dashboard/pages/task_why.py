@@ -3,7 +3,6 @@ dashboard that do what it suggests."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -13,7 +12,6 @@ from catchment.dashboard.database import Reader
 from catchment.dashboard.screen import Answer, sql
 from catchment.model.why import Condition, Why
 
-_RETRY = re.compile(r"catchment task retry (\d{1,18})")
 # Where evidence has the id of a task.
 _IDS = ("child_id", "failed_first", "follows", "merged_into", "parent_id", "task_id")
 
@@ -26,6 +24,13 @@ class Act(Answer):
     values: dict[str, int | str]
 
 
+class Remedy(Answer):
+    """A line to type, and what it does."""
+
+    command: str
+    what: str
+
+
 class ConditionAnswer(Answer):
     """One thing that holds the task back, or that there is to say: see ``worker.explain``."""
 
@@ -33,9 +38,8 @@ class ConditionAnswer(Answer):
     is_blocking: bool
     words: str
     evidence: dict[str, Any]
-    remedy: str | None = Field(
-        description="Commands or SQL statements that change it, one per line; a comment says what it does."
-    )
+    remedy: str | None = Field(description="A command or a SQL statement that changes it, or several, one per line.")
+    remedies: list[Remedy] = Field(description="The lines of the remedy.")
     tasks: list[int] = Field(description="The tasks that it names.")
     acts: list[Act] = Field(description="Actions of the dashboard that change it.")
 
@@ -63,6 +67,7 @@ def _shown(condition: Condition) -> ConditionAnswer:
         words=condition.words,
         evidence=evidence,
         remedy=condition.remedy,
+        remedies=[_remedy(line) for line in (condition.remedy or "").splitlines()],
         tasks=_tasks(evidence),
         acts=_acts(condition),
     )
@@ -77,16 +82,22 @@ def _tasks(evidence: Mapping[str, Any]) -> list[int]:
     return list(dict.fromkeys(int(one) for one in named if isinstance(one, int) or str(one).isdecimal()))
 
 
+def _remedy(line: str) -> Remedy:
+    """What a line does is a comment of the shell."""
+    command, _, what = line.partition("  # ")
+    return Remedy(command=command, what=what)
+
+
 def _acts(condition: Condition) -> list[Act]:
     """What an operator can do about it here. What has settled is retried by the button of the page."""
     evidence = condition.evidence
     if condition.kind == "paused":
         return [Act(action="queue.resume", label="Resume the queue", values={"queue": evidence["queue"]})]
     if condition.kind == "halted":
-        retry = _RETRY.match(condition.remedy or "")
-        lane = {"queue": evidence["queue"], "lane": evidence.get("lane", "")}
-        acts = [Act(action="lane.skip", label="Skip the failed task", values=lane)]
-        if retry is not None:
-            acts.insert(0, Act(action="task.retry", label=f"Retry task {retry[1]}", values={"id": int(retry[1])}))
-        return acts
+        head = evidence["task"]["id"]
+        lane = {"queue": evidence["queue"], "lane": evidence.get("lane", ""), "id": head}
+        return [
+            Act(action="task.retry", label=f"Retry task {head}", values={"id": head}),
+            Act(action="lane.skip", label=f"Skip task {head}", values=lane),
+        ]
     return []
