@@ -27,11 +27,25 @@ if TYPE_CHECKING:
     from catchment.dashboard.app import asgi_app
     from catchment.dashboard.auth.proxy import TrustedProxy
     from catchment.dashboard.auth.user import User
+    from catchment.dashboard.database import Reader
+    from catchment.dashboard.errors import Problem
+    from catchment.dashboard.plugin import Plugin
+    from catchment.dashboard.screen import Answer, Query, Screen
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
-        {"TrustedProxy": "auth.proxy", "User": "auth.user", "asgi_app": "app"},
+        {
+            "Answer": "screen",
+            "Plugin": "plugin",
+            "Problem": "errors",
+            "Query": "screen",
+            "Reader": "database",
+            "Screen": "screen",
+            "TrustedProxy": "auth.proxy",
+            "User": "auth.user",
+            "asgi_app": "app",
+        },
         DASHBOARD,
     )
 
-__all__ = ["TrustedProxy", "User", "asgi_app"]
+__all__ = ["Answer", "Plugin", "Problem", "Query", "Reader", "Screen", "TrustedProxy", "User", "asgi_app"]

@@ -23,7 +23,8 @@ from catchment.dashboard.events.stream import EventStream
 from catchment.dashboard.health import health_routes
 from catchment.dashboard.login import login_routes
 from catchment.dashboard.openapi import document
-from catchment.dashboard.pages import ACTIONS, SCREENS
+from catchment.dashboard.pages import ACTIONS
+from catchment.dashboard.plugin import Plugin, find_plugins
 from catchment.dashboard.requests import asker_of
 from catchment.dashboard.security import Security
 from catchment.dashboard.site import Site
@@ -97,12 +98,13 @@ def make_app(
     connections: int = CONNECTIONS,
     seconds: float = STATEMENT_SECONDS,
     shown: Shown | None = None,
+    plugins: tuple[Plugin, ...] | None = None,
 ) -> Starlette:
-    """As ``asgi_app``. With ``hosts`` it answers under these names alone."""
+    """As ``asgi_app``. With ``hosts`` it answers under these names alone. ``plugins``: defaults to those installed."""
     check_dsn(dsn)
     check_count(connections, name="connections")
     database = Database(dsn, connections=connections, seconds=seconds, shown=shown or Shown())
-    site = Site(database, Checker(access))
+    site = Site(database, Checker(access), find_plugins() if plugins is None else plugins)
     app = Starlette(
         routes=_routes(site),
         middleware=[Middleware(Security, checker=site.checker, hosts=hosts)],
@@ -126,19 +128,25 @@ async def _life(site: Site) -> AsyncGenerator[None]:
 def _routes(site: Site) -> list[BaseRoute]:
     async def openapi(request: Request) -> Response:
         asker_of(request)
-        return JSONResponse(document(request.scope.get("root_path", "")))
+        async with site.database.reading() as reader:
+            await site.plugins.look(reader)
+        return JSONResponse(document(request.scope.get("root_path", ""), site.present))
 
     async def nothing(request: Request) -> Response:
         asker_of(request)
         raise Problem(404, f"there is no page {request.url.path[:200]}", "The rail on the left has all of them.")
 
     return [
+        *(
+            Mount(f"/static/{plugin.name}", _Files(packages=[(plugin.package, "static")]))
+            for plugin in site.plugins.all
+        ),
         Mount("/static", _Files(packages=[("catchment.dashboard", "static")])),
         *health_routes(site),
         *login_routes(site),
         Route("/events", _Events(site), methods=["GET"]),
         Route("/api/openapi.json", guarded(site, openapi), methods=["GET"]),
-        *(route for screen in SCREENS for route in screen_routes(site, screen)),
+        *(route for screen in site.screens for route in screen_routes(site, screen)),
         *(route for action in ACTIONS for route in action_routes(site, action)),
         Route("/{rest:path}", guarded(site, nothing), methods=["GET", "POST"]),
     ]

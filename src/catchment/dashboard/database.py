@@ -19,6 +19,7 @@ from psycopg.sql import Composed
 from psycopg.types.json import set_json_loads
 
 from catchment.dashboard.auth.user import User
+from catchment.dashboard.kept import Kept
 from catchment.dashboard.samples import Samples
 from catchment.dashboard.values import Shown
 from catchment.errors import CatchmentError
@@ -48,16 +49,17 @@ Row = dict[str, Any]
 class Reader:
     """What a screen reads with, in the transaction of its request: SQL from a file of the package, values bound.
 
-    ``samples`` are the figures of the last minutes, which no table keeps. ``most`` is where counts stop. ``shown`` says
-    what is shown of values.
+    ``samples`` are the figures of the last minutes, which no table keeps. ``kept`` keeps figures until their data
+    change. ``most`` is where counts stop. ``shown`` says what is shown of values.
     """
 
     most = 10_000
 
-    def __init__(self, conn: AsyncConnection[Any], samples: Samples, shown: Shown) -> None:
+    def __init__(self, conn: AsyncConnection[Any], samples: Samples, shown: Shown, kept: Kept) -> None:
         self._conn = conn
         self.samples = samples
         self.shown = shown
+        self.kept = kept
 
     async def rows(self, sql: LiteralString | Composed, **values: Any) -> list[Row]:
         """All rows, by the names of their columns. A time or JSON value that Python cannot hold is text."""
@@ -84,8 +86,8 @@ class Actor(Reader):
     """What an action changes the database with: in one transaction, which also has its row of the audit table. ``user``
     is who acts."""
 
-    def __init__(self, conn: AsyncConnection[Any], samples: Samples, shown: Shown, user: User) -> None:
-        super().__init__(conn, samples, shown)
+    def __init__(self, conn: AsyncConnection[Any], samples: Samples, shown: Shown, kept: Kept, user: User) -> None:
+        super().__init__(conn, samples, shown, kept)
         self.user = user
 
 
@@ -101,6 +103,7 @@ class Database:
         self._pool: AsyncPool | None = None
         self.samples = Samples()
         self.shown = shown
+        self.kept = Kept()
 
     async def dsn(self) -> str:
         """Where it is. Without one given that is the embedded server, which is started now."""
@@ -110,16 +113,17 @@ class Database:
             return self._dsn
 
     @asynccontextmanager
-    async def reading(self) -> AsyncGenerator[Reader]:
-        """A READ ONLY transaction: all statements of a page see the same moment."""
-        async with self._transaction(READER, is_read_only=True) as conn:
-            yield Reader(conn, self.samples, self.shown)
+    async def reading(self, role: str | None = None) -> AsyncGenerator[Reader]:
+        """A READ ONLY transaction: all statements of a page see the same moment. ``role``: instead of the reading
+        role of the engine."""
+        async with self._transaction(role or READER, is_read_only=True) as conn:
+            yield Reader(conn, self.samples, self.shown, self.kept)
 
     @asynccontextmanager
     async def acting(self, user: User) -> AsyncGenerator[Actor]:
         """A transaction that may write, committed at the end of the block."""
         async with self._transaction(OPERATOR, is_read_only=False) as conn:
-            yield Actor(conn, self.samples, self.shown, user)
+            yield Actor(conn, self.samples, self.shown, self.kept, user)
 
     @asynccontextmanager
     async def _transaction(self, role: str, *, is_read_only: bool) -> AsyncGenerator[AsyncConnection[Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import quote
 
+from psycopg.errors import InsufficientPrivilege
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -14,7 +15,7 @@ from starlette.routing import Route
 
 from catchment.dashboard.actions import run_action
 from catchment.dashboard.auth.check import Asker
-from catchment.dashboard.errors import Problem, problem_of
+from catchment.dashboard.errors import Problem, problem_of, refused_by_database
 from catchment.dashboard.requests import asker_of, read_form, read_json, read_query
 from catchment.dashboard.screen import Answer, AnyAction, AnyScreen, Form, FormInvalid
 from catchment.dashboard.security import is_same_origin
@@ -27,18 +28,24 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def screen_routes(site: Site, screen: AnyScreen) -> list[Route]:
     """The page, and the same data at /api."""
+    plugin = site.plugins.of(screen)
+    role = None if plugin is None else plugin.role
 
     async def read(request: Request) -> tuple[Any, Answer]:
         asker_of(request)
         query = read_query(request, screen.query)
 
         async def answer() -> Answer:
-            async with site.database.reading() as reader:
+            async with site.database.reading(role) as reader:
+                await site.plugins.look(reader, screen)
                 return await screen.read(reader, query)
 
-        if is_following(request):
-            return query, await site.recent.read(f"{screen.name} {query.model_dump_json()}", answer)
-        return query, await answer()
+        try:
+            if is_following(request):
+                return query, await site.recent.read(f"{screen.name} {query.model_dump_json()}", answer)
+            return query, await answer()
+        except InsufficientPrivilege as error:
+            raise refused_by_database(error, role) from error
 
     async def page(request: Request) -> Response:
         query, answer = await read(request)

@@ -60,17 +60,23 @@ def problem_of(error: Exception) -> Problem:
         case CatchmentError():
             return Problem(500, str(error), error.hint)
         case psycopg.errors.InsufficientPrivilege():
-            return Problem(
-                403,
-                f"the database refuses: {error.diag.message_primary}",
-                "Grant catchment_read to the login of the dashboard, and catchment_worker for actions.",
-            )
+            return refused_by_database(error)
         case psycopg.errors.QueryCanceled():
             return Problem(503, "the database did not answer within the time limit", "Narrow the filter, or try again.")
         case psycopg.Error() | OSError():
             return Problem(503, f"the database does not answer: {str(error).strip()}", "It is tried again by itself.")
         case _:
             return Problem(500, "an unexpected error, which is in the log of the dashboard", None)
+
+
+def refused_by_database(error: psycopg.errors.InsufficientPrivilege, role: str | None = None) -> Problem:
+    """A right that is missing, with the role that has it."""
+    needed = f"Grant {role or 'catchment_read'} to the login of the dashboard"
+    return Problem(
+        403,
+        f"the database refuses: {error.diag.message_primary}",
+        f"{needed}." if role else f"{needed}, and catchment_worker for actions.",
+    )
 
 
 def describe(error: ValidationError) -> str:

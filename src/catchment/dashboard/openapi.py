@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel
 
 from catchment.dashboard.endpoints import ActionAnswer
-from catchment.dashboard.pages import ACTIONS, SCREENS
+from catchment.dashboard.pages import ACTIONS
 from catchment.dashboard.screen import Answer, AnyAction, AnyScreen
 from catchment.model.release import VERSION
 
@@ -31,11 +31,11 @@ class ErrorAnswer(Answer):
     error: ErrorText
 
 
-def document(root: str) -> dict[str, Any]:
-    """The whole document, for a dashboard that is mounted under ``root``."""
+def document(root: str, screens: Iterable[AnyScreen]) -> dict[str, Any]:
+    """The whole document, for a dashboard with these screens that is mounted under ``root``."""
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {}
-    for screen in SCREENS:
+    for screen in screens:
         path = f"/api{screen.path.rstrip('/') or '/now'}"
         paths.setdefault(_plain(path), {})["get"] = _read(screen, path, schemas)
     for action in ACTIONS:

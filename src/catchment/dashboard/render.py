@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 from pydantic import BaseModel
@@ -20,6 +20,7 @@ from catchment.dashboard.charts.machine import machine
 from catchment.dashboard.charts.shares import shares
 from catchment.dashboard.charts.sparkline import sparkline
 from catchment.dashboard.charts.waterfall import density, hatched, waterfall
+from catchment.dashboard.plugin import Plugin
 from catchment.dashboard.screen import Button, button
 
 if TYPE_CHECKING:
@@ -142,9 +143,10 @@ def button_of(context: Context, name: str, values: dict[str, Any]) -> Button:
     return button(context["actions"][name], values)
 
 
-def make_environment() -> Environment:
+def make_environment(plugins: Iterable[Plugin] = ()) -> Environment:
+    added = {plugin.name: PackageLoader(plugin.package) for plugin in plugins}
     environment = Environment(
-        loader=PackageLoader("catchment.dashboard"),
+        loader=ChoiceLoader([PackageLoader("catchment.dashboard"), PrefixLoader(added)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -181,6 +183,8 @@ def make_environment() -> Environment:
     )
     named: Any = environment  # its own dictionaries have no types
     named.filters.update(filters)
+    for plugin in plugins:
+        named.globals.update(plugin.functions)
     named.globals.update({function.__name__: function for function in functions})
     return environment
 
@@ -193,8 +197,8 @@ def plural(number: int, one: str, many: str | None = None) -> str:
 class Renderer:
     """The templates, with what every page has."""
 
-    def __init__(self) -> None:
-        self._environment = make_environment()
+    def __init__(self, plugins: tuple[Plugin, ...] = ()) -> None:
+        self._environment = make_environment(plugins)
 
     def page(self, template: str, frame: Mapping[str, Any], **values: Any) -> str:
         return self._environment.get_template(template).render({**frame, **values})

@@ -16,29 +16,41 @@ from catchment.dashboard.errors import TITLES, Problem
 from catchment.dashboard.events.hub import Hub
 from catchment.dashboard.notes import Notes
 from catchment.dashboard.pages import ACTIONS, SCREENS
+from catchment.dashboard.plugin import Plugin, Plugins
 from catchment.dashboard.recent import Recent
 from catchment.dashboard.render import Renderer
+from catchment.dashboard.screen import AnyScreen
 from catchment.dashboard.security import Tokens, inner_path
 from catchment.model.release import VERSION
 
 THEME_COOKIE = "catchment_theme"
-RAIL = tuple(screen for screen in SCREENS if screen.label is not None)
 
 
 class Site:
-    """One dashboard: its database, its users, its templates and its event hub."""
+    """One dashboard: its database, its users, its screens, its templates and its event hub."""
 
-    def __init__(self, database: Database, checker: Checker) -> None:
+    def __init__(self, database: Database, checker: Checker, plugins: tuple[Plugin, ...] = ()) -> None:
         self.database = database
         self.checker = checker
-        self.hub = Hub(database)
-        self.renderer = Renderer()
+        self.plugins = Plugins(plugins)
+        self.screens: tuple[AnyScreen, ...] = (*SCREENS, *self.plugins.screens)
+        self.hub = Hub(database, channels=tuple(channel for plugin in plugins for channel in plugin.channels))
+        self.renderer = Renderer(plugins)
         self.tokens = Tokens()
         self.notes = Notes()
         self.recent = Recent()
         self.hub.on_change = self.recent.forget
         self.actions = {action.name: action for action in ACTIONS}
         self._title: str | None = None
+
+    @property
+    def present(self) -> tuple[AnyScreen, ...]:
+        """The screens that this database has something for."""
+        return tuple(screen for screen in self.screens if self.plugins.is_present(screen))
+
+    @property
+    def rail(self) -> tuple[AnyScreen, ...]:
+        return tuple(screen for screen in self.present if screen.label is not None)
 
     async def title(self) -> str:
         """The name of the database."""
@@ -56,7 +68,7 @@ class Site:
             "path": inner_path(request.scope),
             "path_parameters": request.path_params,
             "section": section,
-            "rail": RAIL if asker is not None else (),
+            "rail": self.rail if asker is not None else (),
             "user": None if asker is None else asker.user,
             "may_log_out": asker is not None and asker.by == "session",
             "token": self.tokens.make(request.state.visit, asker),

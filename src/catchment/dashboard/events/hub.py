@@ -17,6 +17,7 @@ from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.sql import SQL, Identifier
 
 from catchment.dashboard.database import Database
 from catchment.dashboard.samples import EVERY_SECONDS, Sample
@@ -60,8 +61,9 @@ def message(kind: str, **fields: Any) -> str:
 class Hub:
     """All browsers of this process, and the one connection that serves them."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, channels: tuple[str, ...] = ()) -> None:
         self._database = database
+        self._channels = channels
         self._clients: set[Client] = set()
         self._users = 0
         self._runner: asyncio.Task[None] | None = None
@@ -154,6 +156,9 @@ class Hub:
         assert link is not None  # noqa: S101 - it is what calls this
         asked = sampled = 0.0
         is_new = False
+        for channel in self._channels:
+            with link.call():
+                await conn.execute(SQL("listen {}").format(Identifier(channel)))
         async for heard in listen(conn, quiet=timedelta(seconds=PULSE_SECONDS)):
             is_new = is_new or heard is not None
             if monotonic() - asked < PULSE_SECONDS * 0.9:
