@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         ValueRefused,
     )
     from catchment_register.schema import check_version, migrate
+    from catchment_register.why import WhyStale, explain
 
 __all__ = [
     "CodeReserved",
@@ -83,11 +84,14 @@ __all__ = [
     "UnitNotFound",
     "UnknownCode",
     "ValueRefused",
+    "WhyStale",
     "check_version",
+    "explain",
     "migrate",
 ]
 
 if not TYPE_CHECKING:
     # The list of commands needs this package without the driver.
     _places = dict.fromkeys(__all__, "errors") | dict.fromkeys(("check_version", "migrate"), "schema")
+    _places |= dict.fromkeys(("WhyStale", "explain"), "why")
     __getattr__, __dir__ = lazy_names(__name__, _places)

@@ -44,6 +44,15 @@ CREATE TYPE register.period AS (
 	prev_last date
 );
 ALTER TYPE register.period OWNER TO register_owner;
+CREATE TYPE register.subject AS (
+	kind text,
+	name text,
+	establishment_ids int4multirange,
+	legal_unit_ids int4multirange,
+	enterprise_ids int4multirange,
+	power_group_ids int4multirange
+);
+ALTER TYPE register.subject OWNER TO register_owner;
 CREATE TABLE register.round (
     id bigint NOT NULL,
     kind text NOT NULL,
@@ -2406,6 +2415,16 @@ GRANT ALL ON FUNCTION register.end_unit(p_unit_type text, p_unit_id integer, p_d
 REVOKE ALL ON FUNCTION register.ensure_activities(p_job_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.enter_stage(p_payload jsonb, p_stage text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.enterprise_rows(p_enterprise_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.explain(p_of text) FROM PUBLIC;
+GRANT ALL ON FUNCTION register.explain(p_of text) TO register_read;
+REVOKE ALL ON FUNCTION register.explain_collection() FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.explain_current(p_of register.subject, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.explain_failure(p_is_blocking boolean, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.explain_imports() FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.explain_reports(p_of register.subject, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.explain_round(p_of register.subject, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.explain_task(p_task_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.explain_waiting(p_of register.subject, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.facet_slot(p_unit_type text, p_primary_activity_category_id integer, p_secondary_activity_category_id integer, p_sector_id integer, p_legal_form_id integer, p_physical_region_id integer, p_physical_country_id integer, p_unit_size_id integer, p_status_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.fail_families(p_job_id integer, p_batch_seq integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.fill_extremes() FROM PUBLIC;
@@ -2414,6 +2433,7 @@ REVOKE ALL ON FUNCTION register.fill_primaries(p_table text, p_args jsonb) FROM 
 REVOKE ALL ON FUNCTION register.fill_unit_facet() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.find_all_bridges() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.find_differences(p_round register.round) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.find_subject(p_of text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.find_unit(p_text text, OUT unit_type text, OUT unit_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.find_unit(p_text text, OUT unit_type text, OUT unit_id integer) TO register_read;
 REVOKE ALL ON FUNCTION register.finish_import(p_job_id integer) FROM PUBLIC;

@@ -17,6 +17,7 @@ grant execute on function worker.explain(bigint), worker.root_cause(bigint), wor
   worker.check_invariants(), worker.strangers(),
   worker.unserved_commands(bigint), worker.now(), worker.moment(), worker.shell_word(text),
   worker.shell_command(text, text[]),
+  worker.said_count(bigint, text), worker.said_span(interval), worker.said_when(timestamptz, timestamptz),
   worker.has_pending_children(bigint),
                           worker.has_failed_siblings(bigint), worker.next_cron(text, text, timestamptz),
                           worker.procedure_signatures(text, integer), worker.pulse(),

@@ -36,6 +36,10 @@ app = lazy_app(
             "catchment_register.cli.status:status",
             "Show what is imported or derived now, and what waits.",
         ),
+        "why": (
+            "catchment_register.cli.why:why",
+            "Why a figure is not up to date yet.",
+        ),
         "search": (
             "catchment_register.cli.search:search",
             "Find published units by identifier or name.",

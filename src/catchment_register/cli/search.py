@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 import typer
@@ -15,20 +14,20 @@ from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.errors import ReportRefused
 from catchment_register.names import UNIT_TYPES
 from catchment_register.report.figures import check_choice, find_path
+from catchment_register.report.words import word_query
 from catchment_register.schema import REGISTER
 
 COLUMNS = ("unit", "ident", "name", "region", "activity", "employees")
 EXTRA = ("status", "sector", "enterprise_id", "valid_from", "valid_to")
 
 
-def word_query(text: str) -> str:
-    """All words of the text as PostgreSQL asks for them, the last one as a beginning; empty if there is none."""
-    words = re.findall(r"\w+", text.lower())
-    return " & ".join([*(f"'{word}'" for word in words[:-1]), *(f"'{word}':*" for word in words[-1:])])
-
-
 def search(
-    text: Annotated[str, typer.Argument(help="An identifier, or words of a name; the last may be its beginning.")] = "",
+    text: Annotated[
+        str,
+        typer.Argument(
+            help="An identifier, legal_unit/17, a number, or words of a name; the last may be its beginning."
+        ),
+    ] = "",
     unit_type: Annotated[str | None, typer.Option(help=f"One of {', '.join(UNIT_TYPES)}.")] = None,
     region: Annotated[str | None, typer.Option(metavar="CODE", help="In this region: its code or path.")] = None,
     activity: Annotated[str | None, typer.Option(metavar="CODE", help="With this activity: its code or path.")] = None,

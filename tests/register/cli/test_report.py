@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from catchment.commands import output
 from catchment_register import RegisterError
 from catchment_register.cli.main import app
-from catchment_register.cli.search import word_query
+from catchment_register.report.words import word_query
 from tests.fixtures.register import opened
 from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.server import cloned

@@ -1,7 +1,7 @@
 -- Status and reports for people who look; the worker tells them how it goes.
 grant execute
    on function register.is_deriving_statistical_units(), register.is_deriving_reports(), register.pipeline_progress(),
-      register.last_failure(),
+      register.last_failure(), register.explain(text),
       register.check_register(boolean),
       register.unit_facet_drilldown(text, date, text, text, text, integer, integer, integer),
       -- Called by the views, with the rights of whoever reads them.

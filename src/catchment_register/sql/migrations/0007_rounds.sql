@@ -118,3 +118,15 @@ values ('collect_changes', 'units', 1, 1),
 alter table register.version add column derivation integer;
 comment on column register.version.derivation is
   'The rules that everything published was derived by, or is asked to be; null until the first upgrade has ended.';
+
+create type register.subject as (
+  kind               text,
+  name               text,
+  establishment_ids  int4multirange,
+  legal_unit_ids     int4multirange,
+  enterprise_ids     int4multirange,
+  power_group_ids    int4multirange
+);
+comment on type register.subject is
+  'What somebody asks about: the register, units (all of them), a report, or a unit. *_ids, of a unit: itself and all '
+  'that it is made from.';

@@ -1,6 +1,6 @@
--- Units that an identifier names exactly, those it describes, then those whose names have all words, the last of them
--- perhaps not to its end; without a text, all that the filters let through. The newest row of each unit, or the one of
--- a day.
+-- Units that an identifier names exactly or that are written like legal_unit/17, those they describe, then those whose
+-- names have all words, the last of them perhaps not to its end, then those with this number; without a text, all that
+-- the filters let through. The newest row of each unit, or the one of a day.
 --
 -- Only names of establishments and legal units are indexed. Most enterprises and groups are called as one of their
 -- units is, so they are found by way of these; those with a name of their own are few.
@@ -47,6 +47,16 @@ found as (
   select h.unit_type, h.unit_id, 0 as place from holder as h
   union all
   select 'power_group', p.id, 0 from register.power_group as p where p.ident = upper(%(text)s)
+  union all
+  select split_part(%(text)s, '/', 1), w.unit_id, 0
+    from (select case when %(text)s ~ '^(legal_unit|establishment|enterprise|power_group)/[0-9]{1,9}$'
+                      then split_part(%(text)s, '/', 2)::integer end as unit_id) as w
+   where w.unit_id is not null
+  union all
+  select t.unit_type, w.unit_id, 3
+    from (select case when %(text)s ~ '^[0-9]{1,9}$' then %(text)s::integer end as unit_id) as w
+   cross join unnest(array['legal_unit', 'establishment', 'enterprise', 'power_group']) as t (unit_type)
+   where w.unit_id is not null
   union all
   select r.unit_type, r.unit_id, 1
     from (select distinct h.unit_type, h.unit_id, e.id as enterprise_id

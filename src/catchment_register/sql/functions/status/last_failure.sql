@@ -4,6 +4,7 @@
 create or replace function register.last_failure()
   returns table (
     round_id   bigint,
+    task_id    bigint,
     command    text,
     error      text,
     failed_at  timestamptz,
@@ -23,7 +24,7 @@ as $$
   last as (
     select f.id, f.round_id from failed as f order by f.completed_at desc, f.id desc limit 1
   )
-  select f.round_id, f.command, f.error, f.completed_at,
+  select f.round_id, f.id, f.command, f.error, f.completed_at,
          coalesce((select r.failures from register.round as r order by r.id desc limit 1), 0),
          (select min(t.due_at) from worker.tasks as t
            where t.state = 'pending' and t.command = 'collect_changes' and t.due_at > worker.now())

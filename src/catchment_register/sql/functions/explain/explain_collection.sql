@@ -1,0 +1,25 @@
+-- explain_collection: the task that takes what waits into a round, and why it does not run; or that nobody has asked
+-- for one. See explain.
+create or replace function register.explain_collection()
+  returns setof worker.condition
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_task_id bigint;
+begin
+  select t.id into v_task_id
+    from worker.tasks as t
+   where t.state in ('pending', 'processing', 'waiting', 'interrupted')
+     and t.queue = 'analytics'
+     and t.command = 'collect_changes'
+     and t.merged_into is null
+   order by t.due_at nulls first, t.id
+   limit 1;
+  if v_task_id is not null then
+    return query select c.* from register.explain_task(v_task_id) as c;
+  elsif not exists (select from register.round as r where r.state = 'open') then
+    return next ('unasked', true, '{}'::jsonb, 'No collection is asked for; the daily one takes it.',
+                 'catchment register derive')::worker.condition;
+  end if;
+end;
+$$;

@@ -1,0 +1,21 @@
+-- explain_failure: the step that failed first in the last round that broke: the root cause. Blocking, unless a round is
+-- at it again. See explain.
+create or replace function register.explain_failure(
+  p_is_blocking  boolean,
+  p_now          timestamptz
+)
+  returns setof worker.condition
+  language sql stable security definer set search_path = pg_catalog, pg_temp
+as $$
+  select 'failed', p_is_blocking,
+         jsonb_strip_nulls(jsonb_build_object(
+           'round', f.round_id, 'task_id', f.task_id, 'command', f.command, 'at', f.failed_at, 'failures', f.failures,
+           'next_try', f.next_try)),
+         format('%s failed in %s (task %s) at %s%s, and gave its changes back%s.',
+                coalesce('Round ' || f.round_id, 'A collection'), f.command, f.task_id,
+                worker.said_when(f.failed_at, p_now),
+                case when f.failures > 1 then format(', the %s. round in a row', f.failures) else '' end,
+                coalesce('; the next try is at ' || worker.said_when(f.next_try, p_now), '')),
+         'catchment task show ' || f.task_id
+    from register.last_failure() as f;
+$$;

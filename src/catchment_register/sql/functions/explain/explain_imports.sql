@@ -1,0 +1,16 @@
+-- explain_imports: files that are on their way into the register: what is in them is not committed. See explain.
+create or replace function register.explain_imports()
+  returns setof worker.condition
+  language sql stable security definer set search_path = pg_catalog, pg_temp
+as $$
+  select 'import', false, jsonb_build_object('job', j.id, 'slug', j.slug, 'state', j.state),
+         format('Import job %s (%s) %s; what is in it is not in the register yet.', j.id, j.slug,
+                case j.state when 'waiting_for_review' then 'waits for a review'
+                  else 'is at ' || replace(j.state, '_', ' ') end),
+         case j.state when 'waiting_for_review' then 'catchment register import-job approve ' || j.id end
+    from register.import_job as j
+   where j.state in ('upload_completed', 'preparing_data', 'analysing_data', 'waiting_for_review', 'approved',
+                     'processing_data')
+   order by j.id
+   limit 3;
+$$;

@@ -1,0 +1,7 @@
+-- Stock, births and deaths of a type of unit by period, the last ones, in the order of time.
+select h.year, h.month, (h.measures).countable_count as stock, (h.measures).births, (h.measures).deaths
+  from register.statistical_history_row as h
+ where h.unit_type = %(unit_type)s
+   and h.resolution = %(resolution)s
+   and h.year >= %(first_year)s
+ order by h.year, h.month;

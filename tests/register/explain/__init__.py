@@ -1,0 +1,1 @@
+"""Why a figure is not up to date."""
