@@ -39,9 +39,9 @@ begin
         ('indexed',
          'set enable_seqscan = off',
          'add_activities amend_history amend_unit_facet analyse_relationships analyse_units choose_primary '
-         'demote_establishments effective_units ensure_activities find_subject follow_bridges guard_children guard_overlap '
-         'guard_owner guard_parent guard_primary guard_root import_process_batch legal_units_of link_relationships '
-         'link_units load_batch load_groups merge_history note_orphans unit_homes unit_idents'),
+         'demote_establishments effective_units ensure_activities find_subject follow_bridges guard_children '
+         'guard_overlap guard_owner guard_parent guard_primary guard_root import_process_batch legal_units_of '
+         'link_relationships link_units load_batch load_groups merge_history note_orphans unit_homes unit_idents'),
         -- Rows of a file are read in its order, by their index.
         ('in_order',
          'set enable_bitmapscan = off',

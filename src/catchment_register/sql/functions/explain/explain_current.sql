@@ -8,7 +8,8 @@ create or replace function register.explain_current(
 as $$
   select 'current', false,
          jsonb_strip_nulls(jsonb_build_object('round', r.id, 'at', r.at, 'today', register.today())),
-         format('%s has everything that was committed%s.', case p_of.kind when 'register' then 'The register' else p_of.name end,
+         format('%s has everything that was committed%s.',
+                case p_of.kind when 'register' then 'The register' else p_of.name end,
                 coalesce(format('; round %s was the last to publish, at %s', r.id, worker.said_when(r.at, p_now)), '')),
          null
     from (select) as one
