@@ -172,4 +172,4 @@ def test_every_state_has_a_colour_and_a_shape_of_its_own() -> None:
 def test_a_reader_may_look(committed: Engine, connect: Any) -> None:
     reader = connect()
     reader.execute("set role catchment_read")
-    assert [row["queue"] for row in read_overview(reader, limit=5).queues] == ["maintenance", "work"]
+    assert [row["queue"] for row in read_overview(reader, limit=5).queues] == ["bulk_changes", "maintenance", "work"]

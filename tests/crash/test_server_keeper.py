@@ -74,7 +74,7 @@ def test_psql_works_between_two_commands(ready: Own) -> None:
     failed = ready.command("psql", "-v", "ON_ERROR_STOP=1", "-c", "select nothing")
     assert (failed.returncode, "column" in failed.stderr) == (1, True)
     shown = ready.command("queue", "list", "--json", CATCHMENT_KEEP_SECONDS="0")
-    assert [queue["queue"] for queue in json.loads(shown.stdout)] == ["maintenance"]
+    assert [queue["queue"] for queue in json.loads(shown.stdout)] == ["bulk_changes", "maintenance"]
     wait_until(lambda: not ready.processes())
 
 

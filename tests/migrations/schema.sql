@@ -149,6 +149,26 @@ CREATE TYPE worker.whereabouts AS (
 	since timestamp with time zone
 );
 ALTER TYPE worker.whereabouts OWNER TO catchment_owner;
+CREATE TABLE worker.bulk (
+    id bigint NOT NULL,
+    task_id bigint NOT NULL,
+    verb text NOT NULL,
+    filter jsonb NOT NULL,
+    reason text NOT NULL,
+    actor text NOT NULL,
+    role text NOT NULL,
+    login text NOT NULL,
+    asked_at timestamp with time zone NOT NULL,
+    expected integer,
+    last_at timestamp with time zone,
+    last_id bigint DEFAULT 0 NOT NULL,
+    done bigint DEFAULT 0 NOT NULL,
+    skipped bigint DEFAULT 0 NOT NULL,
+    problem text,
+    audited_at timestamp with time zone,
+    CONSTRAINT bulk_verb_is_known CHECK ((verb = ANY (ARRAY['retry'::text, 'cancel'::text])))
+);
+ALTER TABLE worker.bulk OWNER TO catchment_owner;
 CREATE TABLE worker.scope (
     id bigint NOT NULL,
     state text DEFAULT 'waiting'::text NOT NULL,
@@ -427,6 +447,14 @@ CREATE TABLE worker.blocked (
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
 ALTER TABLE worker.blocked OWNER TO catchment_owner;
+ALTER TABLE worker.bulk ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME worker.bulk_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 CREATE TABLE worker.cancel_request (
     task_id bigint NOT NULL,
     reason text NOT NULL,
@@ -975,6 +1003,10 @@ ALTER TABLE ONLY worker.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY worker.blocked
     ADD CONSTRAINT blocked_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY worker.bulk
+    ADD CONSTRAINT bulk_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY worker.bulk
+    ADD CONSTRAINT bulk_task_is_unique UNIQUE (task_id);
 ALTER TABLE ONLY worker.claim_position
     ADD CONSTRAINT claim_position_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY worker.command_registry
@@ -1026,6 +1058,7 @@ ALTER TABLE ONLY worker.version
 ALTER TABLE ONLY worker.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (worker_id);
 CREATE INDEX attempt_task ON worker.attempt USING btree (task_id, attempt);
+CREATE INDEX audit_at ON worker.audit USING btree (at);
 CREATE INDEX blocked_due ON worker.blocked USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX blocked_lane ON worker.blocked USING btree (queue_id, lane, place, id) WHERE (reason = 'lane'::text);
 CREATE INDEX blocked_limit ON worker.blocked USING btree (lane, band, place, id) WHERE (reason = 'limit'::text);
@@ -1090,6 +1123,7 @@ REVOKE ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_pri
 GRANT ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer, p_sweeps boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.behind(p_head_id bigint, p_halted_at timestamp with time zone, p_queue text, p_lane text, p_ahead bigint, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.blamed_child(p_scope_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.bulk_page(p_verb text, p_filter jsonb, p_until timestamp with time zone, p_before_id bigint, p_at timestamp with time zone, p_id bigint, p_looked integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.call_of(p_signature text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.call_of(p_signature text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.call_text(p_name text, p_args integer) FROM PUBLIC;
@@ -1098,8 +1132,12 @@ REVOKE ALL ON FUNCTION worker.cancel(p_task_id bigint, p_reason text) FROM PUBLI
 GRANT ALL ON FUNCTION worker.cancel(p_task_id bigint, p_reason text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.cancel_joins(p_ids bigint[], p_reason text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.cancel_rest(p_head_ids bigint[]) FROM PUBLIC;
+GRANT SELECT ON TABLE worker.bulk TO catchment_read;
+GRANT SELECT ON TABLE worker.bulk TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.change_by_bulk(p_bulk worker.bulk, p_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.change_pending(p_task_id bigint, p_payload jsonb, p_priority integer, p_scheduled_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.change_scopes(p_changes worker.scope_change[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.check_bulk(p_verb text, p_filter jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.check_info(p_info jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.check_info(p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.check_invariants() FROM PUBLIC;
@@ -1131,6 +1169,9 @@ REVOKE ALL ON FUNCTION worker.complete_task(p_task_id bigint, p_fence bigint, p_
 GRANT ALL ON FUNCTION worker.complete_task(p_task_id bigint, p_fence bigint, p_info jsonb, p_result jsonb, p_spawns jsonb, p_child_mode text, p_on_child_failure text, p_follow_ups jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.complete_tasks(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.complete_tasks(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.count_bulk(p_verb text, p_filter jsonb, p_most integer, p_looked integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.count_bulk(p_verb text, p_filter jsonb, p_most integer, p_looked integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.count_bulk(p_verb text, p_filter jsonb, p_most integer, p_looked integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.count_completed(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.count_late() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.count_late_children() FROM PUBLIC;
@@ -1149,6 +1190,8 @@ GRANT SELECT ON TABLE worker.schedule TO catchment_read;
 GRANT SELECT ON TABLE worker.schedule TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.due_schedules() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.due_schedules() TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.end_bulk(IN p_payload jsonb) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.end_bulk(IN p_payload jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.end_by_snooze(p_until timestamp with time zone, p_reason text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.end_joins(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.end_scopes(p_ids bigint[], p_states text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
@@ -1188,6 +1231,7 @@ REVOKE ALL ON FUNCTION worker.explain_trouble(p_task_id bigint, p_lane text, p_g
 REVOKE ALL ON FUNCTION worker.explain_workers(p_queue text, p_command text, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.filter_tasks(p_ids bigint[], p_command text, p_queue text, p_lane text, p_error text, p_made_after timestamp with time zone, p_made_before timestamp with time zone, p_is_top boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.find_children(p_scope_id bigint, p_state text, p_command text, p_after_id bigint, p_is_backward boolean, p_page integer, p_looked integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.find_children(p_scope_id bigint, p_state text, p_command text, p_after_id bigint, p_is_backward boolean, p_page integer, p_looked integer) TO catchment_read;
 GRANT ALL ON FUNCTION worker.find_children(p_scope_id bigint, p_state text, p_command text, p_after_id bigint, p_is_backward boolean, p_page integer, p_looked integer) TO catchment_worker;
@@ -1233,6 +1277,8 @@ GRANT ALL ON FUNCTION worker.hanging_backends(p_dead bigint[]) TO catchment_work
 REVOKE ALL ON FUNCTION worker.has_active_child(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.has_after_calls() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.has_after_calls() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.has_bulk() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.has_bulk() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) TO catchment_read;
 GRANT ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) TO catchment_worker;
@@ -1412,6 +1458,10 @@ REVOKE ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean, IN p_limit 
 GRANT ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean, IN p_limit integer, IN p_hints text[]) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_before(IN p_task_id bigint, IN p_procedure text, IN p_payload jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_before(IN p_task_id bigint, IN p_procedure text, IN p_payload jsonb) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.run_bulk(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_bulk(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.run_bulk_batch(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_bulk_batch(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb, IN p_commits boolean) FROM PUBLIC;
@@ -1483,6 +1533,8 @@ REVOKE ALL ON FUNCTION worker.sql_error(p_sqlstate text, p_message text, p_detai
 GRANT ALL ON FUNCTION worker.sql_error(p_sqlstate text, p_message text, p_detail text, p_hint text, p_context text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.standing(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.start_and_fold(p_rows tid[], p_queue text, p_worker_id bigint, p_backend_key bigint, p_serial boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.start_bulk(p_verb text, p_filter jsonb, p_reason text, p_actor text, p_role text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.start_bulk(p_verb text, p_filter jsonb, p_reason text, p_actor text, p_role text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.start_ready(p_rows tid[], p_serial boolean, p_worker_id bigint, p_backend_key bigint, p_queue_id integer, p_limit integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.step_items(p_step text, p_dead bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.strangers() FROM PUBLIC;

@@ -119,6 +119,18 @@ def test_cleanup_works_in_batches_and_asks_for_another_run(engine: Engine) -> No
     engine.check()
 
 
+def test_rows_of_the_audit_table_go_after_three_months(engine: Engine) -> None:
+    write = "select worker.write_audit('ada', 'operator', 'task.retry', 'task 1', '{}', 'done')"
+    engine.value(write)
+    advance_clock(engine, "89 days")
+    assert _clean(engine) == {"deleted_trees": 0}
+    engine.value(write)
+    advance_clock(engine, "2 days")
+    assert _clean(engine)["deleted_audit"] == 1
+    assert engine.value("select count(*) from worker.audit") == 1
+    assert _clean(engine, audit_days=1)["deleted_audit"] == 1
+
+
 def test_follow_up_outlives_its_root(engine: Engine) -> None:
     engine.enqueue(follow_up=[{"note": "after"}])
     engine.process(p_batch_size=1)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from psycopg import Connection
 
+from catchment.cli import task_bulk
 from catchment.cli.database import open_database
 from catchment.cli.failure import show_failure
 from catchment.cli.numbers import MOST_ROWS
@@ -30,8 +31,8 @@ from catchment.store.json_text import reason_for
 
 app = typer.Typer(help="List tasks, show, cancel and retry them.", no_args_is_help=True)
 
-TaskIds = Annotated[
-    list[int], typer.Argument(metavar="ID...", min=SMALLEST_ID, max=LARGEST_ID, help="One or more task ids.")
+SomeTaskIds = Annotated[
+    list[int] | None, typer.Argument(metavar="[ID...]", min=SMALLEST_ID, max=LARGEST_ID, help="One or more task ids.")
 ]
 TaskIdArgument = Annotated[int, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="A task id.")]
 
@@ -178,28 +179,72 @@ app.command("tree")(tree)
 
 @app.command("cancel")
 def cancel(
-    task_ids: TaskIds,
+    task_ids: SomeTaskIds = None,
+    state: task_bulk.State = None,
+    command: task_bulk.Command = None,
+    queue: task_bulk.Queue = None,
+    lane: task_bulk.Lane = None,
+    error: task_bulk.Error = None,
+    since: task_bulk.Since = None,
+    top: task_bulk.Top = False,
     reason: Annotated[str, typer.Option(help="Kept with the task.")] = "cancelled on request",
+    yes: task_bulk.Yes = False,
+    wait: task_bulk.Wait = True,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Cancel tasks and everything under them.
+    """Cancel tasks and everything under them: those with the given ids, or all that match a filter.
 
-    A running task is asked to stop, and settles as it ends. Settled tasks stay as they are, which is no error.
+    A running task is asked to stop, and settles as it ends. Settled tasks stay as they are, which is no error. By a
+    filter, a task of the engine does it in batches, and any worker runs that.
+
+    Example: catchment task cancel --queue mail --state pending
     """
+    values = task_bulk.Filter(
+        state=state, command=command, queue=queue, lane=lane, error=error, since=since, top=top
+    ).values
+    task_bulk.check_choice(task_ids, values, "cancel")
+    if not task_ids:
+        task_bulk.change_by_filter("cancel", values, reason=reason, is_sure=yes, waits=wait, as_json=as_json, dsn=dsn)
+        return
     with open_database(dsn, "catchment_worker") as conn:
         states = _each(task_ids, lambda task_id: task_store.cancel(conn, task_id, reason), as_json=as_json)
-    for task_id, state in states.items():
-        if state in ("completed", "failed"):
-            errors.print(f"Nothing was done to task {task_id}: it has {state} already.")
+    for task_id, ended in states.items():
+        if ended in ("completed", "failed"):
+            errors.print(f"Nothing was done to task {task_id}: it has {ended} already.")
 
 
 @app.command("retry")
-def retry(task_ids: TaskIds, as_json: Json = False, dsn: Dsn = None) -> None:
-    """Run failed or cancelled tasks again.
+def retry(
+    task_ids: SomeTaskIds = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Instead of ids: all failed tasks.")] = False,
+    state: task_bulk.State = None,
+    command: task_bulk.Command = None,
+    queue: task_bulk.Queue = None,
+    lane: task_bulk.Lane = None,
+    error: task_bulk.Error = None,
+    since: task_bulk.Since = None,
+    top: task_bulk.Top = False,
+    yes: task_bulk.Yes = False,
+    wait: task_bulk.Wait = True,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """Run failed or cancelled tasks again: those with the given ids, or all that match a filter.
 
-    A parent runs those of its children again that have failed.
+    A parent runs those of its children again that have failed. A filter without a state means failed tasks. By a
+    filter, a task of the engine does it in batches, and any worker runs that.
+
+    Example: catchment task retry --failed --queue mail --since 2h
     """
+    wanted = TaskState.FAILED if failed and state is None else state
+    values = task_bulk.Filter(
+        state=wanted, command=command, queue=queue, lane=lane, error=error, since=since, top=top
+    ).values
+    task_bulk.check_choice(task_ids, values, "retry")
+    if not task_ids:
+        task_bulk.change_by_filter("retry", values, is_sure=yes, waits=wait, as_json=as_json, dsn=dsn)
+        return
     with open_database(dsn, "catchment_worker") as conn:
         _each(task_ids, lambda task_id: task_store.retry(conn, task_id), as_json=as_json)
 

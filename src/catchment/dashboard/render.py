@@ -119,13 +119,14 @@ def url(context: Context, path: str, /, **query: Any) -> str:
 
 
 @pass_context
-def filtered(context: Context, /, **changes: Any) -> str:
-    """The address of this page with other parameters; those that are None go. Paging starts again."""
+def filtered(context: Context, path: str | None = None, /, **changes: Any) -> str:
+    """The address of this page, or of another one, with other parameters; those that are None go. Paging starts
+    again."""
     query: BaseModel = context["query"]
     given = {**query.model_dump(mode="json", exclude_defaults=True, exclude={"before", "after"}), **changes}
     # Those of the path are in it.
     inner = {key: value for key, value in given.items() if key not in context["path_parameters"]}
-    return url(context, context["path"], **inner)
+    return url(context, path or context["path"], **inner)
 
 
 def _plain(value: Any) -> str:

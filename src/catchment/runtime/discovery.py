@@ -29,6 +29,9 @@ from catchment.task.commands import Commands
 
 # A worker that is to stop when idle does so when it has found no work this often.
 IDLE_ROUNDS = 3
+# Every worker serves it, whatever queues it was given, from the first time that there is something in it: no
+# connection is kept for what is rare.
+BULK = "bulk_changes"
 
 T = TypeVar("T")
 
@@ -147,15 +150,20 @@ class Discovery:
         known = {queue.name: queue for queue in queues}
         if not self._has_run:
             self._check_concurrency([*known])
-        if not self._options.queues:
-            return queues
-        for name in self._options.queues:
+        named = self._options.queues or [name for name in known if name != BULK]
+        for name in named:
             if name not in known:
                 raise QueueNotRegistered(
                     f"unknown queue {name!r}; there are: {', '.join(known) or 'none'}",
                     hint="Register it in worker.queue_registry.",
                 )
-        return [known[name] for name in self._options.queues]
+        if BULK in known and BULK not in named and await self._serves_bulks(conn):
+            named = [*named, BULK]
+        return [known[name] for name in named]
+
+    async def _serves_bulks(self, conn: AsyncConnection[Any]) -> bool:
+        """Behind a pooler there is no session that could run SQL handlers."""
+        return BULK in self.states or (self._options.has_session_lock and await worker_store.has_bulk(conn))
 
     def _check_concurrency(self, known: list[str]) -> None:
         """Refuse a number of fibers for a queue that is not served here."""

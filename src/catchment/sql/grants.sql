@@ -8,7 +8,8 @@ revoke all on all procedures in schema worker from public, catchment_enqueue, ca
 
 grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry, worker.command_registry,
   worker.schedule,
-                worker.attempt, worker.snoozed, worker.warning, worker.trouble, worker.audit, worker.worker,
+                worker.attempt, worker.snoozed, worker.warning, worker.trouble, worker.audit, worker.bulk,
+                worker.worker,
                 worker.migration, worker.version
    to catchment_read, catchment_worker;
 grant select on worker.migration, worker.version to catchment_enqueue; -- whether a client fits
@@ -29,6 +30,7 @@ grant execute on function worker.explain(bigint), worker.root_cause(bigint), wor
                           worker.queue_limits(), worker.schedule_figures(text, integer),
                           worker.next_let_in(integer),
                           worker.refilled(double precision, timestamptz, timestamptz, integer, interval),
+                          worker.count_bulk(text, jsonb, integer, integer),
                           worker.ended_tasks(timestamptz, bigint, text[], text, text, text, integer),
                           worker.recent_ends(interval, integer), worker.scope_figures(bigint, integer),
                           worker.scope_groups(bigint, timestamptz, timestamptz, integer, integer, integer),
@@ -73,6 +75,7 @@ grant execute on function
   worker.run_schedule(text), worker.pause_schedule(text), worker.resume_schedule(text),
   worker.pause_queue(text, timestamptz, text), worker.resume_queue(text),
   worker.write_audit(text, text, text, text, jsonb, text, text),
+  worker.start_bulk(text, jsonb, text, text, text), worker.has_bulk(),
   worker.register_commands(jsonb, jsonb, boolean),
   worker.forget_projects(text[]),
   worker.register_worker(text, text[], integer, interval, boolean, text[], text[], integer, text),
@@ -105,5 +108,6 @@ grant execute on procedure
   worker.run_tasks(boolean, integer, integer, text, integer, text),
   worker.run_handler(worker.sql_run, boolean, text, jsonb), worker.run_hook(bigint, text, text, jsonb, boolean),
   worker.run_after_calls(boolean, integer, text[]), worker.forget_settings(text[]),
-  worker.run_before(bigint, text, jsonb), worker.task_cleanup(jsonb, jsonb), worker.analyze_tables(jsonb, jsonb)
+  worker.run_before(bigint, text, jsonb), worker.task_cleanup(jsonb, jsonb), worker.analyze_tables(jsonb, jsonb),
+  worker.run_bulk(jsonb, jsonb), worker.run_bulk_batch(jsonb, jsonb), worker.end_bulk(jsonb)
    to catchment_worker;

@@ -152,6 +152,13 @@ async def list_queues(conn: AsyncConnection[Any]) -> list[Queue]:
     return [Queue(*row) for row in await cursor.fetchall()]
 
 
+async def has_bulk(conn: AsyncConnection[Any]) -> bool:
+    """Is there a bulk that can start?"""
+    cursor = await conn.execute("select worker.has_bulk()")
+    row = await cursor.fetchone()
+    return row is not None and row[0]
+
+
 # A fiber's session begins with this, and comes back to it after each handler: its backend notices when we die.
 FIBER_SETTINGS = {"client_connection_check_interval": "250ms"}
 

@@ -3,7 +3,7 @@
 To add one, write its module and its template, and name it here.
 """
 
-from catchment.dashboard.pages import lanes, now, schedules, scope, scopes, start, task, tasks, values, workers
+from catchment.dashboard.pages import bulk, lanes, now, schedules, scope, scopes, start, task, tasks, values, workers
 from catchment.dashboard.screen import AnyAction, AnyScreen
 
 SCREENS: tuple[AnyScreen, ...] = (
@@ -11,6 +11,8 @@ SCREENS: tuple[AnyScreen, ...] = (
     tasks.SCREEN,
     task.SCREEN,
     *values.SCREENS,
+    bulk.ASK,
+    bulk.PROGRESS,
     start.SCREEN,
     scopes.SCREEN,
     scope.SCREEN,
@@ -23,6 +25,8 @@ SCREENS: tuple[AnyScreen, ...] = (
 ACTIONS: tuple[AnyAction, ...] = (
     task.RETRY,
     task.CANCEL,
+    bulk.RETRY,
+    bulk.CANCEL,
     start.START,
     scope.RETRY,
     scope.CANCEL,

@@ -27,8 +27,8 @@ _TROUBLE = (TaskState.FAILED, TaskState.CANCELLED)
 Name = Annotated[str, StringConstraints(max_length=500)]
 
 
-class TasksQuery(Query):
-    """Filters. Tasks come newest first; failed and cancelled ones in the order of their ends, the last one first."""
+class TaskFilter(Query):
+    """Which tasks: all that match what is given."""
 
     state: TaskState | None = Field(None, description="Only tasks in this state.")
     command: Name | None = Field(None, description="Only this command.")
@@ -38,6 +38,20 @@ class TasksQuery(Query):
     made_after: datetime | None = Field(None, description="Only tasks made at this time or later.")
     made_before: datetime | None = Field(None, description="Only tasks made before this time.")
     top: bool = Field(False, description="Only tasks without a parent.")
+
+    @property
+    def is_searched(self) -> bool:
+        """Is there a filter that no index serves?"""
+        return any((self.command, self.queue, self.lane, self.error, self.made_after, self.made_before, self.top))
+
+    @property
+    def is_filtered(self) -> bool:
+        return self.is_searched or self.state is not None
+
+
+class TasksQuery(TaskFilter):
+    """Tasks come newest first; failed and cancelled ones in the order of their ends, the last one first."""
+
     before: Annotated[str, StringConstraints(max_length=60)] | None = Field(
         None, description="The page after this place: next of the page before."
     )
@@ -47,20 +61,11 @@ class TasksQuery(Query):
         return self.state in _TROUBLE
 
     @property
-    def is_searched(self) -> bool:
-        """Is there a filter that no index serves?"""
-        return any((self.command, self.queue, self.lane, self.error, self.made_after, self.made_before, self.top))
-
-    @property
     def looked(self) -> int:
         """How many tasks a page looks at, at most."""
         if not self.is_searched:
             return PAGE + 1
         return LOOKED_BY_END if self.is_by_end else LOOKED
-
-    @property
-    def is_filtered(self) -> bool:
-        return self.is_searched or self.state is not None
 
 
 class TaskRow(Answer):
@@ -119,15 +124,15 @@ def _is_past(query: TasksQuery, made_at: datetime | str | None) -> bool:
     """Were all tasks beyond this one made before the time that is asked for? Ids are in the order of time, nearly."""
     if query.made_after is None or query.is_by_end or not isinstance(made_at, datetime):
         return False
-    return made_at < _aware(query.made_after) - timedelta(hours=1)
+    return made_at < aware(query.made_after) - timedelta(hours=1)
 
 
 def _values(query: TasksQuery) -> Row:
     at, task_id = _place(query)
     return {
         "state": query.state,
-        "made_after": query.made_after and _aware(query.made_after),
-        "made_before": query.made_before and _aware(query.made_before),
+        "made_after": query.made_after and aware(query.made_after),
+        "made_before": query.made_before and aware(query.made_before),
         "command": query.command,
         "queue": query.queue,
         "lane": query.lane,
@@ -140,7 +145,7 @@ def _values(query: TasksQuery) -> Row:
     }
 
 
-def _aware(moment: datetime) -> datetime:
+def aware(moment: datetime) -> datetime:
     """Times without a zone are UTC, as the page shows them."""
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
@@ -160,7 +165,7 @@ def _place(query: TasksQuery) -> tuple[datetime | None, int | None]:
         number = int(task_id)
         if not 0 <= number < 2**63 or bool(mark) != query.is_by_end:
             raise ValueError
-        return (_aware(datetime.fromisoformat(at)) if mark else None), number
+        return (aware(datetime.fromisoformat(at)) if mark else None), number
     except ValueError as error:
         raise Problem(
             400, f"before is {query.before!r}, which is no place in this list", "Start at its beginning."

@@ -71,7 +71,35 @@ create table if not exists worker.audit (
 comment on table worker.audit is
   'What people did by hand, or tried to: actor is the user of the dashboard, login the role of the session. refused: '
   'not allowed, or not possible in the state things were in. Appended by write_audit, which nobody can undo but the '
-  'owner.';
+  'owner. task_cleanup deletes rows after 90 days.';
+
+-- task_cleanup: what is old.
+create index if not exists audit_at on worker.audit (at);
+
+create table if not exists worker.bulk (
+  id          bigint generated always as identity primary key,
+  task_id     bigint not null,
+  verb        text not null,
+  filter      jsonb not null,
+  reason      text not null,
+  actor       text not null,
+  role        text not null,
+  login       text not null,
+  asked_at    timestamptz not null,
+  expected    integer,
+  last_at     timestamptz,
+  last_id     bigint not null default 0,
+  done        bigint not null default 0,
+  skipped     bigint not null default 0,
+  problem     text,
+  audited_at  timestamptz,
+  constraint bulk_task_is_unique unique (task_id),
+  constraint bulk_verb_is_known  check (verb in ('retry', 'cancel'))
+);
+comment on table worker.bulk is
+  'Retries and cancels of all tasks that match a filter, each done by a task. expected: how many matched when it was '
+  'asked for, null for more than were counted. last_at and last_id: how far it has come. problem: why the first '
+  'of those skipped could not be changed.';
 
 -- Keeps the key of each session that runs SQL handlers; the session itself cannot change it. See hold_backend_lock.
 create sequence if not exists worker.backend;
@@ -114,12 +142,25 @@ on conflict do nothing;
 
 insert into worker.command_registry (command, queue, handler_procedure, dedup, description)
 values ('task_cleanup', 'maintenance', 'worker.task_cleanup', '{}',
-        'Deletes settled trees: completed ones after 7 days, others after 30 (payload: completed_days, failed_days).')
+        'Deletes settled trees: completed ones after 7 days, others after 30; rows of the audit table after 90 '
+        '(payload: completed_days, failed_days, audit_days).')
 on conflict do nothing;
 
 insert into worker.command_registry (command, queue, handler_procedure, dedup, merge, description)
 values ('analyze_tables', 'maintenance', 'worker.analyze_tables', '{}', '{"tables": "union"}',
         'Collects planner statistics of tables (payload: tables, null for all that have changed).')
+on conflict do nothing;
+
+insert into worker.queue_registry (queue, mode, description)
+values ('bulk_changes', 'concurrent', 'Retries and cancels of many tasks. Every worker serves it while there is one.')
+on conflict do nothing;
+
+insert into worker.command_registry (command, queue, handler_procedure, after_procedure, max_attempts, description)
+values ('bulk_retry', 'bulk_changes', 'worker.run_bulk', 'worker.end_bulk', 1,
+        'Retries all tasks that match a filter: see start_bulk.'),
+       ('bulk_cancel', 'bulk_changes', 'worker.run_bulk', 'worker.end_bulk', 1,
+        'Cancels all tasks that match a filter: see start_bulk.'),
+       ('bulk_batch', 'bulk_changes', 'worker.run_bulk_batch', null, 5, 'The next tasks of a bulk.')
 on conflict do nothing;
 
 insert into worker.schedule (name, command, every)

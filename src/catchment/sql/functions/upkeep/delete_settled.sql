@@ -50,6 +50,7 @@ begin
   delete from worker.attempt as a where a.task_id = any (v_tree);
   delete from worker.warning as w where w.task_id = any (v_tree);
   delete from worker.snoozed as z where z.task_id = any (v_tree);
+  delete from worker.bulk as b where b.task_id = any (v_tree);
   delete from worker.task as t where t.id = any (v_tree);
   return cardinality(v_roots);
 end;

@@ -1,7 +1,6 @@
 -- find_tasks: a page of the list of tasks, newest first; failed and cancelled ones by their ends, the last one first.
 -- p_before_id, and for those two p_before_at, is the last task of the page before. At most p_looked tasks are read, in
--- the order of an index; the other filters are applied to these. p_error is a part of the error's message, in small or
--- capital letters.
+-- the order of an index; the other filters are applied to these: see filter_tasks.
 --
 --   returns each task that matches, at most p_page of them; and one row without a task: how many were looked at, the
 --           last of these, when it was made and when it ended
@@ -92,20 +91,8 @@ begin
   end if;
 
   return query
-  select t.id, null::integer, null::bigint, null::timestamptz, null::timestamptz
-    from unnest(v_ids) with ordinality as x (id, place)
-    join worker.task as t on t.id = x.id
-   where (p_command is null or t.command = p_command)
-     and (p_queue is null or t.queue_id = (select q.queue_id from worker.queue_registry as q where q.queue = p_queue))
-     and (p_lane is null or t.lane = p_lane)
-     and (p_made_after is null or t.created_at >= p_made_after)
-     and (p_made_before is null or t.created_at < p_made_before)
-     and (not p_is_top or t.parent_id is null)
-     and (p_error is null or exists (select
-                                       from worker.outcome as o
-                                      where o.id = t.id
-                                        and position(lower(p_error) in lower(o.error ->> 'message')) > 0))
-   order by x.place
+  select f, null::integer, null::bigint, null::timestamptz, null::timestamptz
+    from worker.filter_tasks(v_ids, p_command, p_queue, p_lane, p_error, p_made_after, p_made_before, p_is_top) as f
    limit p_page;
 
   v_last := v_ids[cardinality(v_ids)];

@@ -1,0 +1,139 @@
+"""``catchment task retry`` and ``cancel`` by a filter: the count, the question, and the progress of the task that does
+it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+from psycopg import Connection
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from catchment.cli.database import open_database
+from catchment.cli.watch.since import read_since
+from catchment.commands.output import console, errors, print_json
+from catchment.model.state import TaskState
+from catchment.store import bulk as bulk_store
+
+LOOK_SECONDS = 0.25
+SETTLED = ("completed", "failed", "cancelled")
+
+State = Annotated[TaskState | None, typer.Option(help="Instead of ids: all tasks in this state.")]
+Command = Annotated[str | None, typer.Option(help="Instead of ids: all tasks of this command.")]
+Queue = Annotated[str | None, typer.Option(help="Instead of ids: all tasks of this queue.")]
+Lane = Annotated[str | None, typer.Option(help="Instead of ids: all tasks of this lane.")]
+Error = Annotated[str | None, typer.Option(metavar="TEXT", help="Instead of ids: all whose error has this text.")]
+Since = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Instead of ids: all made since then, such as 2h or '2030-01-31 12:00'."),
+]
+Top = Annotated[bool, typer.Option("--top", help="Of those, only tasks without a parent.")]
+Yes = Annotated[bool, typer.Option("--yes", help="With a filter: do not ask.")]
+Wait = Annotated[bool, typer.Option(help="With a filter: wait for the task that does it.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """What the options of both commands say."""
+
+    state: str | None
+    command: str | None
+    queue: str | None
+    lane: str | None
+    error: str | None
+    since: str | None
+    top: bool
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """As the engine takes it; empty if nothing is given."""
+        given: dict[str, Any] = {
+            "state": self.state,
+            "command": self.command,
+            "queue": self.queue,
+            "lane": self.lane,
+            "error": self.error,
+            "made_after": None if self.since is None else _moment(self.since).isoformat(),
+            "top": self.top or None,
+        }
+        return {key: value for key, value in given.items() if value is not None}
+
+
+def _moment(text: str) -> datetime:
+    since = read_since(text)
+    return datetime.now(UTC) - since if isinstance(since, timedelta) else since
+
+
+def check_choice(task_ids: list[int] | None, values: dict[str, Any], verb: str) -> None:
+    """Either ids or a filter."""
+    if bool(task_ids) == bool(values):
+        example = "--failed" if verb == "retry" else "--state pending"
+        raise typer.BadParameter(
+            f"give task ids, or a filter such as {example}" + (", not both" if values else ""), param_hint="ID"
+        )
+
+
+def change_by_filter(
+    verb: str,
+    values: dict[str, Any],
+    *,
+    reason: str = "cancelled on request",
+    is_sure: bool,
+    waits: bool,
+    as_json: bool,
+    dsn: str | None,
+) -> None:
+    """Count, ask, and let a task of the engine do it. Ends with 1 if that task did not complete."""
+    with open_database(dsn, "catchment_worker") as conn:
+        counted = bulk_store.count(conn, verb, values)
+        many = _many(counted["tasks"], counted["is_complete"])
+        if counted["tasks"] == 0 and counted["is_complete"]:
+            errors.print("No task matches.")
+            if as_json:
+                print_json({"id": None, "done": 0, "skipped": 0})
+            return
+        if not is_sure:
+            typer.confirm(f"{verb.title()} {many}?", abort=True, err=True)
+        task_id = bulk_store.start(conn, verb, values, reason)
+        if not counted["workers"]:
+            errors.print(f"Task {task_id} does it as soon as a worker is alive: [bold]catchment worker[/]")
+        elif waits:
+            _follow(conn, task_id)
+        seen = bulk_store.show(conn, task_id)
+    if as_json:
+        print_json(seen)
+    elif seen["state"] in SETTLED:
+        _tell(seen)
+    else:
+        console.print(task_id)
+    if seen["state"] in ("failed", "cancelled"):
+        raise typer.Exit(1)
+
+
+def _many(number: int, is_complete: bool) -> str:
+    return f"{number:,}{'' if is_complete else '+'} {'task' if number == 1 and is_complete else 'tasks'}"
+
+
+def _follow(conn: Connection[Any], task_id: int) -> None:
+    """Show how far it is until it has ended. Ctrl-C leaves it running."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    try:
+        with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+            bar = progress.add_task(f"task {task_id}", total=None)
+            while (seen := bulk_store.show(conn, task_id))["state"] not in SETTLED:
+                progress.update(bar, total=seen["expected"], completed=seen["done"] + seen["skipped"])
+                time.sleep(LOOK_SECONDS)
+    except KeyboardInterrupt:
+        errors.print(f"Task {task_id} goes on. To stop it: catchment task cancel {task_id}")
+        raise
+
+
+def _tell(seen: dict[str, Any]) -> None:
+    what = "retried" if seen["verb"] == "retry" else "cancelled"
+    skipped = f", {seen['skipped']:,} skipped: {seen['problem']}" if seen["skipped"] else ""
+    end = "" if seen["state"] == "completed" else f". Task {seen['id']} is {seen['state']}: {seen['error']}"
+    console.print(escape(f"{_many(seen['done'], True)} {what}{skipped}{end}"))

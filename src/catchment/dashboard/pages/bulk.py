@@ -1,0 +1,199 @@
+"""*Bulk*: retry or cancel all tasks that match a filter. One page says how many that are and asks; the task that
+does it has a page with its progress."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal, Self
+
+from psycopg.types.json import Jsonb
+from pydantic import Field, model_validator
+
+from catchment.dashboard.database import Actor, Reader
+from catchment.dashboard.pages.task import TaskId
+from catchment.dashboard.pages.tasks import TaskFilter, aware
+from catchment.dashboard.screen import Action, Answer, Done, Query, Screen, sql
+from catchment.errors import TaskNotFound
+from catchment.model.state import TaskState
+
+Verb = Literal["retry", "cancel"]
+# Without a state in the filter: failed ones alone, and all of these.
+RETRIED = (TaskState.FAILED, TaskState.CANCELLED)
+CANCELLED = (TaskState.PENDING, TaskState.INTERRUPTED, TaskState.PROCESSING, TaskState.WAITING)
+
+
+def check_state(verb: Verb, given: TaskFilter) -> None:
+    """Refuse a filter that no task could match."""
+    states = RETRIED if verb == "retry" else CANCELLED
+    if given.state is not None and given.state not in states:
+        raise ValueError(f"{verb} is for tasks that are {', '.join(states)}, and the filter has {given.state}")
+
+
+class AskQuery(TaskFilter):
+    """A filter, and what to do with the tasks that match."""
+
+    verb: Verb = Field("retry", description="What to do: retry failed tasks, or cancel unsettled ones.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        check_state(self.verb, self)
+        return self
+
+
+class AskAnswer(Answer):
+    """How many tasks it would be."""
+
+    verb: Verb
+    tasks: int = Field(description="How many match; at most 10,000 are counted.")
+    is_complete: bool = Field(description="Are these all? If not, there may be more.")
+    workers: int = Field(description="Live workers; any of them can do it.")
+    filter: dict[str, str | bool]
+
+
+async def read_ask(reader: Reader, query: AskQuery) -> AskAnswer:
+    values = filter_of(query)
+    row = await reader.row(sql("bulk_count"), verb=query.verb, filter=Jsonb(values), most=reader.most)
+    return AskAnswer(verb=query.verb, filter=values, **(row or {}))
+
+
+def filter_of(given: TaskFilter) -> dict[str, str | bool]:
+    """As the engine takes it: only what is given, times with their zone."""
+    values: dict[str, Any] = given.model_dump(include={*TaskFilter.model_fields}, exclude_defaults=True)
+    return {
+        key: aware(value).isoformat() if isinstance(value, datetime) else value
+        for key, value in values.items()
+        if value is not None
+    }
+
+
+def described(values: dict[str, Any]) -> str:
+    """A filter in a few words."""
+    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in values.items()) or "all"
+
+
+def counted(number: int, *, is_complete: bool) -> str:
+    """``1 task``, ``1,234 tasks``, ``10,000+ tasks``."""
+    return f"{number:,}{'' if is_complete else '+'} {'task' if number == 1 and is_complete else 'tasks'}"
+
+
+ASK = Screen(
+    name="bulk",
+    path="/bulk",
+    summary="How many tasks match a filter, before they are retried or cancelled.",
+    query=AskQuery,
+    answer=AskAnswer,
+    read=read_ask,
+    title=lambda answer: f"{answer.verb.title()} {counted(answer.tasks, is_complete=answer.is_complete)}",
+    template="bulk.html",
+    section="tasks",
+)
+
+
+class BulkQuery(Query):
+    id: TaskId
+
+
+class BulkAnswer(Answer):
+    """How far a bulk has come."""
+
+    id: int = Field(description="The task that does it.")
+    verb: Verb
+    state: str
+    filter: dict[str, Any]
+    actor: str
+    asked_at: datetime | str
+    ended_at: datetime | str | None
+    expected: int | None = Field(description="How many matched when it was asked for; null if more than were counted.")
+    done: int
+    skipped: int = Field(description="Those that could not be changed.")
+    problem: str | None = Field(description="Why the first of these could not be.")
+    error: str | None
+    workers: int
+
+
+async def read_progress(reader: Reader, query: BulkQuery) -> BulkAnswer:
+    row = await reader.row(sql("bulk"), id=query.id)
+    if row is None:
+        raise TaskNotFound(f"task {query.id} is no bulk")
+    return BulkAnswer(**row)
+
+
+def _title(answer: BulkAnswer) -> str:
+    what = "retried" if answer.verb == "retry" else "cancelled"
+    of = "" if answer.expected is None else f" of {answer.expected:,}"
+    return f"{answer.done:,}{of} tasks {what} · {answer.state}"
+
+
+PROGRESS = Screen(
+    name="bulk_progress",
+    path="/bulk/{id}",
+    summary="How far a bulk has come.",
+    query=BulkQuery,
+    answer=BulkAnswer,
+    read=read_progress,
+    title=_title,
+    template="bulk_progress.html",
+    section="tasks",
+)
+
+
+class RetryBody(TaskFilter):
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        check_state("retry", self)
+        return self
+
+
+class CancelBody(TaskFilter):
+    reason: str = Field("cancelled on request", min_length=1, max_length=500, description="Kept with each task.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        check_state("cancel", self)
+        return self
+
+
+async def _start(actor: Actor, verb: Verb, body: TaskFilter, reason: str = "") -> Done:
+    task_id = await actor.value(
+        sql("bulk_start"),
+        verb=verb,
+        filter=Jsonb(filter_of(body)),
+        reason=reason,
+        actor=actor.user.name,
+        role=actor.user.role,
+    )
+    return Done(f"Task {task_id} {'retries' if verb == 'retry' else 'cancels'} them.", "pending", f"/bulk/{task_id}")
+
+
+async def _retry(actor: Actor, body: RetryBody) -> Done:
+    return await _start(actor, "retry", body)
+
+
+async def _cancel(actor: Actor, body: CancelBody) -> Done:
+    return await _start(actor, "cancel", body, body.reason)
+
+
+RETRY = Action(
+    name="tasks.retry",
+    path="/bulk/retry",
+    summary="Run all failed tasks that match a filter again, by a task that does it in batches.",
+    body=RetryBody,
+    run=_retry,
+    verb=lambda body: "Retry tasks",  # noqa: ARG005
+    consequence=lambda body: f"All failed tasks that match run again: {described(filter_of(body))}.",
+    subject=lambda body: f"tasks: {described(filter_of(body))}",
+    back=lambda body: "/tasks",  # noqa: ARG005
+)
+
+CANCEL = Action(
+    name="tasks.cancel",
+    path="/bulk/cancel",
+    summary="Stop all unsettled tasks that match a filter, by a task that does it in batches.",
+    body=CancelBody,
+    run=_cancel,
+    verb=lambda body: "Cancel tasks",  # noqa: ARG005
+    consequence=lambda body: f"All unsettled tasks that match stop: {described(filter_of(body))}.",
+    subject=lambda body: f"tasks: {described(filter_of(body))}",
+    back=lambda body: "/tasks",  # noqa: ARG005
+    is_destructive=True,
+)

@@ -1,0 +1,50 @@
+-- check_bulk: refuse a verb or a filter that start_bulk and count_bulk do not know. Keys of the filter: state, command,
+-- queue, lane, error, made_after, made_before, top. Without a state, retry means failed tasks, cancel unsettled
+-- ones.
+--
+--   raises  CM018 an option has an invalid value
+create or replace function worker.check_bulk(
+  p_verb    text,
+  p_filter  jsonb
+)
+  returns void
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_keys constant text[] := '{state,command,queue,lane,error,made_after,made_before,top}';
+  v_states text[];
+  v_wrong  text;
+begin
+  v_states := case p_verb
+                when 'retry' then array['failed', 'cancelled']
+                when 'cancel' then array['pending', 'interrupted', 'processing', 'waiting']
+              end;
+  if v_states is null then
+    raise exception using
+      errcode = 'CM018', message = format('the verb is %L, expected retry or cancel', p_verb);
+  elsif p_filter is null or jsonb_typeof(p_filter) <> 'object' then
+    raise exception using
+      errcode = 'CM018',
+      message = format('the filter is %s, expected an object', coalesce(left(p_filter::text, 80), 'null'));
+  end if;
+  select k into v_wrong from jsonb_object_keys(p_filter) as k where k <> all (c_keys) order by k limit 1;
+  if found then
+    raise exception using
+      errcode = 'CM018',
+      message = format('the filter has the key %s, expected some of %s', v_wrong, array_to_string(c_keys, ', '));
+  end if;
+  if p_filter ->> 'state' <> all (v_states) then
+    raise exception using
+      errcode = 'CM018',
+      message = format('the filter has the state %s, and %s is for tasks that are %s', p_filter ->> 'state', p_verb,
+                       array_to_string(v_states, ', '));
+  end if;
+  begin
+    perform (p_filter ->> 'made_after')::timestamptz, (p_filter ->> 'made_before')::timestamptz,
+            (p_filter ->> 'top')::boolean;
+  exception
+    when data_exception then
+      raise exception using errcode = 'CM018', message = 'the filter cannot be read: ' || sqlerrm;
+  end;
+end;
+$$;

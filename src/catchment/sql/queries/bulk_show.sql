@@ -1,0 +1,5 @@
+-- bulk_show: how far a bulk has come.
+select b.task_id as id, b.verb, t.state, b.expected, b.done, b.skipped, b.problem, t.error
+  from worker.bulk as b
+  join worker.tasks as t on t.id = b.task_id
+ where b.task_id = %(id)s::bigint

@@ -1,0 +1,56 @@
+"""``catchment task retry`` and ``cancel`` by a filter."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+from tests.fixtures.engine import Engine
+from tests.fixtures.worker import StartWorker, wait_until
+
+
+def typed(db: str, *words: str, answer: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "catchment", "task", *words],
+        input=answer,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env=os.environ | {"CATCHMENT_DSN": db, "COLUMNS": "300"},
+    )
+
+
+def test_a_filter_is_counted_confirmed_and_done_by_any_worker(
+    db: str, committed: Engine, start_worker: StartWorker
+) -> None:
+    committed.queue("idle")
+    failed = [committed.enqueue(fail="no") for _ in range(2)]
+    committed.drain()
+    committed.conn.execute("select worker.pause_queue('work')")
+    left = typed(db, "retry", "--failed", "--since", "1h", answer="n\n")
+    assert left.returncode == 1
+    assert "Retry 2 tasks?" in left.stderr
+    assert committed.value("select count(*) from worker.bulk") == 0
+    alone = typed(db, "cancel", "--state", "pending", "--queue", "work", "--yes")
+    assert "No task matches." in alone.stderr
+    none = typed(db, "retry", "--failed", "--error", "NO", "--yes")
+    assert "as soon as a worker is alive: catchment worker" in none.stderr
+    start_worker("--queue", "idle")
+    bulk = int(none.stdout)
+    wait_until(lambda: committed.state(bulk) == "completed")
+    assert [committed.state(task) for task in failed] == ["pending"] * 2
+    done = typed(db, "cancel", "--queue", "work", "--yes", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["done"] == 2
+    assert [committed.state(task) for task in failed] == ["cancelled"] * 2
+    said = typed(db, "retry", "--state", "cancelled", "--yes")
+    assert said.stdout == "2 tasks retried\n"
+
+
+def test_ids_or_a_filter_not_both_and_not_none(db: str) -> None:
+    both, none = typed(db, "retry", "17", "--failed"), typed(db, "cancel")
+    assert (both.returncode, none.returncode) == (2, 2)
+    assert "give task ids, or a filter such as --failed, not both" in both.stderr
+    assert "give task ids, or a filter such as --state pending" in none.stderr

@@ -1,0 +1,36 @@
+"""Retry all tasks of a filter, in a browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.fixtures.dashboard import StartDashboard
+from tests.fixtures.engine import Engine
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+def test_tasks_of_a_filter_are_retried_after_a_question(
+    page: Page, dashboard: StartDashboard, committed: Engine
+) -> None:
+    """The page of the task that does it follows without being loaded again."""
+    site = dashboard()
+    committed.command("other")
+    failed = [committed.enqueue(fail="the disk is full") for _ in range(3)]
+    other = committed.enqueue("other", fail="the disk is full")
+    committed.drain()
+    page.goto(f"{site.address}/tasks?state=failed")
+    page.get_by_label("Command").fill("act")
+    page.get_by_role("button", name="Filter").click()
+    page.get_by_role("link", name="Retry all that match").click()
+    page.get_by_role("heading", name="Retry 3 tasks?").wait_for()
+    page.get_by_role("link", name="Leave them").click()
+    page.wait_for_url("**/tasks?*command=act*")
+    page.get_by_role("link", name="Retry all that match").click()
+    page.get_by_role("button", name="Retry 3 tasks").click()
+    page.get_by_role("heading", name="0 of 3 tasks retried · pending").wait_for()
+    page.get_by_text("No worker is alive").wait_for()
+    committed.drain("bulk_changes")
+    page.get_by_role("heading", name="3 of 3 tasks retried · completed").wait_for()
+    assert [committed.state(task) for task in (*failed, other)] == ["pending"] * 3 + ["failed"]

@@ -1,0 +1,55 @@
+"""Bulks in the dashboard: the count before, the task that does it, who may, and the audit table."""
+
+from __future__ import annotations
+
+import re
+
+from catchment.dashboard.auth.check import Access
+from tests.fixtures.dashboard import StartDashboard
+from tests.fixtures.engine import Engine
+
+TOKEN = "a token of a viewer, for this test"  # noqa: S105
+
+
+def test_a_bulk_is_counted_confirmed_done_by_a_task_and_audited(dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard()
+    failed = [committed.enqueue(fail=f"no {n}") for n in range(3)]
+    committed.drain()
+    page = site.get("/tasks", params={"state": "failed", "error": "no"}).text
+    (link,) = re.findall(r'href="(/bulk\?[^"]+)">Retry all that match', page)
+    asked = site.get(link.replace("&amp;", "&")).text
+    assert "<h1>Retry 3 tasks?</h1>" in asked
+    assert "No worker is alive" in asked
+    answer = site.post("/bulk/retry", token=site.token(), confirmed="yes", state="failed", error="no")
+    assert answer.status_code == 303
+    (task_id,) = re.fullmatch(r"/bulk/(\d+)", answer.headers["location"]).groups()  # type: ignore[union-attr]
+    assert "catchment worker" in site.get(f"/bulk/{task_id}").text
+    committed.drain("bulk_changes")
+    committed.conn.execute("call worker.run_after_calls(false)")
+    bulk = site.json(f"/api/bulk/{task_id}")
+    assert (bulk["state"], bulk["expected"], bulk["done"], bulk["actor"]) == ("completed", 3, 3, "ada")
+    assert [committed.state(task) for task in failed] == ["pending"] * 3
+    audit = committed.conn.execute("select actor, action, subject, result from worker.audit order by id").fetchall()
+    assert audit == [
+        ("ada", "tasks.retry", "tasks: state failed, error no", "done"),
+        ("ada", "tasks.retry.end", f"task {task_id}", "done"),
+    ]
+    # A form without confirmation asks.
+    asked = site.post("/bulk/cancel", token=site.token(), queue="work").text
+    assert "All unsettled tasks that match stop: queue work." in asked
+    assert site.get("/bulk/1").status_code == 404
+
+
+def test_a_bulk_is_for_operators_and_what_cannot_match_is_refused(dashboard: StartDashboard, committed: Engine) -> None:
+    viewer = dashboard(Access(tokens={"viewer": TOKEN}))
+    viewer.client.headers["Authorization"] = f"Bearer {TOKEN}"
+    task_id = committed.enqueue(fail="no")
+    committed.drain()
+    assert viewer.json("/api/bulk", verb="retry")["tasks"] == 1
+    assert "Retry all" not in viewer.get("/tasks").text
+    refused = viewer.client.post(f"{viewer.address}/api/bulk/retry", json={})
+    assert refused.status_code == 403
+    assert committed.state(task_id) == "failed"
+    wrong = viewer.get("/api/bulk", params={"verb": "retry", "state": "pending"})
+    assert wrong.status_code == 400
+    assert "retry is for tasks that are failed, cancelled" in wrong.json()["error"]["message"]
