@@ -32,6 +32,7 @@ dist: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m bench.engine --quick
 	$(BIN)/python -m bench.worker --quick
+	$(BIN)/python -m bench.dashboard --quick
 	$(BIN)/python -m bench.lake --quick
 	$(BIN)/python -m bench.register --quick
 

@@ -1,0 +1,1 @@
+"""How long pages of the dashboard take on a large database."""
