@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from psycopg import Connection
 
-from catchment.dashboard.database import Reader
 from catchment.dashboard.estimate import Progress, estimate
 from catchment.dashboard.pages import children as children_page
+from catchment.dashboard.pages import groups as groups_page
+from catchment.dashboard.pages import scope as scope_page
 from catchment.dashboard.pages.children import parts_of
 from catchment.model.state import TaskState
 from tests.fixtures.dashboard import DashboardSite, StartDashboard
@@ -76,9 +77,9 @@ def test_failed_children_are_retried_while_their_scope_is_open(dashboard: StartD
     failed = committed.children(task_id)[:2]
     committed.process(p_mode="child", p_batch_size=2)
     path, token = f"/scopes/{task_id}/retry", site.token(f"/scopes/{task_id}")
-    asked = site.post(path, token=token, failed="2")
-    assert "Retry 2 failed children" in asked.text
-    done = site.post(path, token=token, failed="2", confirmed="yes")
+    asked = site.post(path, token=token, count="2")
+    assert "Retry 2 children of task" in asked.text
+    done = site.post(path, token=token, count="2", confirmed="yes")
     assert done.status_code == 303
     assert done.headers["location"] == f"/scopes/{task_id}"
     assert "2 children run again." in site.get(f"/scopes/{task_id}").text
@@ -88,9 +89,7 @@ def test_failed_children_are_retried_while_their_scope_is_open(dashboard: StartD
     assert (answer["counts"]["failed"], answer["counts"]["pending"]) == (0, 3)
     committed.process(p_mode="child", p_batch_size=1)
     assert [part["attempt"] for part in site.json(f"/api/scopes/{task_id}")["children"][0]["parts"]] == [1, 1, 2, 2]
-    audited = committed.conn.execute(
-        "select action, subject, result, request ->> 'failed' from worker.audit"
-    ).fetchall()
+    audited = committed.conn.execute("select action, subject, result, request ->> 'count' from worker.audit").fetchall()
     assert audited == [("scope.retry", f"task {task_id}", "done", "2")]
     nothing = site.post(f"/scopes/{scope_of(committed, {})}/retry", token=token, confirmed="yes")
     assert nothing.status_code == 409
@@ -109,7 +108,7 @@ def test_a_settled_scope_is_retried_with_what_was_cancelled(dashboard: StartDash
     answer = site.json(f"/api/scopes/{task_id}")
     assert (answer["state"], answer["counts"]["cancelled"], answer["counts"]["failed"]) == ("cancelled", 1, 1)
     assert answer["retried"] == 2
-    site.post(f"/scopes/{task_id}/retry", token=token, failed="2", confirmed="yes")
+    site.post(f"/scopes/{task_id}/retry", token=token, count="2", confirmed="yes")
     answer = site.json(f"/api/scopes/{task_id}")
     assert (answer["state"], answer["done"], answer["total"]) == ("waiting", 1, 3)
     committed.check()
@@ -125,7 +124,8 @@ def test_many_children_are_counted_by_command_and_state(
     task_id = scope_of(committed, *spawn)
     committed.process(p_mode="child", p_batch_size=580)
     for is_sampled in (False, True):
-        monkeypatch.setattr(Reader, "most", 100 if is_sampled else 10_000)
+        monkeypatch.setattr(groups_page, "COUNTED", 100 if is_sampled else 2_000)
+        monkeypatch.setattr(scope_page, "COUNTED", 100 if is_sampled else 2_000)
         answer = site.json(f"/api/scopes/{task_id}")
         assert (answer["done"], answer["total"], answer["is_sampled"]) == (580, 600, is_sampled)
         groups = {group["command"]: group for group in answer["groups"]}

@@ -52,8 +52,8 @@ def test_a_scope_follows_its_children_and_is_cancelled(
     expect(page.locator(DONE)).to_have_text("4 of 4", timeout=LIMIT)
     expect(page.locator("h1")).to_have_text(f"act {task_id} · cancelled", timeout=LIMIT)
     assert committed.state(task_id) == "cancelled"
-    page.get_by_role("button", name="Retry 3 not completed").click()
-    page.get_by_role("button", name="Retry 3 failed children").click()
+    page.get_by_role("button", name="Retry 3 failed or cancelled").click()
+    page.get_by_role("button", name=f"Retry 3 children of task {task_id}").click()
     page.get_by_text("3 children run again.").wait_for()
     assert committed.state(task_id) == "waiting"
 

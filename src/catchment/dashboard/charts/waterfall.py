@@ -48,15 +48,17 @@ class Axis:
         return WIDTH * min(1.0, max(0.0, share))
 
 
+_GRID = element("path", d="".join(f"M{WIDTH * i / TICKS:g} 0V{HEIGHT:g}" for i in range(TICKS + 1)), class_="grid")
+
+
 def waterfall(pieces: Sequence[Piece], axis: Axis) -> Markup:
     """The bars of one row: what it waited is hatched, what it ran is solid, what it waited for children is outlined."""
-    grid = [_line(WIDTH * i / TICKS) for i in range(TICKS + 1)]
     bars = [_bar(piece, axis) for piece in pieces if piece.end >= axis.start and piece.start <= axis.end]
     label = ", then ".join(piece.label for piece in pieces) or "nothing in this time"
     return element(
         "svg",
         element("title", label),
-        *grid,
+        _GRID,
         *bars,
         viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}",
         preserveAspectRatio="none",
@@ -64,10 +66,6 @@ def waterfall(pieces: Sequence[Piece], axis: Axis) -> Markup:
         role="img",
         aria_label=label,
     )
-
-
-def _line(x: float) -> Markup:
-    return element("line", x1=number(x), x2=number(x), y1="0", y2=f"{HEIGHT:g}", class_="grid")
 
 
 def _bar(piece: Piece, axis: Axis) -> Markup:

@@ -15,7 +15,7 @@ from catchment.dashboard.charts.waterfall import Axis, ticks
 from catchment.dashboard.database import Actor, Reader, Row
 from catchment.dashboard.estimate import Progress, estimate
 from catchment.dashboard.pages.children import ORDER, Children, moment, read_children
-from catchment.dashboard.pages.groups import Group, read_groups
+from catchment.dashboard.pages.groups import COUNTED, Group, read_groups
 from catchment.dashboard.pages.task import CancelBody, TaskBody, TaskId
 from catchment.dashboard.pages.tasks import Name
 from catchment.dashboard.screen import Action, Done, Query, Screen, sql
@@ -128,7 +128,7 @@ async def read(reader: Reader, query: ScopeQuery) -> ScopeAnswer:
         estimated_end=expected.ends_at if expected else None,
         estimate_basis=expected.basis if expected else None,
         groups=await read_groups(reader, query.id, counts, whole) if is_large else None,
-        is_sampled=row["total"] > reader.most,
+        is_sampled=row["total"] > COUNTED,
         axis_start=axis.start,
         axis_end=axis.end,
         attempts=max((child.attempt for child in page.children), default=0),
@@ -233,11 +233,11 @@ SCREEN = Screen(
 
 
 class ScopeCancelBody(CancelBody):
-    open: int | None = Field(None, ge=0, description="How many children were open when it was asked for; only said.")
+    open: int | None = Field(None, ge=0, description="How many children it was asked for; only said.")
 
 
 class ScopeRetryBody(TaskBody):
-    failed: int | None = Field(None, ge=0, description="How many children had failed when it was asked for; only said.")
+    count: int | None = Field(None, ge=0, description="How many children it was asked for; only said.")
 
 
 async def _cancel(actor: Actor, body: ScopeCancelBody) -> Done:
@@ -253,9 +253,8 @@ async def _retry(actor: Actor, body: ScopeRetryBody) -> Done:
 
 
 def _children(number: int | None, kind: str) -> str:
-    if number is None:
-        return f"its {kind} children"
-    return f"{count(number)} {kind} {'child' if number == 1 else 'children'}"
+    words = f"{kind} {'child' if number == 1 else 'children'}".strip()
+    return f"its {words}" if number is None else f"{count(number)} {words}"
 
 
 CANCEL = Action(
@@ -280,7 +279,7 @@ RETRY = Action(
     summary="Run the failed children of a task again; of one that has settled, also the cancelled ones.",
     body=ScopeRetryBody,
     run=_retry,
-    verb=lambda body: f"Retry {_children(body.failed, 'failed')}",
+    verb=lambda body: f"Retry {_children(body.count, 'failed' if body.count is None else '')} of task {body.id}",
     consequence=lambda body: (
         f"The failed children of task {body.id} run again, with their attempts counted on, and the task waits for "
         "them. If it has settled, its cancelled children run again too. Children that completed do not."

@@ -11,8 +11,8 @@ create or replace function worker.scope_groups(
   p_from      timestamptz,
   p_to        timestamptz,
   p_bins      integer default 60,
-  p_most      integer default 10000,
-  p_points    integer default 200
+  p_most      integer default 2000,
+  p_points    integer default 100
 )
   returns table (command text, state text, bin integer, tasks bigint, median double precision, slow double precision)
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp
