@@ -18,6 +18,7 @@ pytest_plugins = [
     "tests.fixtures.register",
     "tests.fixtures.lake",
     "tests.fixtures.s3",
+    "tests.fixtures.cli",
     "tests.fixtures.terminal",
 ]
 

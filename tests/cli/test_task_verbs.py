@@ -1,0 +1,103 @@
+"""``catchment task list``, ``tree``, ``retry`` and ``cancel``."""
+
+from __future__ import annotations
+
+import os
+
+from tests.fixtures import spare
+from tests.fixtures.cli import Run, read_json
+from tests.fixtures.engine import Engine
+
+
+def test_task_list_filters_and_never_carries_payloads(committed: Engine, cli: Run) -> None:
+    good = committed.enqueue(note="secret")
+    bad = committed.enqueue(fail="broken")
+    committed.drain()
+    rows = read_json(cli("task", "list", "--json", "--state", "failed"))
+    assert [row["id"] for row in rows] == [bad]
+    assert rows[0]["error"] == "broken"
+    table = cli("task", "list").stdout
+    assert str(good) in table
+    assert "secret" not in cli("task", "list", "--json").stdout
+
+
+def test_task_tree_shows_parents_and_children(committed: Engine, cli: Run) -> None:
+    parent = committed.enqueue(spawn=[{}, {"fail": "broken"}])
+    committed.drain()
+    tree = read_json(cli("task", "tree", str(parent), "--json"))
+    assert [row["depth"] for row in tree["tasks"]] == [0, 1, 1]
+    assert tree["left_off"] == 0
+    picture = cli("task", "tree", str(tree["tasks"][1]["id"])).stdout
+    assert f"act {parent} failed" in picture
+    assert "├── " in picture
+    assert "more" not in picture
+
+
+def test_a_large_tree_is_shown_by_its_counts_and_its_first_tasks(committed: Engine, cli: Run) -> None:
+    parent = committed.enqueue(spawn=[{"fail": "first line\nsecond"} if n == 150 else {} for n in range(200)])
+    committed.drain()
+    failed = committed.value("select id from worker.tasks where parent_id = %s and state = 'failed'", parent)
+    lines = cli("task", "tree", str(parent), columns=80).stdout.splitlines()
+    assert len(lines) < 70
+    assert lines[1].startswith(f"├── act {failed} failed")
+    assert lines[1].endswith("first line second")
+    assert "└── … 151 more" in lines
+    assert [line.split() for line in lines[-4:-1]] == [
+        *(["command", "state", "tasks"], ["act", "completed", "199"], ["act", "failed", "2"])
+    ]
+    few = read_json(cli("task", "tree", str(parent), "--state", "failed", "--json"))
+    assert [row["id"] for row in few["tasks"]] == [parent, failed]
+    assert few["left_off"] == 199
+    assert sum(count["tasks"] for count in few["counts"]) == 201
+    # A task that was asked for is there, whatever its state.
+    last = committed.children(parent)[-1]
+    assert f"act {last} completed" in cli("task", "tree", str(last), "--state", "failed").stdout
+
+
+def test_task_retry_and_cancel(committed: Engine, cli: Run) -> None:
+    task = committed.enqueue(fail="broken")
+    committed.drain()
+    assert read_json(cli("task", "retry", str(task), "--json")) == [{"id": task, "state": "pending"}]
+    assert read_json(cli("task", "cancel", str(task), "--json")) == [{"id": task, "state": "cancelled"}]
+    assert committed.task(task)["error"] == "cancelled on request"
+    completed = committed.enqueue()
+    committed.drain()
+    done = cli("task", "retry", str(completed), code=1)
+    assert f"task {completed} is completed" in done.stderr
+
+
+def test_each_of_several_tasks_is_accounted_for(committed: Engine, cli: Run) -> None:
+    first, last = committed.enqueue(), committed.enqueue()
+    said = cli("task", "cancel", str(first), "999998", str(last), "999999", code=1)
+    assert [line.split() for line in said.stdout.splitlines()[1:]] == [
+        [str(first), "cancelled"],
+        [str(last), "cancelled"],
+    ]
+    for verb, state in (("retry", "pending"), ("cancel", "cancelled")):
+        said = cli("task", verb, "999998", str(first), "999999", "--json", code=1)
+        assert "there is no task 999998" in said.stderr
+        assert "there is no task 999999" in said.stderr
+        rows = read_json(said)
+        assert rows[0] == {"id": first, "state": state}
+        assert [(row["id"], row["state"]) for row in rows[1:]] == [(999998, None), (999999, None)]
+        assert "there is no task 999998" in rows[1]["error"]
+
+
+def test_task_list_fits_a_terminal_and_a_pipe_gets_all(committed: Engine, cli: Run) -> None:
+    long = "a_command_with_a_name_that_is_as_long_as_it_gets"
+    committed.command(long)
+    lane = "customer-4711/order-2026-11-17/000000123"
+    task = committed.enqueue(long, lane=lane, fail="the printer\nis on fire and " + "so on " * 50)
+    committed.drain()
+    for columns, least in ((80, 6), (120, 8), (200, 10)):
+        title, line = cli("task", "list", columns=columns).stdout.splitlines()
+        assert len(title) <= columns
+        assert len(line) <= columns
+        assert line.split()[:2] == [str(task), "failed"]
+        assert line.endswith("…")
+        assert "the printer" in line
+        assert len(title.split()) >= least
+    environment = {k: v for k, v in os.environ.items() if k not in ("CATCHMENT_DSN", "COLUMNS")}
+    piped = spare.run("task", "list", environment=environment | {"CATCHMENT_DSN": committed.conn.info.dsn}, timeout=60)
+    (line,) = piped.stdout.splitlines()[1:]
+    assert (long in line, lane in line, line.endswith("so on")) == (True, True, True)
