@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
@@ -16,6 +17,7 @@ import sqlalchemy as sa
 import sqlalchemy.exc
 import sqlalchemy.orm
 from django.db import transaction
+from psycopg.pq import TransactionStatus
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -149,3 +151,58 @@ def test_a_pipeline_of_the_caller_is_used(shop: Shop, db: str) -> None:
     asyncio.run(scenario())
     assert len({first, *rest}) == 3
     assert shop.column("command") == ["send"] * 4
+
+
+TAKEN = "with a COPY or a stream() that is not over"
+
+
+def test_a_connection_in_the_middle_of_a_copy_is_refused_at_once(db: str, refusal: Callable[[Any], str]) -> None:
+    """psycopg would wait for the end of the COPY, which comes after the enqueue."""
+    with psycopg.connect(db) as plain, ways.engine_of(db, "psycopg").connect() as bound:
+        lent: Any = bound.connection.driver_connection
+        for conn, driver in ((plain, plain), (bound, lent)):
+            driver.execute("create temporary table copied (n integer)")
+            with driver.cursor().copy("copy copied from stdin") as copy:
+                copy.write("1\n")
+                assert TAKEN in refusal(conn)
+            for _ in driver.cursor().stream("select generate_series(1, 3)"):
+                assert TAKEN in refusal(conn)
+
+
+def test_a_connection_of_asyncio_in_the_middle_of_a_copy_is_refused_at_once(shop: Shop, db: str) -> None:
+    async def scenario() -> None:
+        async with await psycopg.AsyncConnection.connect(db) as plain:
+            await plain.execute("create temporary table copied (n integer)")
+            async with plain.cursor().copy("copy copied from stdin") as copy:
+                await copy.write("1\n")
+                assert TAKEN in await refusal_async(shop, plain)
+            async for _ in plain.cursor().stream("select generate_series(1, 3)"):
+                assert TAKEN in await refusal_async(shop, plain)
+        conn = await asyncpg.connect(**ways.asyncpg_options(db))
+
+        async def rows() -> Any:
+            yield b"1\n"
+            assert "another operation is in progress" in await refusal_async(shop, conn)
+
+        await conn.execute("create temporary table copied (n integer)")
+        await conn.copy_to_table("copied", source=rows(), format="text")
+        await conn.close()
+
+    asyncio.run(scenario())
+    assert shop.column("command") == []
+
+
+def test_a_statement_of_another_thread_or_task_is_waited_for(shop: Shop, db: str) -> None:
+    with psycopg.connect(db) as plain, ThreadPoolExecutor() as pool:
+        slow = pool.submit(plain.execute, "select pg_sleep(0.3)")
+        while plain.pgconn.transaction_status != TransactionStatus.ACTIVE:
+            assert not slow.done()
+        shop.send.sync.using(conn=plain).enqueue(to="a")
+
+    async def scenario() -> None:
+        async with await psycopg.AsyncConnection.connect(db) as conn:
+            made = [shop.send.using(conn=conn).enqueue(to="a") for _ in range(4)]
+            await asyncio.gather(conn.execute("select pg_sleep(0.1)"), *made)
+
+    asyncio.run(scenario())
+    assert len(shop.column("command")) == 5

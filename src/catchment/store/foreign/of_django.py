@@ -17,6 +17,7 @@ from django.db.transaction import TransactionManagementError
 from django.utils.connection import BaseConnectionHandler, ConnectionProxy
 
 from catchment.errors import RequestRefused, shown
+from catchment.store.foreign.busy import check_free
 from catchment.store.foreign.refuse import refused
 from catchment.store.foreign.sender import Rows, Sender, Values, foreign_errors
 
@@ -62,6 +63,7 @@ class DjangoSender(Sender):
         self._conn = conn
 
     def rows(self, statement: LiteralString, values: Values = ()) -> Rows:
+        check_free(self._conn, self._conn.connection)
         with foreign_errors(self._conn, InterfaceError, TransactionManagementError), self._conn.cursor() as cursor:
             cursor.execute(statement, values or None)
             return cursor.fetchall() if cursor.description else ()

@@ -11,6 +11,7 @@ from psycopg.pq import PipelineStatus, TransactionStatus
 from psycopg.rows import tuple_row
 
 from catchment.store.errors import translated
+from catchment.store.foreign.busy import check_free
 from catchment.store.foreign.refuse import closed, failed, refused
 from catchment.store.foreign.sender import AsyncSender, Rows, Sender, Values
 
@@ -28,6 +29,7 @@ def of(conn: object) -> Sender | AsyncSender:
     is_failed = used.pgconn.transaction_status == TransactionStatus.INERROR
     if is_failed or used.pgconn.pipeline_status == PipelineStatus.ABORTED:
         raise failed(conn)
+    check_free(conn, used)
     return PsycopgSender(used) if isinstance(used, Connection) else PsycopgAsyncSender(used)
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.exc import InterfaceError, InvalidRequestError, PendingRollbackE
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from catchment.errors import RequestRefused
+from catchment.store.foreign.busy import check_free
 from catchment.store.foreign.refuse import closed, failed, refused
 from catchment.store.foreign.sender import AsyncSender, Rows, Sender, Values, check_loop, foreign_errors, numbered
 
@@ -116,6 +117,7 @@ class ConnectionSender(Sender):
     def rows(self, statement: LiteralString, values: Values = ()) -> Rows:
         with _errors(self._given):
             conn = self.connection()
+            check_free(self._given, conn.connection.driver_connection)
             result = conn.exec_driver_sql(_written_for(conn, statement), tuple(values))
             return result.all() if result.returns_rows else ()
 
@@ -142,6 +144,7 @@ class AsyncConnectionSender(AsyncSender):
         with _errors(self._given):
             conn: Connection = self._conn.sync_connection
             check_loop(self._given, conn.connection.driver_connection)
+            check_free(self._given, conn.connection.driver_connection)
             result: Any = await self._conn.exec_driver_sql(_written_for(conn, statement), tuple(values))
             return result.all() if result.returns_rows else ()
 

@@ -37,6 +37,14 @@ def failed(conn: object) -> RequestRefused:
     )
 
 
+def taken(conn: object) -> RequestRefused:
+    """A COPY, or a statement whose rows are streamed, has it until that is over: a statement would wait forever."""
+    return RequestRefused(
+        f"conn is {_article(kind_of(conn))} with a COPY or a stream() that is not over, expected one that is free",
+        hint="Enqueue before or after that block, or use another connection.",
+    )
+
+
 def unusable(conn: object, reason: object) -> RequestRefused:
     """Its library does not take a statement now. The first line of what it says is the reason."""
     said = str(reason).strip().partition("\n")[0]
