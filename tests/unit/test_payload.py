@@ -6,6 +6,7 @@ import enum
 import json
 import math
 import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -256,3 +257,23 @@ def test_a_field_of_pydantic_as_default_and_an_optional_context_are_refused_in_o
     assert refused.value.hint == "Put it into the annotation: to: Annotated[…, Field(…)] = …"
     with pytest.raises(DefinitionRefused, match=r"the context ctx of .*steer is .*, expected Context alone"):
         read_signature(steer)
+
+
+def test_items_that_can_be_read_once_are_refused_at_the_definition() -> None:
+    """Each enqueue would be refused: what was compared cannot be sent any more."""
+
+    def send(to: str, items: Iterable[int]) -> None: ...
+
+    def nested(groups: dict[str, Iterable[int]]) -> None: ...
+
+    with pytest.raises(
+        DefinitionRefused, match=r"parameter items of .*send is .*Iterable\[int\], whose items"
+    ) as refused:
+        payload_of(send)
+    assert "list[" in str(refused.value.hint)
+    with pytest.raises(DefinitionRefused):
+        payload_of(nested)
+
+    def takes(items: Sequence[int], names: Mapping[str, int]) -> None: ...
+
+    assert payload_of(takes).dump({"items": [1], "names": {"a": 1}}) == '{"items":[1],"names":{"a":1}}'

@@ -60,6 +60,11 @@ def has_bytes(schema: Any) -> bool:
     return any(part.get("type") == "bytes" for part in _parts(schema))
 
 
+def is_read_once(schema: Any) -> bool:
+    """Is there an iterable in the model of this schema, whose values nobody has seen before they are gone?"""
+    return any(part.get("type") == "generator" for part in _parts(schema))
+
+
 def _parts(schema: Any) -> Iterator[dict[str, Any]]:
     todo = [schema]
     while todo:

@@ -18,7 +18,16 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 from catchment.errors import ArgumentsInvalid, DefinitionRefused, a_kind
 from catchment.model.check import json_type
 from catchment.task.encode import has_nul
-from catchment.task.faithful import LONGEST_NUMBER, as_stored, has_bytes, has_long_number, is_plain, keeps_unset, same
+from catchment.task.faithful import (
+    LONGEST_NUMBER,
+    as_stored,
+    has_bytes,
+    has_long_number,
+    is_plain,
+    is_read_once,
+    keeps_unset,
+    same,
+)
 from catchment.task.parameters import Field, Signature
 
 # What JSON lacks is written so that the same annotation reads it back.
@@ -294,12 +303,27 @@ def _make_models(
         is_renamed = names[name] != name
         fields[names[name]] = (field.annotation, ModelField(default, alias=name) if is_renamed else default)
     try:
-        return _create(command, fields)
+        given, stored = _create(command, fields)
     except Exception as error:
         raise DefinitionRefused(
             f"no payload can be made from the parameters of {signature.function}: {error}",
             hint="Use types that pydantic knows.",
         ) from error
+    if is_read_once(stored.__pydantic_core_schema__):
+        raise _read_once(signature)
+    return given, stored
+
+
+def _read_once(signature: Signature) -> DefinitionRefused:
+    name, field = next(
+        (name, field)
+        for name, field in signature.fields.items()
+        if is_read_once(_create("Value", {"value": (field.annotation, ...)})[1].__pydantic_core_schema__)
+    )
+    return DefinitionRefused(
+        f"parameter {name} of {signature.function} is {field.annotation}, whose items can be read only once",
+        hint="Use list[…]: the items are stored with the task.",
+    )
 
 
 def _create(name: str, fields: dict[str, Any]) -> tuple[type[BaseModel], type[BaseModel]]:
