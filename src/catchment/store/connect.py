@@ -42,6 +42,9 @@ _KEEPALIVE: dict[str, Any] = {
 }
 
 
+# Variables whose values libpq sends with each connection. A server refuses those that it does not know.
+_SENT = ("PGTZ", "PGDATESTYLE", "PGGEQO")
+
 # Settings that the text of a value depends on. Our sessions set them, whatever the role, database or server says.
 PARSED: Mapping[str, str] = {
     "DateStyle": "ISO",
@@ -231,7 +234,10 @@ def unavailable(dsn: str, error: psycopg.OperationalError) -> ServerUnavailable:
     """Why there is no connection, and what to do."""
     # libpq never puts the password into its messages; the DSN itself is not shown.
     is_embedded = embedded.is_default(dsn)
-    if os.strerror(errno.ENOSPC) in str(error):
+    variable = next((name for name in _SENT if f'"{os.environ.get(name)}"' in str(error)), None)
+    if variable is not None:
+        hint = f"That is {variable} of the environment. Unset it, or give it a value that the server knows."
+    elif os.strerror(errno.ENOSPC) in str(error):
         where = f"of {embedded.default_folder()}" if is_embedded else "of the server"
         hint = f"The disk {where} is full. Make room there, and try again."
     elif is_embedded:

@@ -154,6 +154,7 @@ def count_sessions(dsn: str, programs: Programs) -> int:
         done = subprocess.run(  # noqa: S603 - the wheel's program, without a shell
             [programs.folder / "psql", "-XAtq", "-d", pinned(dsn), "-c", _SESSIONS],
             cwd="/",
+            env={name: value for name, value in os.environ.items() if not name.startswith("PG")},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=ANSWER_LIMIT.total_seconds(),
