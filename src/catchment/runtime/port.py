@@ -64,6 +64,7 @@ class WorkerPort:
         self._loop = asyncio.get_running_loop()
         self._conn: AsyncConnection[Any] | None = None
         self._is_connected = asyncio.Event()
+        self._is_lost = False
         self._lock = asyncio.Lock()
         self._news = asyncio.Event()
         self._progress: dict[int, Attempt] = {}
@@ -75,13 +76,13 @@ class WorkerPort:
         await self.link.hold(self._serve, stopping)
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
-        self._conn = conn
+        self._conn, self._is_lost = conn, False
         self._is_connected.set()
         try:
             while True:
                 await self._news.wait()
                 self._news.clear()
-                if conn.closed:
+                if self._is_lost or conn.closed:
                     raise psycopg.OperationalError("the connection was cut")
                 await self._write(conn)
                 await asyncio.sleep(PROGRESS_EVERY)
@@ -156,15 +157,19 @@ class WorkerPort:
         """The children of a task, for its join."""
         while True:
             await self._is_connected.wait()
+            conn = self._conn
             try:
                 async with self._lock:
-                    if self._conn is not None:
+                    if conn is not None and conn is self._conn:
                         with self.link.call():
-                            rows = await attempt_store.children(self._conn, task_id)
+                            rows = await attempt_store.children(conn, task_id)
                         break
             except LOST:
-                self._news.set()
-                await asyncio.sleep(0.05)
+                if conn is self._conn:
+                    # `_serve` ends. It sets the event again with the next connection.
+                    self._is_lost = True
+                    self._is_connected.clear()
+                    self._news.set()
         return [Child(TaskId(r[0]), r[1], r[2], TaskState(r[3]), r[4], r[5]) for r in rows]
 
     def transaction(self, context: Attempt) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
