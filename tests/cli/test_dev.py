@@ -105,11 +105,27 @@ def engine(connect: Connect) -> Engine:
     return Engine(connect())
 
 
+# A mistake that importing the module does not show.
+FORGOTTEN = """
+import catchment
+
+app = catchment.App(queue="books")
+
+
+@app.command
+async def book(ctx: catchment.Context) -> int:
+    return ctx.result_of_join()
+"""
+
+
 def test_an_app_is_served_reloaded_after_a_mistake_too_and_ended_by_ctrl_c(
     tmp_path: Path, db: str, engine: Engine, started: ExitStack
 ) -> None:
-    (tmp_path / "shop.py").write_text(BOOK)
+    (tmp_path / "shop.py").write_text(FORGOTTEN)
     dev = Dev(tmp_path, db, ("shop:app",), started)
+    dev.wait_for("waits for a change of the files")
+    assert "join" in dev.said
+    dev.write("shop.py", BOOK)
     dev.wait_for(r"serves shop:app \(page, book\)")
     failed, parent = engine.enqueue("page", n=0), engine.enqueue("book")
     dev.wait_for(rf"failed +page {failed}  \d+\.\d+ s  ValueError: there is no page 0 \(shop\.py:10\)\n")
@@ -120,7 +136,7 @@ def test_an_app_is_served_reloaded_after_a_mistake_too_and_ended_by_ctrl_c(
     dev.write("shop.py", BOOK + "def f(:\n")
     dev.wait_for(r"shop\.py changed: reloading")
     dev.wait_for(r"module shop cannot be imported: SyntaxError: .*\n    def f\(:\n")
-    dev.wait_for("waits for a change of the files")
+    dev.wait_for("waits for a change of the files", count=2)
     assert not is_alive(first)
 
     dev.write("shop.py", BOOK.replace("old", "new") + "import words\n")

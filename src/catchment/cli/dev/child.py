@@ -60,6 +60,7 @@ class Child:
         try:
             apps = find_apps(names, typed="catchment dev")
             commands = apps.commands()
+            commands.definitions()  # a worker would refuse them too, but not as a mistake in these files
         except CatchmentError as error:
             self._tell({"files": own_files(modules, error)})
             show_failure(error)
