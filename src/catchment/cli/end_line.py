@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import Any
 
 from rich.color import ColorSystem
@@ -69,10 +68,6 @@ def reason_of(error: str | None, kind: str | None, where: str | None) -> str | N
         return None
     place = (where or "").partition(" ")[0]
     return f"{f'{kind}: ' if kind else ''}{error or ''}{f' ({os.path.relpath(place)})' if place else ''}"
-
-
-def clock() -> str:
-    return time.strftime("%H:%M:%S")
 
 
 def coloured(word: str, on: Console) -> str:

@@ -13,6 +13,7 @@ from catchment.cli.numbers import MOST_SECONDS
 from catchment.cli.table_show import span
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows
+from catchment.commands.times import local
 from catchment.store import task as task_store
 
 app = typer.Typer(help="List queues, pause and resume them.", no_args_is_help=True)
@@ -62,7 +63,7 @@ def pause(
     until = datetime.now(UTC) + timedelta(seconds=seconds) if seconds is not None else None
     with open_database(dsn, "catchment_worker") as conn:
         task_store.pause_queue(conn, queue, until)
-    console.print(f"{escape(queue)} is paused" + (f" until {until.astimezone():%H:%M:%S}." if until else "."))
+    console.print(f"{escape(queue)} is paused" + (f" until {local(until)}." if until else "."))
 
 
 @app.command("resume")

@@ -13,6 +13,7 @@ from rich.status import Status
 from rich.table import Table
 
 from catchment.commands.output import console, errors, print_json, print_rows, styled_state
+from catchment.commands.times import local
 
 if TYPE_CHECKING:
     from catchment.lake.tables.rounds import OnProgress, RefreshInfo
@@ -127,7 +128,7 @@ def _lines(name: str, value: Any) -> list[str]:
     if name in ("scheduling_state", "last_state", "open_state"):
         return [styled_state(value)]
     if isinstance(value, datetime):
-        return [value.astimezone().strftime("%Y-%m-%d %H:%M:%S")]
+        return [local(value)]
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     if isinstance(value, list):

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from catchment.cli.table_show import span
 from catchment.commands.output import console, styled_state
+from catchment.commands.times import local, localized
 from catchment.model.terminal import harmless
 from catchment.model.why import Condition, Why, as_clause
 from catchment.store.obstacle import skip_command
@@ -53,13 +54,13 @@ def show_task(row: Row, why: Why | None) -> None:
 def _headline(row: Row, held: Conditions) -> str:
     if row["completed_at"] is not None:
         return f"  [dim]{_ago(row['completed_at'])}[/]"
-    return f"  [dim]it waits: {_safe(as_clause(held[0].words))}[/]" if held else ""
+    return f"  [dim]it waits: {_safe(localized(as_clause(held[0].words)))}[/]" if held else ""
 
 
 def _lines(row: Row, held: Conditions) -> Iterator[Line]:
     error: Row = row["error_detail"] or {}
     yield "error", _error(error)
-    yield "also", [_safe(one.words) for one in held[1:]]
+    yield "also", [_safe(localized(one.words)) for one in held[1:]]
     yield "next", _next(row, error, held)
     yield "snoozed", _snoozed(row)
     yield "queue", [_safe(row["queue"]) + _beside(row)]
@@ -200,7 +201,7 @@ def _context(text: Any, *, is_sql: bool) -> list[str]:
 def _moment(moment: Moment | None, more: str = "") -> list[str]:
     if moment is None:
         return []
-    return [_safe(moment) + more if isinstance(moment, str) else f"{_local(moment)}, {_ago(moment)}{more}"]
+    return [_safe(moment) + more if isinstance(moment, str) else f"{local(moment)}, {_ago(moment)}{more}"]
 
 
 def _time(text: str) -> Moment:
@@ -209,13 +210,6 @@ def _time(text: str) -> Moment:
         return datetime.fromisoformat(text)
     except ValueError:
         return text
-
-
-def _local(moment: Moment) -> str:
-    try:
-        return _safe(moment) if isinstance(moment, str) else f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
-    except (OverflowError, ValueError):  # beyond the years that Python can move to another zone
-        return str(moment)
 
 
 def _ago(moment: Moment) -> str:

@@ -25,6 +25,7 @@ from rich.protocol import is_renderable
 from rich.table import Table
 from rich.text import Text
 
+from catchment.commands.times import local
 from catchment.model.terminal import harmless
 from catchment.store.json_text import JsonText
 
@@ -264,17 +265,10 @@ def _cell(column: str, text: str, width: int, cut: Sequence[str]) -> str | Text:
 
 def _text(value: Any) -> str:
     if isinstance(value, datetime):
-        return _local(value)
+        return local(value)
     if isinstance(value, bool):
         return "yes" if value else ""
     return "" if value is None else harmless(str(_plain(value)))
-
-
-def _local(moment: datetime) -> str:
-    try:
-        return moment.astimezone().replace(tzinfo=None).isoformat(" ", "seconds")
-    except (OverflowError, ValueError):  # beyond the years that Python can move to another zone
-        return str(moment)
 
 
 def _is_numeric(values: Iterable[Any]) -> bool:

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from catchment.commands.output import console
+from catchment.commands.times import localized
 from catchment.model.terminal import harmless
 from catchment.model.why import Condition
 
@@ -17,7 +18,7 @@ def print_conditions(headline: str, conditions: Iterable[Condition]) -> None:
     console.print(f"[bold]{escape(harmless(headline))}[/]")
     for condition in sorted(conditions, key=lambda one: not one.is_blocking):
         style = "yellow" if condition.is_blocking else "dim"
-        _print(f"[{style}]{escape(condition.kind)}[/]  {escape(harmless(condition.words))}", 2)
+        _print(f"[{style}]{escape(condition.kind)}[/]  {escape(harmless(localized(condition.words)))}", 2)
         for line in (condition.remedy or "").splitlines():
             _print(f"[dim]{escape(harmless(line))}[/]", 6)
 

@@ -17,7 +17,8 @@ import psycopg
 
 from catchment.cli.dev.log import fields_line
 from catchment.cli.dev.outputs import show
-from catchment.cli.end_line import attempt_remark, clock, halted_line, task_line
+from catchment.cli.end_line import attempt_remark, halted_line, task_line
+from catchment.commands.times import clock
 from catchment.errors import CatchmentError
 from catchment.runtime.events import Event
 from catchment.store.connect import OURS, connect_async

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from catchment.cli.end_line import clock, reason_of, task_line
+from catchment.cli.end_line import reason_of, task_line
+from catchment.commands.times import clock
 from catchment.model.terminal import one_line
 from catchment.runtime.words import part_timed
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 import psycopg
 
 from catchment.cli.dev.outputs import show
-from catchment.cli.end_line import clock
+from catchment.commands.times import clock
 from catchment.errors import CatchmentError
 from catchment.store.connect import connect_async
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from catchment.cli.table_show import span
 from catchment.commands.output import STATE_STYLES, WIDE, harmless, shape_of
+from catchment.commands.times import clock, zone
 from catchment.store.overview import MOST, Overview
 
 Row = Mapping[str, Any]
@@ -94,7 +95,7 @@ def _end(row: Row) -> str:
 
 def _since(row: Row) -> str:
     moment: datetime | str = row["completed_at"]
-    return moment if isinstance(moment, str) else f"{moment.astimezone():%H:%M:%S}"
+    return moment if isinstance(moment, str) else clock(moment)
 
 
 _COLUMNS: dict[str, list[Column]] = {
@@ -185,7 +186,7 @@ def _idle(row: Row) -> tuple[bool, str]:
 
 
 def _head(seen: Overview, note: str) -> Text:
-    head = Text.assemble(("catchment top", "bold"), f"  {harmless(seen.database)}  {seen.at.astimezone():%H:%M:%S}")
+    head = Text.assemble(("catchment top", "bold"), f"  {harmless(seen.database)}  {clock(seen.at)} {zone()}")
     if note:
         head.append(f"  {note}", "bold")
     return _one_line(head)

@@ -13,12 +13,12 @@ from rich.console import Console
 from rich.live import Live
 
 from catchment.cli.database import open_database
-from catchment.cli.end_line import clock
 from catchment.cli.watch.keys import Keys
 from catchment.cli.watch.link import keep_connected
 from catchment.cli.watch.screen import PARTS, draw
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json
+from catchment.commands.times import clock
 from catchment.store.overview import Overview, read_overview
 
 # Rows of workers, scopes and failures.
