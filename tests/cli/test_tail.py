@@ -15,9 +15,9 @@ import pytest
 import typer
 from psycopg import Connection
 
+from catchment.cli.filters import read_since
 from catchment.cli.watch.follow import Follower
 from catchment.cli.watch.pace import BURST, PER_SECOND, Pace
-from catchment.cli.watch.since import read_since
 from catchment.store.ends import End, Filters
 from tests.fixtures import spare
 from tests.fixtures.engine import Engine

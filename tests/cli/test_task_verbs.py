@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
+from catchment.model.state import TaskState
+from catchment.store import find
+from catchment.store.find import TaskFilters
 from tests.fixtures import spare
 from tests.fixtures.cli import Run, read_json
 from tests.fixtures.engine import Engine
@@ -101,3 +106,57 @@ def test_task_list_fits_a_terminal_and_a_pipe_gets_all(committed: Engine, cli: R
     piped = spare.run("task", "list", environment=environment | {"CATCHMENT_DSN": committed.conn.info.dsn}, timeout=60)
     (line,) = piped.stdout.splitlines()[1:]
     assert (long in line, lane in line, line.endswith("so on")) == (True, True, True)
+
+
+def test_task_list_has_the_filters_of_the_dashboard(committed: Engine, cli: Run) -> None:
+    committed.queue("orders", mode="concurrent")
+    committed.command("deliver", "orders")
+    first, second = (committed.enqueue("deliver", lane=lane, fail="No such street") for lane in ("ada", "bob"))
+    parent = committed.enqueue(spawn=[{}])
+    committed.drain("orders")
+    committed.drain()
+    committed.conn.execute("update worker.task set created_at = created_at - interval '3 h' where id = %s", [first])
+
+    def listed(*filters: str) -> list[int]:
+        return [row["id"] for row in read_json(cli("task", "list", "--json", *filters))]
+
+    assert listed("--lane", "bob") == [second]
+    assert listed("--lane", "bob", "--queue", "work") == []
+    assert listed("--queue", "orders") == [second, first]
+    assert listed("--error", "such STREET", "--state", "failed") == [second, first]
+    assert listed("--since", "2h", "--command", "deliver") == [second]
+    assert listed("--since", "99999999d", "--top") == [parent, second, first]
+    assert listed("--limit", "1", "--top") == [parent]
+
+
+def test_a_list_looks_on_until_it_has_enough(committed: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find, "LOOKED", 3)
+    monkeypatch.setattr(find, "LOOKED_BY_END", 3)
+    committed.command("rare")
+    rare = [committed.enqueue("rare" if number % 5 == 0 else "act", fail="no") for number in range(20)][::5]
+    committed.drain()
+    for state in (None, TaskState.FAILED):
+        filters = TaskFilters(state=state, command="rare")
+        for limit in (1, 2, 4, 50):
+            rows = find.find_tasks(committed.conn, filters, limit=limit)
+            assert [row["id"] for row in rows] == rare[::-1][:limit]
+
+
+def test_times_are_local_and_name_their_zone(committed: Engine, cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = committed.enqueue()
+    at = "'2030-01-31 12:00:00+00'"
+    committed.conn.execute(f"update worker.task set created_at = {at}, scheduled_at = {at} where id = %s", [task])  # type: ignore[arg-type]
+    committed.conn.execute(f"update worker.ready set since = {at} where id = %s", [task])  # type: ignore[arg-type]
+    monkeypatch.setenv("TZ", "America/New_York")
+    assert "2030-01-31 07:00:00 EST" in cli("task", "show", str(task)).stdout
+    said = cli("task", "why", str(task)).stdout
+    assert "2030-01-31 07:00:00 EST" in said
+    assert "UTC" not in said
+    assert read_json(cli("task", "list", "--json"))[0]["created_at"] == "2030-01-31T12:00:00+00:00"
+    piped = {k: v for k, v in os.environ.items() if k != "COLUMNS"} | {"CATCHMENT_DSN": committed.conn.info.dsn}
+    assert "2030-01-31 07:00:00 EST" in spare.run("task", "list", environment=piped, timeout=60).stdout
+
+
+def test_a_retry_of_a_task_that_has_not_settled_points_to_why(committed: Engine, cli: Run) -> None:
+    task = committed.enqueue()
+    assert f"catchment task why {task}" in cli("task", "retry", str(task), code=1).stderr.replace("\n", " ")

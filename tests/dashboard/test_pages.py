@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 from catchment.dashboard.database import Reader
 from catchment.dashboard.pages import tasks as tasks_page
 from catchment.model.state import TaskState
+from catchment.store import find
 from tests.fixtures.dashboard import StartDashboard
 from tests.fixtures.engine import Engine
 
@@ -99,8 +100,8 @@ def test_pages_of_a_list_neither_repeat_nor_skip(
 ) -> None:
     """Also while new tasks come, and where a filter looks at a few tasks at a time."""
     monkeypatch.setattr(tasks_page, "PAGE", 3)
-    monkeypatch.setattr(tasks_page, "LOOKED", 4)
-    monkeypatch.setattr(tasks_page, "LOOKED_BY_END", 4)
+    monkeypatch.setattr(find, "LOOKED", 4)
+    monkeypatch.setattr(find, "LOOKED_BY_END", 4)
     committed.command("rare")
     made = [committed.enqueue("rare" if number in (2, 9) else "act", fail="no") for number in range(11)]
     committed.drain()

@@ -22,6 +22,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import catchment
 from catchment.store import task as task_store
+from catchment.store.find import TaskFilters, find_tasks
 from catchment.store.result import read_task
 from tests.fixtures.engine import HANDLERS, Engine
 from tests.fixtures.lake_case import LakeCase
@@ -109,7 +110,7 @@ def test_reads_of_the_engine_are_right(hostile: str, prepares: str, monkeypatch:
         shown = task_store.show_task(conn, task)
         assert shown["scheduled_at"] == datetime(2030, 5, 4, 3, 2, 1, tzinfo=UTC)
         assert shown["payload"] == {"note": TEXT}
-        assert task_store.list_tasks(conn, state=None, command=None, queue=None, limit=5)[0]["id"] == task
+        assert find_tasks(conn, TaskFilters(), limit=5)[0]["id"] == task
         assert task_store.task_tree(conn, task, limit=5)
         assert task_store.list_queues(conn)
         assert task_store.list_commands(conn)

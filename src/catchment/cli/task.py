@@ -14,6 +14,7 @@ from psycopg import Connection
 from catchment.cli import task_bulk
 from catchment.cli.database import open_database
 from catchment.cli.failure import show_failure
+from catchment.cli.filters import Command, Lane, Queue, begin_of, read_since
 from catchment.cli.numbers import MOST_ROWS
 from catchment.cli.table_show import span
 from catchment.cli.task_show import show_task
@@ -27,6 +28,8 @@ from catchment.model.state import TaskState
 from catchment.store import task as task_store
 from catchment.store import why as why_store
 from catchment.store.connect import find_dsn
+from catchment.store.ends import server_time
+from catchment.store.find import TaskFilters, find_tasks
 from catchment.store.json_text import reason_for
 
 app = typer.Typer(help="List tasks, show, cancel and retry them.", no_args_is_help=True)
@@ -121,18 +124,34 @@ def check_payload(text: str) -> None:
 @app.command("list")
 def list_tasks(
     state: Annotated[TaskState | None, typer.Option(help="Only tasks in this state.")] = None,
-    command: Annotated[str | None, typer.Option(help="Only this command.")] = None,
-    queue: Annotated[str | None, typer.Option(help="Only this queue.")] = None,
+    command: Command = None,
+    queue: Queue = None,
+    lane: Lane = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPAN|TIME", help="Only tasks made so long ago at most (30s, 10m, 2h, 1d), or since then."
+        ),
+    ] = None,
+    error: Annotated[str | None, typer.Option(metavar="TEXT", help="Only tasks whose error contains this.")] = None,
+    top: Annotated[bool, typer.Option("--top", help="Only tasks without a parent.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=MOST_ROWS, help="Show at most this many tasks, newest first.")] = 50,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
     """List the newest tasks.
 
-    Example: catchment task list --state failed
+    Failed and cancelled ones, if they are asked for, by their ends.
+
+    Example: catchment task list --state failed --since 1h
     """
+    begin = None if since is None else read_since(since)
     with open_database(dsn, "catchment_read") as conn:
-        rows = task_store.list_tasks(conn, state=state, command=command, queue=queue, limit=limit)
+        made_after = None if begin is None else begin_of(begin, server_time(conn))
+        filters = TaskFilters(
+            state=state, command=command, queue=queue, lane=lane, error=error, made_after=made_after, is_top=top
+        )
+        rows = find_tasks(conn, filters, limit=limit)
     if as_json:
         print_json(rows)
         return

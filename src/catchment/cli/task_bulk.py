@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from catchment.cli.database import open_database
-from catchment.cli.watch.since import read_since
+from catchment.cli.filters import begin_of, read_since
 from catchment.commands.output import console, errors, print_json
 from catchment.model.state import TaskState
 from catchment.store import bulk as bulk_store
@@ -29,7 +29,7 @@ Lane = Annotated[str | None, typer.Option(help="Instead of ids: all tasks of thi
 Error = Annotated[str | None, typer.Option(metavar="TEXT", help="Instead of ids: all whose error has this text.")]
 Since = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="Instead of ids: all made since then, such as 2h or '2030-01-31 12:00'."),
+    typer.Option(metavar="SPAN|TIME", help="Instead of ids: all made since then, such as 2h or '2030-01-31 12:00'."),
 ]
 Top = Annotated[bool, typer.Option("--top", help="Of those, only tasks without a parent.")]
 Yes = Annotated[bool, typer.Option("--yes", help="With a filter: do not ask.")]
@@ -64,8 +64,7 @@ class Filter:
 
 
 def _moment(text: str) -> datetime:
-    since = read_since(text)
-    return datetime.now(UTC) - since if isinstance(since, timedelta) else since
+    return begin_of(read_since(text), datetime.now(UTC))
 
 
 def check_choice(task_ids: list[int] | None, values: dict[str, Any], verb: str) -> None:

@@ -45,13 +45,6 @@ def enqueue(
     )
 
 
-def list_tasks(
-    conn: Connection[Any], *, state: str | None, command: str | None, queue: str | None, limit: int
-) -> list[Row]:
-    """The newest tasks first, without their payloads."""
-    return fetch_rows(conn, ENGINE.query("task_list"), state=state, command=command, queue=queue, limit=limit)
-
-
 def show_task(conn: Connection[Any], task_id: int) -> Row:
     """One task with its attempts and warnings."""
     rows = fetch_rows(conn, ENGINE.query("task_show"), id=task_id)
@@ -62,7 +55,7 @@ def show_task(conn: Connection[Any], task_id: int) -> Row:
 
 def task_tree(conn: Connection[Any], task_id: int, *, limit: int, state: str | None = None) -> list[Row]:
     """The task's tree from its root, parents before children: ``limit`` tasks, and those above them. The first row has
-    ``counts`` of all."""
+    ``counts`` of all; ``at_least`` says that there may be more, because the function counts no further."""
     rows = fetch_rows(conn, ENGINE.query("task_tree"), id=task_id, limit=limit, state=state)
     if not rows:
         raise TaskNotFound(f"there is no task {task_id}", hint="'catchment task list' shows the newest tasks.")

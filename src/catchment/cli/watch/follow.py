@@ -14,6 +14,7 @@ from typing import Any
 
 from psycopg import Connection
 
+from catchment.cli.filters import begin_of
 from catchment.store.ends import End, Filters, ended_tasks, server_time
 
 PAGE = 10_000
@@ -58,8 +59,7 @@ class Follower:
     def _begin(self, now: datetime) -> tuple[datetime, int]:
         """The end behind which this look begins."""
         if self._start is None:
-            given = timedelta() if self._since is None else self._since
-            self._start = now - given if isinstance(given, timedelta) else given
+            self._start = now if self._since is None else begin_of(self._since, now)
         if self._taken is not None:
             last, looked_at = self._taken
             if last.completed_at < looked_at - FAR:  # history, to which nothing is added

@@ -6,20 +6,20 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 from psycopg import Connection
 
-from catchment.cli.end_line import attempt_remark, clock, halted_line, reason_of, task_line
+from catchment.cli.end_line import attempt_remark, halted_line, reason_of, task_line
+from catchment.cli.filters import Command, Lane, Queue, read_since
 from catchment.cli.watch.follow import Follower
 from catchment.cli.watch.link import keep_connected
 from catchment.cli.watch.pace import Pace
-from catchment.cli.watch.since import read_since
 from catchment.commands.options import Dsn
 from catchment.commands.output import console, errors, print_json
+from catchment.commands.times import clock, zone
 from catchment.model.terminal import one_line
 from catchment.store.ends import End, Filters, describe_ends
 
@@ -37,10 +37,10 @@ class Ended(StrEnum):
 
 
 def tail(
-    queue: Annotated[str | None, typer.Option(help="Only this queue.")] = None,
-    command: Annotated[str | None, typer.Option(help="Only this command.")] = None,
     state: Annotated[list[Ended] | None, typer.Option(help="Only tasks that end so; may be given again.")] = None,
-    lane: Annotated[str | None, typer.Option(help="Only this lane.")] = None,
+    command: Command = None,
+    queue: Queue = None,
+    lane: Lane = None,
     since: Annotated[
         str | None,
         typer.Option(metavar="SPAN|TIME", help="Begin so long ago (30s, 10m, 2h, 1d) or at this time. Default: now."),
@@ -51,7 +51,7 @@ def tail(
     """Show tasks as they end.
 
     Ctrl-C stops it. A terminal shows as many as can be read, failed ones first, and counts the others; a pipe or a file
-    gets every one.
+    gets every one. Times are local.
 
     Example: catchment tail --state failed --since 1h
     """
@@ -78,7 +78,7 @@ class Tail:
         if not self._has_begun:
             self._has_begun = True
             if self._pace is not None:
-                errors.print("[dim]Shows tasks as they end. Ctrl-C stops it.[/]")
+                errors.print(f"[dim]Shows tasks as they end, with times in {zone()}. Ctrl-C stops it.[/]")
         while True:
             began = time.monotonic()
             for ends in self._follower.look(conn):
@@ -109,12 +109,12 @@ class Tail:
                 _print_end(row)
         if others:
             words = ", ".join(f"{count:,} more {state}" for state, count in sorted(others.items()))
-            console.print(f"[dim]{_at(ends[-1].completed_at)} {'…':<11} {words}[/]", soft_wrap=True)
+            console.print(f"[dim]{clock(ends[-1].completed_at)} {'…':<11} {words}[/]", soft_wrap=True)
         sys.stdout.flush()
 
 
 def _print_end(row: dict[str, Any]) -> None:
-    at = _at(row["completed_at"])
+    at = clock(row["completed_at"])
     if "command" not in row:
         print(task_line(row["state"], "task", row["id"], None, "runs again", at=at, on=console))
         return
@@ -123,10 +123,6 @@ def _print_end(row: dict[str, Any]) -> None:
     print(task_line(row["state"], row["command"], row["id"], row["seconds"], reason, at=at, remark=remark, on=console))
     if row["halted"]:
         print(halted_line(row["halted"], row["id"], at=at, on=console))
-
-
-def _at(moment: datetime) -> str:
-    return f"{moment.astimezone():%H:%M:%S}"
 
 
 def _say(text: str) -> None:

@@ -1,28 +1,24 @@
 """*Tasks*: a list by state, command, queue, lane, time and text of the error, page by page.
 
-Every page is read by an index and looks at a bounded number of tasks. A filter that no index serves (a command, a lane,
-a text) is applied to the next ``LOOKED`` tasks; if fewer match, the page says how far it has looked, and the next one
-goes on from there.
+A page looks at a bounded number of tasks. If fewer match than it has room for, it says how far it has looked, and the
+next one goes on from there.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from catchment.dashboard.database import Reader, Row
+from catchment.dashboard.database import Reader
 from catchment.dashboard.errors import Problem
 from catchment.dashboard.screen import Answer, Query, Screen, sql
 from catchment.model.state import TaskState
+from catchment.sql import ENGINE
+from catchment.store.find import Place, TaskFilters
 
 PAGE = 50
-LOOKED = 20_000
-# Failures lie far apart in their table: each is a page of it.
-LOOKED_BY_END = 5_000
-# Few among many completed ones: found by their index, which is in the order of their ends.
-_TROUBLE = (TaskState.FAILED, TaskState.CANCELLED)
 
 Name = Annotated[str, StringConstraints(max_length=500)]
 
@@ -40,13 +36,21 @@ class TaskFilter(Query):
     top: bool = Field(False, description="Only tasks without a parent.")
 
     @property
-    def is_searched(self) -> bool:
-        """Is there a filter that no index serves?"""
-        return any((self.command, self.queue, self.lane, self.error, self.made_after, self.made_before, self.top))
+    def filters(self) -> TaskFilters:
+        return TaskFilters(
+            state=self.state,
+            command=self.command,
+            queue=self.queue,
+            lane=self.lane,
+            error=self.error,
+            made_after=self.made_after and aware(self.made_after),
+            made_before=self.made_before and aware(self.made_before),
+            is_top=self.top,
+        )
 
     @property
     def is_filtered(self) -> bool:
-        return self.is_searched or self.state is not None
+        return self.filters != TaskFilters()
 
 
 class TasksQuery(TaskFilter):
@@ -55,17 +59,6 @@ class TasksQuery(TaskFilter):
     before: Annotated[str, StringConstraints(max_length=60)] | None = Field(
         None, description="The page after this place: next of the page before."
     )
-
-    @property
-    def is_by_end(self) -> bool:
-        return self.state in _TROUBLE
-
-    @property
-    def looked(self) -> int:
-        """How many tasks a page looks at, at most."""
-        if not self.is_searched:
-            return PAGE + 1
-        return LOOKED_BY_END if self.is_by_end else LOOKED
 
 
 class TaskRow(Answer):
@@ -102,47 +95,23 @@ class TasksAnswer(Answer):
 
 
 async def read(reader: Reader, query: TasksQuery) -> TasksAnswer:
-    rows = await reader.rows(sql("find_tasks"), **_values(query))
-    looked, ids = rows[-1], [row["id"] for row in rows[:-1]]
+    filters = query.filters
+    # One more than is shown, to know whether there is another page.
+    rows = await reader.rows(ENGINE.query("find_tasks"), **filters.values(_place(query), PAGE + 1))
+    last, ids = rows[-1], [row["id"] for row in rows[:-1]]
     tasks = [TaskRow(**row) for row in await reader.rows(sql("tasks"), ids=ids[:PAGE])]
-    next_page: str | None = None
     if len(ids) > PAGE:
-        next_page = _cursor(query, tasks[-1].completed_at, tasks[-1].id)
-    elif query.is_searched and looked["looked"] == query.looked and not _is_past(query, looked["last_made_at"]):
-        next_page = _cursor(query, looked["last_ended_at"], looked["last_id"])
+        next_page = filters.place_of(tasks[-1].id, tasks[-1].completed_at)
+    else:
+        next_page = filters.next_look(last, PAGE + 1)
     names = await reader.rows(sql("names"), most=500)
     return TasksAnswer(
         tasks=tasks,
-        next=next_page,
-        looked_at=looked["looked"] if query.is_searched else None,
+        next=None if next_page is None else _cursor(next_page),
+        looked_at=last["looked"] if filters.is_searched else None,
         commands=[row["name"] for row in names if row["kind"] == "command"],
         queues=[row["name"] for row in names if row["kind"] == "queue"],
     )
-
-
-def _is_past(query: TasksQuery, made_at: datetime | str | None) -> bool:
-    """Were all tasks beyond this one made before the time that is asked for? Ids are in the order of time, nearly."""
-    if query.made_after is None or query.is_by_end or not isinstance(made_at, datetime):
-        return False
-    return made_at < aware(query.made_after) - timedelta(hours=1)
-
-
-def _values(query: TasksQuery) -> Row:
-    at, task_id = _place(query)
-    return {
-        "state": query.state,
-        "made_after": query.made_after and aware(query.made_after),
-        "made_before": query.made_before and aware(query.made_before),
-        "command": query.command,
-        "queue": query.queue,
-        "lane": query.lane,
-        "error": query.error,
-        "top": query.top,
-        "at": at,
-        "id": task_id,
-        "page": PAGE + 1,
-        "looked": query.looked,
-    }
 
 
 def aware(moment: datetime) -> datetime:
@@ -150,22 +119,21 @@ def aware(moment: datetime) -> datetime:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-def _cursor(query: TasksQuery, at: datetime | str | None, task_id: int) -> str:
-    if not query.is_by_end:
-        return str(task_id)
-    return f"{at.isoformat() if isinstance(at, datetime) else at}~{task_id}"
+def _cursor(place: Place) -> str:
+    at = place.ended_at
+    return str(place.id) if at is None else f"{at.isoformat() if isinstance(at, datetime) else at}~{place.id}"
 
 
-def _place(query: TasksQuery) -> tuple[datetime | None, int | None]:
+def _place(query: TasksQuery) -> Place | None:
     """Where the page begins."""
     if query.before is None:
-        return None, None
+        return None
     at, mark, task_id = query.before.rpartition("~")
     try:
         number = int(task_id)
-        if not 0 <= number < 2**63 or bool(mark) != query.is_by_end:
+        if not 0 <= number < 2**63 or bool(mark) != query.filters.is_by_end:
             raise ValueError
-        return (aware(datetime.fromisoformat(at)) if mark else None), number
+        return Place(number, aware(datetime.fromisoformat(at)) if mark else None)
     except ValueError as error:
         raise Problem(
             400, f"before is {query.before!r}, which is no place in this list", "Start at its beginning."

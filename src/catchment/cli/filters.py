@@ -1,11 +1,16 @@
-"""``--since``: how long ago, or from which time on."""
+"""Filters of tasks that commands have alike; and ``--since``: how long ago, or from which time on."""
 
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
 
 import typer
+
+Queue = Annotated[str | None, typer.Option(help="Only this queue.")]
+Command = Annotated[str | None, typer.Option(help="Only this command.")]
+Lane = Annotated[str | None, typer.Option(help="Only this lane. Queues may have lanes of one name: see --queue.")]
 
 _UNITS = {
     **dict.fromkeys(("s", "sec", "second", "seconds"), "seconds"),
@@ -28,3 +33,11 @@ def read_since(text: str) -> timedelta | datetime:
             f"{text!r} is neither a span such as 30s, 10m, 2h or 1d nor a time such as '2030-01-31 12:00'",
             param_hint="--since",
         ) from error
+
+
+def begin_of(since: timedelta | datetime, now: datetime) -> datetime:
+    """The time of ``--since``, by the clock of the server."""
+    try:
+        return now - since if isinstance(since, timedelta) else since
+    except OverflowError:  # before the first year
+        return datetime.min.replace(tzinfo=UTC) + timedelta(days=2)
