@@ -36,6 +36,7 @@ def test_enqueue_checks_the_payload_by_an_app(committed: Engine, cli: Run) -> No
     ("arguments", "says"),
     [
         (["enqueue", "nonsense"], "unknown command 'nonsense'"),
+        (["enqueue", "task_claenup"], "Did you mean task_cleanup?"),
         (["enqueue", "act", "{broken"], "the payload is not JSON"),
         (["enqueue", "act", "[1]"], "expected an object"),
         (["enqueue", "act", '{"x": "\\u0000"}'], "unsupported Unicode escape sequence"),

@@ -593,8 +593,8 @@ CREATE VIEW worker.lanes AS
             WHEN (l.halted_at IS NOT NULL) THEN 'halted'::text
             WHEN (l.head_id IS NULL) THEN 'idle'::text
             WHEN (r.id IS NOT NULL) THEN 'ready'::text
-            WHEN (n.id IS NOT NULL) THEN 'leased'::text
-            ELSE 'held'::text
+            WHEN (n.id IS NOT NULL) THEN 'running'::text
+            ELSE 'waiting'::text
         END AS state,
     l.head_id,
     l.halted_at
@@ -1104,6 +1104,7 @@ REVOKE ALL ON FUNCTION worker.admit_to_gates(p_limit integer, p_only text) FROM 
 REVOKE ALL ON FUNCTION worker.advance_lanes(p_heads worker.lane_head[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.alike(p_name text, p_names text[]) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.announce_queue() FROM PUBLIC;
@@ -1327,6 +1328,9 @@ REVOKE ALL ON FUNCTION worker.leave_top(p_worker_ids bigint[], p_queue text) FRO
 GRANT ALL ON FUNCTION worker.leave_top(p_worker_ids bigint[], p_queue text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.let_in(p_queues text[], p_is_due boolean, p_has_arrived boolean, p_has_gates boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.let_in(p_queues text[], p_is_due boolean, p_has_arrived boolean, p_has_gates boolean) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.list_lanes(p_queue text, p_state text, p_limit integer, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.list_lanes(p_queue text, p_state text, p_limit integer, p_most integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.list_lanes(p_queue text, p_state text, p_limit integer, p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_scope(p_scope_id bigint) FROM PUBLIC;
@@ -1404,6 +1408,7 @@ REVOKE ALL ON FUNCTION worker.raise_bad_line(p_command text, p_lane text, p_trac
 REVOKE ALL ON FUNCTION worker.raise_fenced(p_task_id bigint, p_fence bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.raise_no_handler(p_command text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.raise_no_handler(p_command text, p_name text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.raise_unknown_queue(p_queue text, p_hint text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.rate_reached(p_kind text, p_whose text, p_rate integer, p_per interval, p_tokens double precision, p_ahead bigint, p_evidence jsonb, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.ready_before(p_task_id bigint, p_at worker.whereabouts) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.recent_ends(p_within interval, p_most integer) FROM PUBLIC;
@@ -1558,6 +1563,9 @@ REVOKE ALL ON FUNCTION worker.take_turn(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.take_turn(p_name text) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.task_cleanup(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.task_cleanup(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.task_tree(p_task_id bigint, p_state text, p_limit integer, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.task_tree(p_task_id bigint, p_state text, p_limit integer, p_most integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.task_tree(p_task_id bigint, p_state text, p_limit integer, p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.tasks_delete() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.tasks_insert() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.tasks_update() FROM PUBLIC;

@@ -41,6 +41,21 @@ def test_unknown_command_is_refused(engine: Engine, statement: str) -> None:
     assert "worker.command_registry" in hint(error)
 
 
+def test_names_that_are_alike_are_found(engine: Engine) -> None:
+    names = ["send_mail", "send", "bill", "ship_order", "ab"]
+    meant = {
+        "send_mial": "send_mail",
+        "sned": "send",
+        "bil": "bill",
+        "shiporder": "ship_order",
+        "sendmail": "send_mail",
+    }
+    for typed, expected in meant.items():
+        assert engine.value("select worker.alike(%s, %s)", typed, names) == expected, typed
+    for typed in ("nonsense", "", "x", "print", "y" * 10_000, None):
+        assert engine.value("select worker.alike(%s, %s)", typed, names) is None, typed
+
+
 def test_missing_command_is_refused(engine: Engine) -> None:
     with refused(engine, "CM002") as error:
         engine.conn.execute("select worker.enqueue(null)")

@@ -197,7 +197,7 @@ def test_lane_is_held_until_the_join_has_ended(engine: Engine) -> None:
     hand = python_work(engine, join_procedure="by.name")
     task = _waiting_for_its_join(hand, lane="a")
     behind = engine.enqueue(lane="a")
-    assert engine.value("select state from worker.lanes") == "held"
+    assert engine.value("select state from worker.lanes") == "waiting"
     claim = hand.claim_one()
     assert (claim.id, claim.phase) == (task, 1)
     assert hand.claim() == []

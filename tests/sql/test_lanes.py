@@ -48,11 +48,11 @@ def test_lane_says_what_it_is_doing(hand: Hand) -> None:
     hand.engine.enqueue(lane="a")
     assert _lane_state(hand.engine) == "ready"
     claim = hand.claim_one()
-    assert _lane_state(hand.engine) == "leased"
+    assert _lane_state(hand.engine) == "running"
     hand.release(claim)
     assert _lane_state(hand.engine) == "ready"
     hand.complete(hand.claim_one(), p_spawns=[{"command": "act"}])
-    assert _lane_state(hand.engine) == "held"
+    assert _lane_state(hand.engine) == "waiting"
     hand.fail(hand.claim_one(), retryable=False)
     assert _lane_state(hand.engine) == "halted"
     hand.engine.check()
@@ -115,7 +115,7 @@ def test_retry_keeps_its_place_and_blocks_the_lane(hand: Hand) -> None:
     first, second = hand.engine.enqueue(lane="a"), hand.engine.enqueue(lane="a")
     assert hand.fail(hand.claim_one()) == "pending"
     assert hand.claim() == []
-    assert _lane_state(hand.engine) == "held"
+    assert _lane_state(hand.engine) == "waiting"
     hand.engine.check()
     advance_clock(hand.engine, "11 seconds")
     assert _run_all(hand) == [first, second]
@@ -136,7 +136,7 @@ def test_interrupted_and_released_tasks_keep_the_lane(hand: Hand) -> None:
 def test_scope_holds_its_lane_until_it_has_closed(hand: Hand) -> None:
     first, second = hand.engine.enqueue(lane="a"), hand.engine.enqueue(lane="a")
     hand.complete(hand.claim_one(), p_spawns=[{"command": "act"}])
-    assert _lane_state(hand.engine) == "held"
+    assert _lane_state(hand.engine) == "waiting"
     (child,) = hand.claim(5)
     assert hand.engine.task(child.id)["parent_id"] == first
     assert hand.claim(5) == []
@@ -214,7 +214,7 @@ def test_retry_of_a_skipped_scope_waits_for_a_free_lane(hand: Hand) -> None:
     assert "let that task settle" in hint(error)
     hand.complete(hand.claim_one())
     hand.engine.value("select worker.retry(%s)", first)
-    assert _lane_state(hand.engine) == "held"
+    assert _lane_state(hand.engine) == "waiting"
     hand.engine.check()
     hand.complete(hand.claim_one())
     assert hand.engine.state(first) == "completed"

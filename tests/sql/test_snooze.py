@@ -86,7 +86,7 @@ def test_a_snoozing_head_holds_its_lane(hand: Hand) -> None:
     _snooze(hand, claims[first], retry_after=60)
     hand.complete(claims[other])
     assert hand.claim(3) == []
-    assert hand.engine.value("select state from worker.lanes where lane = 'a'") == "held"
+    assert hand.engine.value("select state from worker.lanes where lane = 'a'") == "waiting"
     hand.engine.check()
     advance_clock(hand.engine, "1 minute")
     again = hand.claim_one()

@@ -17,16 +17,16 @@ from catchment.store import task as task_store
 
 app = typer.Typer(help="List lanes, let halted ones go on.", no_args_is_help=True)
 
-COLUMNS = ["queue", "lane", "state", "head_id", "command", "halted_at", "error"]
+COLUMNS = ["queue", "lane", "state", "tasks", "head_id", "command", "halted_at", "error"]
 WIDE_COLUMNS = ["halted_at", "error"]
 
 
 class LaneState(StrEnum):
-    """What holds a lane."""
+    """What the head of a lane does."""
 
     HALTED = "halted"
-    HELD = "held"
-    LEASED = "leased"
+    WAITING = "waiting"
+    RUNNING = "running"
     READY = "ready"
     IDLE = "idle"
 
@@ -41,10 +41,11 @@ def list_lanes(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """List lanes that have work, with the task at the head of each.
+    """List lanes that have work, with the task at the head of each and the number of tasks.
 
-    A lane is leased while its head runs, held while that waits for its children, its join or its retry, or snoozes, and
-    halted when it has failed. The lane without a name is the top level of a serial queue.
+    A lane is running while its head runs, waiting while that waits for its children, its join, its retry or its snooze,
+    and halted when it has failed: its tasks are those behind it then. The lane without a name is the top level of a
+    serial queue. Counts stop at 1,000.
     """
     with open_database(dsn, "catchment_read") as conn:
         rows = task_store.list_lanes(conn, queue=queue, state=state, limit=limit)

@@ -75,7 +75,8 @@ def _show(rows: Sequence[Row], *, as_json: bool) -> None:
     counts: list[Row] = rows[0]["counts"]
     left_off = _left_off(rows)
     if as_json:
-        print_json({"tasks": [_without_counts(row) for row in rows], "counts": counts, "left_off": left_off})
+        tasks = [_without_counts(row) for row in rows]
+        print_json({"tasks": tasks, "counts": counts, "at_least": rows[0]["at_least"], "left_off": left_off})
         return
     # In a pipe or a file there is room for every line.
     printer = Console(width=_PIPE_WIDTH, highlight=False, emoji=False) if console.is_pipe else console
@@ -86,10 +87,12 @@ def _show(rows: Sequence[Row], *, as_json: bool) -> None:
         console.print(
             f"[dim]{left_off:,} of these tasks are not shown above. To see more: --limit N, or --state STATE[/]"
         )
+    if rows[0]["at_least"]:
+        console.print("[dim]The tree is larger: counting has stopped here, level by level.[/]")
 
 
 def _without_counts(row: Row) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "counts"}
+    return {name: value for name, value in row.items() if name not in ("counts", "at_least")}
 
 
 def _drawn(rows: Sequence[Row], *, is_whole: bool) -> Tree:

@@ -322,7 +322,7 @@ class App:
         - ``lane``: None for a serial queue whose top level is halted
         - ``queue``: of the lane. Defaults to the app's queue.
 
-        Raises ``LaneNotHalted``. To run the failed task again instead, use ``Task.retry``.
+        Raises ``LaneNotHalted``, ``QueueNotRegistered``. To run the failed task again instead, use ``Task.retry``.
         """
         return await self.verbs.skip_halted(self._queue if queue is None else queue, lane)
 

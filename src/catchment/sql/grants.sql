@@ -35,7 +35,9 @@ grant execute on function worker.explain(bigint), worker.root_cause(bigint), wor
                           worker.recent_ends(interval, integer), worker.scope_figures(bigint, integer),
                           worker.scope_groups(bigint, timestamptz, timestamptz, integer, integer, integer),
                           worker.find_children(bigint, text, text, bigint, boolean, integer, integer),
-                          worker.find_scopes(boolean, boolean, bigint, integer, integer)
+                          worker.find_scopes(boolean, boolean, bigint, integer, integer),
+                          worker.task_tree(bigint, text, integer, integer),
+                          worker.list_lanes(text, text, integer, integer)
    to catchment_read, catchment_worker;
 
 grant insert (command, payload, priority, scheduled_at, lane, parent_id), select (id, command, state) on worker.tasks

@@ -1,8 +1,8 @@
 """Tells browsers that something has changed.
 
-One connection of this process listens, and asks for the pulse of the engine once a second. What happened meanwhile is
-one event: browsers read the page again, so nothing is lost if one event stands for many. The connection is there while
-somebody looks. A client that does not take its events is dropped; its browser connects again and reads everything.
+One connection of this process listens, and asks for the pulse of the engine once a second. All changes of that second
+make one event, on which browsers read their page again. The connection is open while there are clients. A client that
+does not take its events is dropped; its browser connects again and reads everything.
 """
 
 from __future__ import annotations

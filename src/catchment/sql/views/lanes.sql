@@ -1,12 +1,13 @@
--- lanes: lanes with work and what holds them. One that has its first tasks, and that no claim has opened yet, is ready.
+-- lanes: lanes with work, and what their heads do. One that has its first tasks, and that no claim has opened yet, is
+-- ready.
 create or replace view worker.lanes as
 select q.queue, l.lane,
        case
          when l.halted_at is not null then 'halted'
          when l.head_id is null       then 'idle'
          when r.id is not null        then 'ready'
-         when n.id is not null        then 'leased'
-         else 'held'
+         when n.id is not null        then 'running'
+         else 'waiting'
        end as state,
        l.head_id, l.halted_at
   from worker.lane as l
@@ -24,5 +25,6 @@ select q.queue, a.lane, 'ready', h.id, null
                       limit 1) as h
  where not exists (select from worker.lane as l where l.queue_id = a.queue_id and l.lane = a.lane);
 comment on view worker.lanes is
-  'Lanes with work. held: the head waits for its scope, its join or its retry. halted: the head failed; retry it, or '
-  'worker.skip_halted. The empty lane is the top level of a serial queue.';
+  'Lanes with work. ready: the head can start. running: the head runs. waiting: the head waits for its scope, its '
+  'join, its retry or its snooze. halted: the head failed; retry it, or worker.skip_halted. The empty lane is the top '
+  'level of a serial queue.';

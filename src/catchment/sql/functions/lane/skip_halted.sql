@@ -2,7 +2,7 @@
 --
 --   locks   the lane row, then ready rows
 --   returns the task that failed
---   raises  CM027 the lane is not halted
+--   raises  CM003 no such queue is registered; CM027 the lane is not halted
 --   plan    walk
 create or replace function worker.skip_halted(
   p_queue  text,
@@ -22,7 +22,17 @@ begin
      and l.lane = p_lane
      and l.halted_at is not null
   returning l.* into v_lane;
-  if not found then
+  if not found and not exists (select from worker.queue_registry as q where q.queue = p_queue) then
+    perform worker.raise_unknown_queue(p_queue, coalesce(
+      -- the name of a lane in place of its queue
+      (select format('Lane %s of queue %s is halted: %s', l.lane, q.queue,
+                     worker.shell_command('catchment lane skip', q.queue, l.lane))
+         from worker.lane as l
+         join worker.queue_registry as q on q.queue_id = l.queue_id
+        where l.halted_at is not null and l.lane = p_queue and p_lane = ''
+        limit 1),
+      'The queue comes first, then its lane: catchment lane skip QUEUE LANE. "catchment lane list" shows both.'));
+  elsif not found then
     raise exception using
       errcode = 'CM027',
       message = case p_lane when '' then format('queue %L is not halted', p_queue)

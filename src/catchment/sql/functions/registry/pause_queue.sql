@@ -18,7 +18,7 @@ begin
          paused_by    = left(coalesce(p_by, session_user), 200)
    where q.queue = p_queue;
   if not found then
-    raise exception using errcode = 'CM003', message = format('unknown queue %L', p_queue);
+    perform worker.raise_unknown_queue(p_queue);
   end if;
 end;
 $$;

@@ -9,7 +9,7 @@ begin
   update worker.queue_registry as q set paused_at = null, paused_until = null, paused_by = null
    where q.queue = p_queue;
   if not found then
-    raise exception using errcode = 'CM003', message = format('unknown queue %L', p_queue);
+    perform worker.raise_unknown_queue(p_queue);
   end if;
 end;
 $$;

@@ -32,6 +32,8 @@ begin
       hint = case
                when v_outcome.merged_into is not null
                  then format('Retry task %s, which it was merged into.', v_outcome.merged_into)
+               when v_outcome.id is null
+                 then format('It has not settled: "catchment task why %s" says what it waits for.', p_task_id)
                else 'Enqueue a new task to do the work once more.'
              end;
   end if;
