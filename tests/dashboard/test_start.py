@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 import json
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
+from uuid import UUID
 
 import pytest
 from pydantic import BaseModel, Field
@@ -98,6 +99,57 @@ def test_fields_are_made_from_the_schema() -> None:
 def test_what_does_not_fit_is_named(payload: str, problems: dict[str, str]) -> None:
     said = problems_of(ship_schema(), read_json_text(payload))
     assert {name: text[: len(problems.get(name, text))] for name, text in said.items()} == problems
+
+
+def test_what_a_handler_takes_is_never_refused() -> None:
+    """Whatever a caller gives in Python is accepted as the JSON that it is written as."""
+    app = App()
+
+    @app.command
+    def wide(
+        a: Decimal,
+        b: float,
+        c: bytes,
+        d: tuple[int, str],
+        e: set[int],
+        f: dict[int, list[Item]],
+        g: Literal["x", 3],
+        h: int | str | None,
+        i: timedelta,
+        j: datetime,
+        k: UUID,
+        l: Size,  # noqa: E741
+        m: Any,
+        n: Item | Size | list[Decimal],
+        o: Annotated[float, Field(gt=0, le=10)],
+        model_x: bool,
+    ) -> None: ...
+
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    text = wide.payload.dump(
+        {
+            "a": Decimal("0.1000000000000000000000000000001"),
+            "b": float("-inf"),
+            "c": b"\0\xff",
+            "d": (1, "x"),
+            "e": {1, 2},
+            "f": {1: [Item(sku="a", count=1)]},
+            "g": 3,
+            "h": None,
+            "i": timedelta(days=1),
+            "j": moment,
+            "k": UUID(int=5),
+            "l": Size.LARGE,
+            "m": [None, {"x": 1}],
+            "n": [Decimal(1)],
+            "o": 2,
+            "model_x": True,
+        }
+    )
+    schema = wide.payload.schema()
+    assert schema is not None
+    assert problems_of(schema, read_json_text(text)) == {}
+    assert [one.name for one in fields_of(schema) or ()] == [*"abcdefghijklmno", "model_x"]
 
 
 @pytest.mark.parametrize("text", ["NaN", "[" * 600 + "]" * 600, "1" * 5000, "{", ""])

@@ -164,7 +164,14 @@ async def form_again(
 def check_origin(site: Site, request: Request, token: str) -> None:
     """Refuse what a page of another site may have sent."""
     if not is_same_origin(request):
-        raise Problem(403, "this request was sent by a page of another site", "Use the buttons of this dashboard.")
+        if "origin" in request.headers or "sec-fetch-site" in request.headers:
+            raise Problem(403, "this request was sent by a page of another site", "Use the buttons of this dashboard.")
+        raise Problem(
+            403,
+            "this request does not say which page sent it",
+            "A program sends a token: start the dashboard with CATCHMENT_DASHBOARD_TOKEN, and send"
+            " Authorization: Bearer … with it.",
+        )
     if not site.tokens.is_valid(token, request.state.visit, request.state.asker):
         raise Problem(
             403, "the form is too old, or not of this dashboard", "Go back, load the page again and repeat it."

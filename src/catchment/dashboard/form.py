@@ -21,6 +21,8 @@ Schema = Mapping[str, Any]
 MOST_FIELDS = 40
 _DEEPEST = 40
 _TYPES = {"string": "text", "integer": "integer", "number": "number", "boolean": "boolean"}
+# As payloads have what JSON lacks.
+_NO_NUMBERS = ("Infinity", "-Infinity", "NaN")
 _SAID = {
     "string": "a text",
     "integer": "a whole number",
@@ -232,6 +234,8 @@ def _is_of(value: Any, name: Any) -> bool:
     if name == "integer":
         # Not by int(): a number of few characters can have a thousand million digits.
         return isinstance(value, int) or (isinstance(value, Decimal) and value == value.to_integral_value())
+    if name == "number" and value in _NO_NUMBERS:
+        return True
     kinds: dict[str, Any] = {
         "string": str,
         "number": int | Decimal,

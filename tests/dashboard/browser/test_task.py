@@ -27,7 +27,7 @@ def test_a_blocked_task_leads_to_what_blocks_it_and_a_button_retries_that(
     # Beside the page, which stays.
     panel = page.locator("[data-panel]")
     panel.get_by_text(f"send {first} · failed").wait_for()
-    expect(panel.locator(".machine .is-current")).to_contain_text("failed")
+    expect(panel.locator(".machine .is-now")).to_contain_text("failed")
     panel.get_by_role("button", name="Close").click()
     why.get_by_role("button", name=f"Retry task {first}").click()
     page.get_by_role("dialog").get_by_role("button", name=f"Retry task {first}").click()
@@ -37,7 +37,7 @@ def test_a_blocked_task_leads_to_what_blocks_it_and_a_button_retries_that(
     page.goto(f"{site.address}/tasks/{rest[0]}")
     expect(page.get_by_text("halts the lane")).to_have_count(0)
     committed.conn.execute("select worker.cancel(%s)", [rest[0]])
-    expect(page.locator(".machine .is-current")).to_contain_text("cancelled", timeout=LIMIT)
+    expect(page.locator(".machine .is-now")).to_contain_text("cancelled", timeout=LIMIT)
 
 
 def test_values_are_unfolded_as_text(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
@@ -53,7 +53,7 @@ def test_values_are_unfolded_as_text(page: Page, dashboard: StartDashboard, comm
     assert "</pre><img src=x onerror=" in value.inner_text()
     # What is unfolded stays so when the page follows an event.
     committed.conn.execute("select worker.cancel(%s)", [task])
-    expect(page.locator(".machine .is-current")).to_contain_text("cancelled", timeout=LIMIT)
+    expect(page.locator(".machine .is-now")).to_contain_text("cancelled", timeout=LIMIT)
     assert value.is_visible()
     assert "owned" not in page.title()
 

@@ -63,7 +63,7 @@ def machine(states: Sequence[str], times: dict[str, str], marks: dict[str, Marku
     # What was taken lies on top.
     for pair in sorted(ways, key=lambda pair: taken[pair]):
         if pair in USUAL or taken[pair]:
-            parts.append(_way(*ways[pair], count=taken[pair]))
+            parts.append(_way("-".join(pair), *ways[pair], count=taken[pair]))
     parts += [
         _node(state, marks.get(state, Markup("")), times.get(state, ""), state in states, state == current)
         for state in PLACES
@@ -79,13 +79,14 @@ def machine(states: Sequence[str], times: dict[str, str], marks: dict[str, Marku
     )
 
 
-def _way(line: str, head: str, *, count: int) -> Markup:
+def _way(key: str, line: str, head: str, *, count: int) -> Markup:
     x, y = _end(line)
     return element(
         "g",
         element("path", d=line, class_="line"),
         element("path", d=f"M{number(x)} {number(y)} {_HEADS[head]}", class_="head"),
         class_="way is-taken" if count else "way",
+        data_key=key,
     )
 
 
@@ -104,7 +105,7 @@ def _node(state: str, mark: Markup, time: str, is_taken: bool, is_current: bool)
     x, y = PLACES[state]
     left, top = x - PILL_WIDTH / 2, y - PILL_HEIGHT / 2
     below = state == "interrupted"
-    kind = f"node state-{state}{' is-taken' if is_taken else ''}{' is-current' if is_current else ''}"
+    kind = f"node state-{state}{' is-taken' if is_taken else ''}{' is-now' if is_current else ''}"
     inner = [
         element(
             "rect",
@@ -119,4 +120,4 @@ def _node(state: str, mark: Markup, time: str, is_taken: bool, is_current: bool)
     ]
     if time:
         inner.append(element("text", time, x=number(x), y=number(y + 27 if below else y - 20), class_="time"))
-    return element("g", *inner, class_=kind)
+    return element("g", *inner, class_=kind, data_key=state)
