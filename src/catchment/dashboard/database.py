@@ -8,7 +8,7 @@ the database decides.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString
 
@@ -20,6 +20,7 @@ from psycopg.types.json import set_json_loads
 
 from catchment.dashboard.auth.user import User
 from catchment.dashboard.kept import Kept
+from catchment.dashboard.previews import Previews
 from catchment.dashboard.samples import Samples
 from catchment.dashboard.values import Shown
 from catchment.errors import CatchmentError
@@ -44,19 +45,24 @@ select pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
 """
 
 Row = dict[str, Any]
+Preview = Callable[[int], Awaitable[dict[str, Any]]]
 
 
 class Reader:
     """What a screen reads with, in the transaction of its request: SQL from a file of the package, values bound.
 
     ``samples`` are the figures of the last minutes, which no table keeps. ``kept`` keeps figures until their data
-    change. ``most`` is where counts stop. ``shown`` says what is shown of values.
+    change. ``most`` is where counts stop. ``shown`` says what is shown of values. ``preview`` reads the first rows
+    of a dynamic table: see ``Previews``.
     """
 
     most = 10_000
 
-    def __init__(self, conn: AsyncConnection[Any], samples: Samples, shown: Shown, kept: Kept) -> None:
+    def __init__(
+        self, conn: AsyncConnection[Any], samples: Samples, shown: Shown, kept: Kept, preview: Preview
+    ) -> None:
         self._conn = conn
+        self.preview = preview
         self.samples = samples
         self.shown = shown
         self.kept = kept
@@ -86,8 +92,10 @@ class Actor(Reader):
     """What an action changes the database with: in one transaction, which also has its row of the audit table. ``user``
     is who acts."""
 
-    def __init__(self, conn: AsyncConnection[Any], samples: Samples, shown: Shown, kept: Kept, user: User) -> None:
-        super().__init__(conn, samples, shown, kept)
+    def __init__(
+        self, conn: AsyncConnection[Any], samples: Samples, shown: Shown, kept: Kept, preview: Preview, user: User
+    ) -> None:
+        super().__init__(conn, samples, shown, kept, preview)
         self.user = user
 
 
@@ -104,6 +112,11 @@ class Database:
         self.samples = Samples()
         self.shown = shown
         self.kept = Kept()
+        self._previews = Previews(READER)
+
+    async def preview(self, table_id: int) -> dict[str, Any]:
+        """The first rows of a dynamic table."""
+        return await self._previews.read(await self.dsn(), table_id)
 
     async def dsn(self) -> str:
         """Where it is. Without one given that is the embedded server, which is started now."""
@@ -117,13 +130,13 @@ class Database:
         """A READ ONLY transaction: all statements of a page see the same moment. ``role``: instead of the reading
         role of the engine."""
         async with self._transaction(role or READER, is_read_only=True) as conn:
-            yield Reader(conn, self.samples, self.shown, self.kept)
+            yield Reader(conn, self.samples, self.shown, self.kept, self.preview)
 
     @asynccontextmanager
     async def acting(self, user: User) -> AsyncGenerator[Actor]:
         """A transaction that may write, committed at the end of the block."""
         async with self._transaction(OPERATOR, is_read_only=False) as conn:
-            yield Actor(conn, self.samples, self.shown, self.kept, user)
+            yield Actor(conn, self.samples, self.shown, self.kept, self.preview, user)
 
     @asynccontextmanager
     async def _transaction(self, role: str, *, is_read_only: bool) -> AsyncGenerator[AsyncConnection[Any]]:

@@ -10,6 +10,7 @@ from catchment.errors import (
     RequestRefused,
     SchemaMismatch,
     ServerUnavailable,
+    TableRefused,
     TaskNotFound,
     WorkerNotRegistered,
 )
@@ -53,7 +54,7 @@ def problem_of(error: Exception) -> Problem:
             return Problem(404, str(error), "It may have been deleted: settled tasks are, after some days.")
         case WorkerNotRegistered():
             return Problem(404, str(error), "It has ended, or was declared dead.")
-        case RequestRefused():
+        case RequestRefused() | TableRefused():
             return Problem(409, str(error), error.hint)
         case SchemaMismatch() | ServerUnavailable():
             return Problem(503, str(error), error.hint)

@@ -16,6 +16,9 @@ from pydantic import BaseModel
 
 from catchment.dashboard import words
 from catchment.dashboard.charts.area import stacked_area
+from catchment.dashboard.charts.buckets import bucket_chart
+from catchment.dashboard.charts.lag import lag_chart, lag_spark
+from catchment.dashboard.charts.lineage import lineage_chart, table_tone
 from catchment.dashboard.charts.machine import machine
 from catchment.dashboard.charts.shares import shares
 from catchment.dashboard.charts.sparkline import sparkline
@@ -181,6 +184,12 @@ def make_environment(plugins: Iterable[Plugin] = ()) -> Environment:
         hatched,
         state_machine,
         linked,
+        words.size,
+        table_tone,
+        lineage_chart,
+        lag_spark,
+        lag_chart,
+        bucket_chart,
     )
     named: Any = environment  # its own dictionaries have no types
     named.filters.update(filters)

@@ -61,6 +61,14 @@ def rate(number: float) -> str:
     return f"{number:.1f}" if number < 10 else f"{number:,.0f}"
 
 
+def size(number: int) -> str:
+    """A number of bytes: ``3.2 MB``."""
+    for unit, name in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if number >= unit:
+            return f"{number / unit:.1f} {name}"
+    return f"{number} B"
+
+
 def minutes(duration: timedelta) -> str:
     return span(duration.total_seconds())
 

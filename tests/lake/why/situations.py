@@ -243,7 +243,7 @@ def upstream(stage: Stage) -> str:
     return "totals"
 
 
-@situation("A round of connected tables is not over", "late", "round", "next")
+@situation("A round of connected tables is not over", "late", "round")
 def connected(stage: Stage) -> str:
     stage.later("4 minutes")
     stage.request("daily")
@@ -331,7 +331,7 @@ def too_slow(stage: Stage) -> str:
     return "daily"
 
 
-@situation("No worker is there", "late", "no_worker", "no_worker", "next")
+@situation("No worker is there", "late", "no_worker", "no_worker")
 def no_worker(stage: Stage) -> str:
     stage.dismiss()
     stage.later("2 minutes")
@@ -354,7 +354,7 @@ def paused(stage: Stage) -> str:
     return "daily"
 
 
-@situation("Queue lake_schedule is paused", "late", "paused", "next")
+@situation("Queue lake_schedule is paused", "late", "paused")
 def schedule_paused(stage: Stage) -> str:
     stage.value("select worker.pause_queue('lake_schedule', p_by => 'ada')")
     stage.later("2 minutes")

@@ -3,7 +3,23 @@
 To add one, write its module and its template, and name it here.
 """
 
-from catchment.dashboard.pages import bulk, lanes, now, schedules, scope, scopes, start, task, tasks, values, workers
+from catchment.dashboard.pages import (
+    bulk,
+    lanes,
+    now,
+    schedules,
+    scope,
+    scopes,
+    start,
+    table,
+    table_actions,
+    table_preview,
+    tables,
+    task,
+    tasks,
+    values,
+    workers,
+)
 from catchment.dashboard.screen import AnyAction, AnyScreen
 
 SCREENS: tuple[AnyScreen, ...] = (
@@ -19,6 +35,9 @@ SCREENS: tuple[AnyScreen, ...] = (
     lanes.SCREEN,
     schedules.SCREEN,
     workers.SCREEN,
+    tables.SCREEN,
+    table.SCREEN,
+    table_preview.SCREEN,
 )
 """In the order of the rail."""
 
@@ -39,4 +58,5 @@ ACTIONS: tuple[AnyAction, ...] = (
     workers.PAUSE,
     workers.RESUME,
     workers.DRAIN,
+    *table_actions.ACTIONS,
 )

@@ -14,12 +14,19 @@ from catchment.store.connect import OURS, connect_ours, start_up_options
 from catchment.store.pinned import pinned
 
 
-def attach(instance: DuckDBPyConnection, dsn: str, address: LakeAddress, settings: LakeSettings) -> None:
+def attach(
+    instance: DuckDBPyConnection,
+    dsn: str,
+    address: LakeAddress,
+    settings: LakeSettings,
+    *,
+    is_read_only: bool = False,
+) -> None:
     """Attach the lake. Raises ``LakeUnavailable`` if it is in a bucket and there is no key, and DuckDB's own errors."""
     if is_remote(address.data_path):
         extensions.load_remote(instance)
         instance.execute(_secret(settings))
-    instance.execute(attach_statement(_in_english(dsn), address))
+    instance.execute(attach_statement(_in_english(dsn), address, is_read_only=is_read_only))
 
 
 def _in_english(dsn: str) -> str:
@@ -32,11 +39,13 @@ def _in_english(dsn: str) -> str:
     return make_conninfo(dsn, options=start_up_options(dsn, {"lc_messages": "C"}))
 
 
-def attach_statement(dsn: str, address: LakeAddress, *, alias: str = ALIAS) -> str:
+def attach_statement(dsn: str, address: LakeAddress, *, alias: str = ALIAS, is_read_only: bool = False) -> str:
     """The statement that attaches the lake, as this package does it. It holds the password if the DSN does."""
     options = [f"DATA_PATH {literal(address.data_path)}", "DATA_INLINING_ROW_LIMIT 0"]
     if address.metadata_schema != METADATA_SCHEMA:
         options.append(f"METADATA_SCHEMA {literal(address.metadata_schema)}")
+    if is_read_only:
+        options.append("READ_ONLY")
     where = literal(f"ducklake:postgres:{_conninfo(dsn)}")
     return f"ATTACH {where} AS {quoted(alias)} ({', '.join(options)})"
 

@@ -9,9 +9,10 @@ create or replace function lake.explain_turn(
   language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_asked boolean := (p_dt).scheduler and p_lag is not null;
-  v_due_at   timestamptz := p_now;
-  v_tick     worker.schedule;
+  v_is_asked   boolean := (p_dt).scheduler and p_lag is not null;
+  v_due_at     timestamptz := p_now;
+  v_tick       worker.schedule;
+  v_conditions worker.condition[];
 begin
   if not v_is_asked and not lake.is_read_by_schedule((p_dt).id) then
     return next (
@@ -25,11 +26,16 @@ begin
   if v_is_asked then
     v_due_at := lake.next_turn((p_dt).id, p_lag, p_chain_ms, p_now);
   end if;
-  return query select c.* from lake.explain_workers(p_now) as c;
-  if v_due_at <= p_now then
-    return query select c.* from lake.explain_connected(p_dt, p_now) as c;
+  v_conditions := array(
+    select c from lake.explain_workers(p_now) as c
+    union all
+    select c from lake.explain_connected(p_dt, p_now) as c where v_due_at <= p_now
+    union all
+    select c from lake.explain_tick(v_due_at, p_now) as c);
+  if cardinality(v_conditions) > 0 then
+    return query select c.* from unnest(v_conditions) as c;
+    return;
   end if;
-  return query select c.* from lake.explain_tick(v_due_at, p_now) as c;
   select s.* into v_tick from worker.schedule as s where s.name = 'lake_tick';
   if not v_is_asked then
     return next ('next', false, '{}', 'It is refreshed together with tables that read it.', null)::worker.condition;
