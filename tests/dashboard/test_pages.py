@@ -203,7 +203,8 @@ def test_the_document_describes_every_path(dashboard: StartDashboard, committed:
         for method, operation in operations.items():
             refs = re.findall(r"#/components/schemas/(\w+)", str(operation))
             assert set(refs) <= set(names), path
-            if method == "get":
+            # Tables have ids of their own: tests of them compare.
+            if method == "get" and not path.startswith("/api/tables/"):
                 answer = site.json(path.replace("{id}", str(task_id)))
                 schema = names[operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"][21:]]
                 assert set(answer) == set(schema["properties"])

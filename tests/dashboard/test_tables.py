@@ -12,6 +12,7 @@ import httpx
 import psycopg
 import pytest
 
+from catchment.dashboard import previews
 from catchment.dashboard.auth.check import Access
 from catchment.dashboard.auth.user import User
 from catchment.dashboard.charts.lineage import arrange, layers_of
@@ -122,6 +123,8 @@ def test_a_table_says_what_its_next_refresh_costs_and_how_it_was_audited(
     ]
     assert (answer["written_since_audit"], len(answer["lag"])) == (1, 2)
     assert "about" in site.get(f"/tables/{ids['daily']}").text
+    schemas = site.json("/api/openapi.json")["components"]["schemas"]
+    assert set(answer) == set(schemas["TableAnswer"]["properties"])
 
 
 def test_pages_of_refreshes_neither_repeat_nor_skip(
@@ -197,8 +200,9 @@ def _done(site: DashboardSite, path: str, token: str) -> str:
 
 
 def test_a_preview_shows_every_value_exactly_and_changes_nothing(
-    lake_case: LakeCase, lake_site: StartDashboard
+    lake_case: LakeCase, lake_site: StartDashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(previews, "SECONDS", 200)
     lake_case.sql(
         "CREATE TABLE wide AS SELECT 99999999999999999999999999999999999999::DECIMAL(38,0) AS big, 0.1::DOUBLE AS d,"
         " NULL::INTEGER AS none, 'NULL' AS word, '' AS empty, ? AS long, [{'a': 1, 'b': NULL}] AS nested,"
@@ -207,7 +211,7 @@ def test_a_preview_shows_every_value_exactly_and_changes_nothing(
     )
     lake_case.create("CREATE DYNAMIC TABLE copy TARGET_LAG = '1 hour' AS SELECT * FROM wide")
     table_id = lake_case.find("copy")
-    site = lake_site()
+    site = lake_site(seconds=200)
     refused = site.get(f"/api/tables/{table_id}/preview")
     assert (refused.status_code, refused.json()["error"]["message"]) == (
         409,
@@ -231,10 +235,10 @@ def test_a_preview_shows_every_value_exactly_and_changes_nothing(
     assert HOSTILE not in page
     assert "&lt;script&gt;" in page
     assert lake_case.head() == head
-    redacting = lake_site(shown=Shown(redact=lambda _, part, row: {"word": part, "big": row["big"]}))
+    redacting = lake_site(seconds=200, shown=Shown(redact=lambda _, part, row: {"word": part, "big": row["big"]}))
     (row,) = redacting.json(f"/api/tables/{table_id}/preview")["rows"]
     assert [cell["text"] for cell in row] == ["9" * 38, None, None, "row", *[None] * 6]
-    hidden = lake_site(shown=Shown(hides_values=True)).json(f"/api/tables/{table_id}/preview")
+    hidden = lake_site(seconds=200, shown=Shown(hides_values=True)).json(f"/api/tables/{table_id}/preview")
     assert (hidden["rows"], hidden["reason"]) == ([], "This dashboard shows no values.")
 
 
