@@ -155,6 +155,13 @@ def retry_root(conn: Connection[Any], world: World, side: int) -> None:
 
 
 @verb
+def retry_failed(conn: Connection[Any], world: World, side: int) -> None:
+    """Of an open scope: the children that failed and one that is running share a parent."""
+    sql = "select worker.retry_failed(t.parent_id) from worker.tasks as t where t.id = %s"
+    conn.execute(sql, [world.failed_children[side]])
+
+
+@verb
 def retry_scope(conn: Connection[Any], world: World, side: int) -> None:
     conn.execute("select worker.retry(%s)", [world.failed_scope])
 
