@@ -96,6 +96,30 @@ def test_failed_children_are_retried_while_their_scope_is_open(dashboard: StartD
     assert "has failed" in nothing.text
 
 
+def test_many_failed_children_are_retried_by_a_task(
+    dashboard: StartDashboard, committed: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scope_page, "AT_ONCE", 3)
+    site = dashboard()
+    other = scope_of(committed, {"fail": "other"}, {})
+    committed.process(p_mode="child", p_batch_size=1)
+    committed.queue("wide", mode="concurrent")
+    committed.command("fan", "wide")
+    task_id = committed.enqueue("fan", spawn=[*[{"command": "fan", "fail": "x"}] * 5, {"command": "fan"}])
+    committed.process("wide")
+    committed.process("wide", p_mode="child", p_batch_size=5)
+    done = site.post(f"/scopes/{task_id}/retry", token=site.token(f"/scopes/{task_id}"), count="5", confirmed="yes")
+    path = done.headers["location"]
+    assert re.fullmatch(r"/bulk/\d+", path)
+    committed.drain("bulk_changes")
+    answer = site.json(f"/api{path}")
+    assert (answer["done"], answer["expected"], answer["state"]) == (5, 5, "completed")
+    assert f'href="/scopes/{task_id}"' in site.get(path).text
+    assert site.json(f"/api/scopes/{task_id}")["counts"]["pending"] == 6
+    assert site.json(f"/api/scopes/{other}")["counts"]["failed"] == 1
+    committed.check()
+
+
 def test_a_settled_scope_is_retried_with_what_was_cancelled(dashboard: StartDashboard, committed: Engine) -> None:
     site = dashboard()
     task_id = scope_of(committed, {"note": "a"}, {"fail": "x"}, {"note": "b"})

@@ -78,6 +78,18 @@ def test_one_that_fails_again_is_not_retried_twice(engine: Engine) -> None:
     assert (engine.state(bulk), row(engine, bulk)["done"]) == ("completed", 0)
 
 
+def test_a_filter_may_be_the_children_of_one_task(engine: Engine) -> None:
+    scopes = [engine.enqueue(spawn=[{"fail": "no"}, {"fail": "no"}]) for _ in range(2)]
+    engine.drain()
+    assert count(engine, "retry", parent=scopes[0]) == (2, True)
+    start(engine, "retry", parent=scopes[0])
+    run(engine)
+    assert [engine.state(task) for task in scopes] == ["waiting", "failed"]
+    for verb, said in (("cancel", "cancel takes none"), ("retry", "cannot be read")):
+        with pytest.raises(psycopg.Error, match=said), engine.conn.transaction():
+            start(engine, verb, parent="x")
+
+
 def test_a_failed_child_comes_back_with_its_parent(engine: Engine) -> None:
     parent = engine.enqueue(spawn=[{"command": "act", "fail": "no"}, {"fail": "no"}, {}])
     engine.drain()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Annotated
 
+from psycopg.types.json import Jsonb
 from pydantic import Field, StringConstraints
 
 from catchment.dashboard.charts.waterfall import Axis, ticks
@@ -24,6 +25,8 @@ from catchment.errors import TaskNotFound
 from catchment.model.state import TaskState
 
 _BAR = ("completed", "failed", "cancelled", "interrupted", "waiting", "processing", "pending")
+# So many failed children are retried in one step, in a second or two.
+AT_ONCE = 10_000
 # With more children than this a page begins with counts.
 MANY = 500
 
@@ -248,6 +251,18 @@ async def _cancel(actor: Actor, body: ScopeCancelBody) -> Done:
 
 
 async def _retry(actor: Actor, body: ScopeRetryBody) -> Done:
+    """At once, or by a task that does it in batches if there are many: that goes on when this request has ended."""
+    row = await actor.row(sql("scope"), id=body.id, most=1)
+    if row is not None and row["failed"] + row["cancelled"] > AT_ONCE:
+        task_id = await actor.value(
+            sql("bulk_start"),
+            verb="retry",
+            filter=Jsonb({"parent": body.id, "state": "failed" if row["failed"] else "cancelled"}),
+            reason="",
+            actor=actor.user.name,
+            role=actor.user.role,
+        )
+        return Done(f"Task {task_id} retries them.", "pending", f"/bulk/{task_id}")
     number = await actor.value("select worker.retry_failed(%(id)s::bigint)", id=body.id)
     return Done(f"{count(number)} {'child runs' if number == 1 else 'children run'} again.", "waiting")
 

@@ -1,5 +1,6 @@
 -- bulk_page: the next tasks of a bulk behind a place, in the order in which they are changed: failed and cancelled ones
--- by their ends, unsettled ones by id, so that a parent comes before its children. At most p_looked are read, by an
+-- by their ends, or by id if they are children of one task; unsettled ones by id, so that a parent comes before its
+-- children. At most p_looked are read, by an
 -- index; the filter is applied to these. Tasks that ended after p_until, or have the id p_before_id or a later one, are
 -- not in it; neither are bulks.
 --
@@ -22,7 +23,19 @@ declare
   v_from  timestamptz := coalesce(p_at, '-infinity');
   v_ids   bigint[];
 begin
-  if p_verb = 'retry' then
+  if p_verb = 'retry' and p_filter ? 'parent' then
+    v_ids := array(select o.id
+                     from worker.outcome as o
+                    where o.parent_id = (p_filter ->> 'parent')::bigint
+                      and o.state <> 'completed'
+                      and o.state = coalesce(v_state, 'failed')
+                      and o.id > p_id
+                      and o.completed_at <= p_until
+                      and o.id < p_before_id
+                      and o.merged_into is null
+                    order by o.id
+                    limit p_looked);
+  elsif p_verb = 'retry' then
     v_ids := array(select o.id
                      from worker.outcome as o
                     where o.state <> 'completed'

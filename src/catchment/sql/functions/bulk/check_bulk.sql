@@ -1,6 +1,6 @@
 -- check_bulk: refuse a verb or a filter that start_bulk and count_bulk do not know. Keys of the filter: state, command,
--- queue, lane, error, made_after, made_before, top. Without a state, retry means failed tasks, cancel unsettled
--- ones.
+-- queue, lane, error, made_after, made_before, top; and for retry, parent: the children of one task. Without a state,
+-- retry means failed tasks, cancel unsettled ones.
 --
 --   raises  CM018 an option has an invalid value
 create or replace function worker.check_bulk(
@@ -11,7 +11,7 @@ create or replace function worker.check_bulk(
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_keys constant text[] := '{state,command,queue,lane,error,made_after,made_before,top}';
+  c_keys constant text[] := '{state,command,queue,lane,error,made_after,made_before,top,parent}';
   v_states text[];
   v_wrong  text;
 begin
@@ -33,6 +33,12 @@ begin
       errcode = 'CM018',
       message = format('the filter has the key %s, expected some of %s', v_wrong, array_to_string(c_keys, ', '));
   end if;
+  if p_verb = 'cancel' and p_filter ? 'parent' then
+    raise exception using
+      errcode = 'CM018',
+      message = 'the filter has the key parent, and cancel takes none',
+      hint = 'Cancel the parent: its children are cancelled with it.';
+  end if;
   if p_filter ->> 'state' <> all (v_states) then
     raise exception using
       errcode = 'CM018',
@@ -41,7 +47,7 @@ begin
   end if;
   begin
     perform (p_filter ->> 'made_after')::timestamptz, (p_filter ->> 'made_before')::timestamptz,
-            (p_filter ->> 'top')::boolean;
+            (p_filter ->> 'top')::boolean, (p_filter ->> 'parent')::bigint;
   exception
     when data_exception then
       raise exception using errcode = 'CM018', message = 'the filter cannot be read: ' || sqlerrm;
