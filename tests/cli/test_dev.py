@@ -184,9 +184,9 @@ def test_a_failed_attempt_says_what_follows_from_it_and_a_renamed_command_what_t
         engine.command(name, queue, handler_kind="python", handler_procedure=f"{module}:{name}", project=project)
         engine.enqueue(name)
     task, given_up = engine.enqueue("bill", lane="order 17", n=1), engine.enqueue("refuse")
-    dev.wait_for(rf"failed +refuse {given_up}  \S+ s  attempt 1 of 3, which is not tried again: GiveUp: never")
-    dev.wait_for(rf"retry +bill {task}  \S+ s  attempt 1 of 2, again (in \S+ m?s|now): ValueError: no paper \(shop")
-    dev.wait_for(rf"failed +bill {task}  \S+ s  attempt 2 of 2, the last: ValueError: no paper \(shop")
+    dev.wait_for(rf"failed +refuse {given_up}  handler \S+ s  failure 1 of 3, not tried again: GiveUp: never")
+    dev.wait_for(rf"retry +bill {task}  handler \S+ s  failure 1 of 2, again in \S+ s: ValueError: no paper \(shop")
+    dev.wait_for(rf"failed +bill {task}  handler \S+ s  failure 2 of 2, the last: ValueError: no paper \(shop")
     dev.wait_for(rf"halted +lane order 17 of queue books, because task {task} failed\..*catchment task retry {task}\.")
     dev.wait_for("To go on without it: catchment lane skip books 'order 17'\n")
 

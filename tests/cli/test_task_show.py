@@ -16,14 +16,51 @@ def test_task_show_has_every_attempt(committed: Engine, cli: Run) -> None:
     task = committed.enqueue("flaky", fail="broken")
     committed.drain()
     shown = read_json(cli("task", "show", str(task), "--json"))
-    assert [a["attempt"] for a in shown["attempts"]] == [1, 2]
+    assert [a["number"] for a in shown["attempts"]] == [1, 2]
     assert "broken" in cli("task", "show", str(task)).stdout
     committed.value("select worker.retry(%s)", task)
     committed.conn.execute("update worker.task set payload = '{}' where id = %s", [task])
     committed.drain()
     said = cli("task", "show", str(task)).stdout
-    assert "3 so far, 2 failed; max_attempts is 2, counted again after a retry" in said
-    assert re.search(r"1: failed .*\n *2: failed .*\n *3: completed ", said)
+    assert "3 so far, 2 failed, 0 of 2 times since it was retried by hand" in said
+    assert re.search(r"1: failed .*\n *2: failed .*\n *retried by hand *\n *3: completed ", said)
+    assert re.search(r"started .*, attempt 3; the first at ", said)
+    assert ", attempt 3 took " in said
+
+
+def test_task_show_says_that_a_failure_was_the_last(committed: Engine, cli: Run) -> None:
+    committed.command("elsewhere", handler_kind="python", max_attempts=4)
+    task = committed.enqueue("elsewhere")
+    hand = Hand.hired(committed.conn)
+    hand.fail(hand.claim_one(), retryable=False)
+    said = cli("task", "show", str(task)).stdout
+    assert "1 so far, failed 1 of 4 times" in said
+    assert re.search(r"1: failed .*, not tried again", said)
+
+
+def test_runs_of_a_join_are_counted_apart_and_wait_for_their_time(committed: Engine, cli: Run) -> None:
+    committed.conn.execute(
+        "create procedure probe.join(payload jsonb) language plpgsql as $$ begin raise exception 'no join'; end $$"
+    )
+    committed.command("joined", join_procedure="probe.join", max_attempts=2, retry_delay="1 hour", retry_jitter=0)
+    task = committed.enqueue("joined", spawn=[{}])
+    committed.drain()
+    assert committed.task(task)["due_at"] is not None
+    said = cli("task", "show", str(task)).stdout
+    assert f"joined {task}  waiting  it waits: its join failed 1 of 2 times; its next run is at" in said
+    assert re.search(r"attempts  1 so far, max_attempts is 2 *\n *1: completed", said)
+    assert re.search(r"join  1 run so far, failed 1 of 2 times *\n *1: failed", said)
+    committed.conn.execute("update worker.command_registry set retry_delay = '0' where command = 'joined'")
+    committed.conn.execute("update worker.blocked set due_at = worker.now() where id = %s", [task])
+    committed.drain()
+    assert "2 runs so far, failed 2 of 2 times" in cli("task", "show", str(task)).stdout
+    committed.value("select worker.retry(%s)", task)
+    committed.drain()
+    said = cli("task", "show", str(task)).stdout
+    assert "4 runs so far, 4 failed, 2 of 2 times since it was retried by hand" in said
+    assert re.search(r"2: failed .*\n *retried by hand *\n *3: failed .*\n *4: failed", said)
+    assert committed.task(task)["attempt"] == 1
+    assert committed.value("select worker.failures_of(%s)", task) == 2
     assert isinstance(read_json(cli("task", "show", str(task), "--json"))["completion_duration_ms"], float)
 
 
@@ -76,7 +113,9 @@ def test_task_show_names_the_lane_that_is_halted_and_what_to_do(committed: Engin
     assert "lane 'bob' of queue 'orders' is not halted" in refused
     assert "catchment lane list" in refused
     committed.drain("orders")
-    assert "lane skip" not in cli("task", "show", str(bad)).stdout
+    shown = cli("task", "show", str(bad)).stdout
+    assert "lane skip" not in shown
+    assert "lane: its lane bob went on without it, as " in shown
     assert "halted" not in cli("task", "show", str(behind)).stdout
 
 

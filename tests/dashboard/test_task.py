@@ -98,10 +98,10 @@ def test_a_retry_by_hand_is_a_step_of_its_own() -> None:
     times = [start + timedelta(seconds=n) for n in range(8)]
     runs = [
         Run(1, "failed", times[1], times[2], "attempt 1 failed"),
-        Run(2, "failed", times[3], times[4], "attempt 2 failed"),
+        Run(2, "failed", times[3], times[4], "attempt 2 failed", is_last=True),
         Run(3, "completed", times[6], times[7]),
     ]
-    steps = path_of(Story("completed", start, times[7], 2, runs))
+    steps = path_of(Story("completed", start, times[7], runs))
     assert [(step.state, step.words) for step in steps] == [
         ("pending", "made"),
         ("processing", "attempt 1 started"),

@@ -128,7 +128,9 @@ CREATE TYPE worker.sql_run AS (
 	signature text,
 	name text,
 	is_join boolean,
-	before_call text
+	before_call text,
+	failures integer,
+	max_attempts integer
 );
 ALTER TYPE worker.sql_run OWNER TO catchment_owner;
 CREATE TYPE worker.whereabouts AS (
@@ -386,7 +388,9 @@ ALTER TABLE worker.arrival ALTER COLUMN arrival_id ADD GENERATED ALWAYS AS IDENT
 CREATE TABLE worker.attempt (
     task_id bigint NOT NULL,
     attempt integer NOT NULL,
+    phase smallint DEFAULT 0 NOT NULL,
     state text NOT NULL,
+    is_last boolean DEFAULT false NOT NULL,
     worker_pid integer,
     started_at timestamp with time zone,
     ended_at timestamp with time zone NOT NULL,
@@ -1232,6 +1236,9 @@ REVOKE ALL ON FUNCTION worker.explain_trouble(p_task_id bigint, p_lane text, p_g
 REVOKE ALL ON FUNCTION worker.explain_workers(p_queue text, p_command text, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.failures_of(p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.failures_of(p_task_id bigint) TO catchment_read;
+GRANT ALL ON FUNCTION worker.failures_of(p_task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.filter_tasks(p_ids bigint[], p_command text, p_queue text, p_lane text, p_error text, p_made_after timestamp with time zone, p_made_before timestamp with time zone, p_is_top boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.find_children(p_scope_id bigint, p_state text, p_command text, p_after_id bigint, p_is_backward boolean, p_page integer, p_looked integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.find_children(p_scope_id bigint, p_state text, p_command text, p_after_id bigint, p_is_backward boolean, p_page integer, p_looked integer) TO catchment_read;

@@ -9,7 +9,6 @@ from rich.color import ColorSystem
 from rich.console import Console
 from rich.style import Style
 
-from catchment.cli.table_show import span
 from catchment.commands.output import STATE_STYLES, errors
 from catchment.model.terminal import one_line
 from catchment.store.obstacle import skip_command
@@ -41,16 +40,6 @@ def task_line(
     return f"{at} {coloured(state, on)} {one_line(command)} {task_id}{duration}{f'  {reason}' if reason else ''}"
 
 
-def attempt_remark(number: int | None, most: int | None, *, is_last: bool, again_in: float | None = None) -> str:
-    """Which attempt it was that failed, and whether and when there is another one."""
-    if number is None or most is None or (is_last and most == 1):
-        return ""
-    which = f"attempt {number} of {most}" if number <= most else f"attempt {number}"
-    if is_last:
-        return f"{which}, {'the last' if number >= most else 'which is not tried again'}"
-    return f"{which}, again {'now' if again_in is None or again_in <= 0 else f'in {_in(again_in)}'}"
-
-
 def halted_line(halted: dict[str, Any], task_id: int, *, at: str, on: Console = errors) -> str:
     """A lane that goes no further because this task failed, and the commands by which it goes on."""
     queue, lane = halted["queue"], halted["lane"]
@@ -78,8 +67,3 @@ def coloured(word: str, on: Console) -> str:
         return text
     has_few = on.color_system == "standard"
     return Style.parse(style).render(text, color_system=ColorSystem.STANDARD if has_few else ColorSystem.EIGHT_BIT)
-
-
-def _in(seconds: float) -> str:
-    """A time to wait: ``0.3 s``, ``4 s``, ``2 min 10 s``."""
-    return f"{seconds:.1f} s" if seconds < 0.95 else span(round(seconds))

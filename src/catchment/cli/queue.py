@@ -10,10 +10,10 @@ from rich.markup import escape
 
 from catchment.cli.database import open_database
 from catchment.cli.numbers import MOST_SECONDS
-from catchment.cli.table_show import span
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows
 from catchment.commands.times import local
+from catchment.model.span import span
 from catchment.store import task as task_store
 
 app = typer.Typer(help="List queues, pause and resume them.", no_args_is_help=True)

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from catchment.commands.output import console, errors, print_json, print_rows, styled_state
 from catchment.commands.times import local
+from catchment.model.span import span
 
 if TYPE_CHECKING:
     from catchment.lake.tables.rounds import OnProgress, RefreshInfo
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 _FIRST = ("name", "type", "kind")
-_UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 _SIZES = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
 
@@ -84,21 +84,6 @@ def readable(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return ", ".join(str(item) for item in cast("list[Any]", value))
     return value
-
-
-def span(seconds: float) -> str:
-    """A time that passed: ``1.5 s``, ``3 min 20 s``."""
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s".replace(".0 s", " s")
-    parts: list[str] = []
-    rest = round(seconds)
-    for length, unit in _UNITS:
-        if rest >= length:
-            parts.append(f"{rest // length} {unit}")
-            rest %= length
-    return " ".join(parts[:2])
 
 
 def size(number: int) -> str:

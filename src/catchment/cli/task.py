@@ -16,7 +16,6 @@ from catchment.cli.database import open_database
 from catchment.cli.failure import show_failure
 from catchment.cli.filters import Command, Lane, Queue, begin_of, read_since
 from catchment.cli.numbers import MOST_ROWS
-from catchment.cli.table_show import span
 from catchment.cli.task_show import show_task
 from catchment.cli.task_tree import tree
 from catchment.commands.options import Dsn, Json
@@ -24,6 +23,7 @@ from catchment.commands.output import console, errors, print_json, print_rows
 from catchment.commands.why import print_conditions
 from catchment.errors import PayloadRefused, RequestRefused
 from catchment.model.check import LARGEST_ID, LARGEST_INTEGER, SMALLEST_ID, SMALLEST_INTEGER, is_text, json_type
+from catchment.model.span import span
 from catchment.model.state import TaskState
 from catchment.store import task as task_store
 from catchment.store import why as why_store

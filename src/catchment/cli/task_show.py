@@ -14,9 +14,9 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from catchment.cli.table_show import span
 from catchment.commands.output import console, styled_state
 from catchment.commands.times import local, localized
+from catchment.model.span import span
 from catchment.model.terminal import harmless
 from catchment.model.why import Condition, Why, as_clause
 from catchment.store.obstacle import skip_command
@@ -69,9 +69,10 @@ def _lines(row: Row, held: Conditions) -> Iterator[Line]:
         yield name, [] if row[name] is None else [_value(row[name])]
     yield "made", _moment(row["created_at"])
     yield "due", _moment(row["scheduled_at"])
-    yield "started", _moment(row["process_start_at"])
+    yield "started", _started(row)
     yield "ended", _moment(row["completed_at"], _took(row))
     yield "attempts", _attempts(row)
+    yield "join", _joins(row)
     yield "warnings", [f"{_ago(_time(w['at']))}, {_safe(w['source'])}: {_safe(w['message'])}" for w in row["warnings"]]
     for name in ("detail", "hint"):
         yield name, [_safe(error[name])] if error.get(name) else []
@@ -145,40 +146,81 @@ def _tree(row: Row) -> list[str]:
     return lines
 
 
+def _started(row: Row) -> list[str]:
+    """When its last attempt started, and the first, if that is another one."""
+    attempts = [one for one in row["attempts"] if one["part"] == "handler" and one["started_at"]]
+    if row["attempt"] <= 1 or not attempts:
+        return _moment(row["process_start_at"])
+    which = f", attempt {row['attempt']}; the first at {_safe(local(_time(attempts[0]['started_at'])))}"
+    return _moment(row["process_start_at"], which)
+
+
 def _took(row: Row) -> str:
+    """The time of the last attempt, from its start until the end of the task was stored: children and join included."""
     if row["completion_duration_ms"] is None:
         return ""
-    took = f", it took {span(float(row['completion_duration_ms']) / 1000)}"
+    what = f"attempt {row['attempt']}" if row["attempt"] > 1 else "it"
+    took = f", {what} took {span(float(row['completion_duration_ms']) / 1000)}"
     if row["child_mode"] is None or row["process_duration_ms"] is None:
         return took
-    return f"{took}, handler {span(float(row['process_duration_ms']) / 1000)}"
+    return f"{took}, its children could start after {span(float(row['process_duration_ms']) / 1000)}"
 
 
 def _attempts(row: Row) -> list[str]:
-    """The count, and each attempt, newest last. One that was given back has no number."""
-    kept: Sequence[Row] = row["attempts"]
-    given_back = sum(one["state"] == "released" for one in kept)
-    failed = sum(one["state"] == "failed" for one in kept)
-    most = row["max_attempts"]
-    if row["attempt"] <= 1 and most <= 1 and not kept:
+    """The count, and each attempt of the handler, newest last. One that was given back has no number."""
+    kept = [one for one in row["attempts"] if one["part"] == "handler"]
+    if row["attempt"] <= 1 and row["max_attempts"] <= 1 and not kept:
         return []
-    first = f"{row['attempt']} so far"
-    if failed:
+    # Only attempts that did not complete are kept; one that did is that of the task's row.
+    last = ""
+    if row["state"] in ("completed", "waiting") and row["attempt"] >= 1:
+        last = f"{row['attempt']}: {styled_state('completed')} {_ago(row['process_stop_at'] or row['completed_at'])}"
+    elif row["state"] == "processing" and row["child_mode"] is None:
+        last = f"{row['attempt']}: {styled_state('processing')}, started {_ago(row['process_start_at'])}"
+    return _runs(row, kept, f"{row['attempt']} so far", last)
+
+
+def _joins(row: Row) -> list[str]:
+    """The runs of the join that did not complete, numbered from 1."""
+    kept = [one for one in row["attempts"] if one["part"] == "join"]
+    if not kept:
+        return []
+    count = max(one["number"] for one in kept)
+    last = ""
+    if row["state"] == "completed":
+        count += 1
+        last = f"{count}: {styled_state('completed')} {_ago(row['completed_at'])}"
+    return _runs(row, kept, f"{count} run{'' if count == 1 else 's'} so far", last)
+
+
+def _runs(row: Row, kept: Sequence[Row], first: str, last: str) -> list[str]:
+    """A count with the failures that ``max_attempts`` limits: those since the task was retried by hand."""
+    is_ended = not last and row["completed_at"] is not None
+    begin = max((n + 1 for n, one in enumerate(kept[:-1] if is_ended else kept) if one["is_last"]), default=0)
+    failed, since = (sum(one["state"] == "failed" for one in some) for some in (kept, kept[begin:]))
+    most = row["max_attempts"]
+    if begin and most > 1:
+        first += f", {failed} failed, {since} of {most} times since it was retried by hand"
+    elif most > 1:
+        first += f", failed {failed} of {most} times" if failed else f", max_attempts is {most}"
+    elif failed:
         first += f", {failed} failed"
-    if given_back:
+    if given_back := sum(one["state"] == "released" for one in kept):
         first += f", {given_back} more given back"
-    if most > 1:
-        first += f"; max_attempts is {most}" + (", counted again after a retry" if failed >= most else "")
-    lines = [first]
-    if len(kept) > _ATTEMPTS:
-        lines.append(f"[dim]… {len(kept) - _ATTEMPTS} earlier ones: --json[/]")
-    lines += [_attempt(one) for one in kept[-_ATTEMPTS:]]
-    # Only attempts that did not complete are kept; the last one of a completed task is that of its row.
-    if row["state"] == "completed" and row["attempt"] >= 1:
-        lines.append(f"{row['attempt']}: {styled_state('completed')} {_ago(row['completed_at'])}")
-    elif row["state"] == "processing":
-        lines.append(f"{row['attempt']}: {styled_state('processing')}, started {_ago(row['process_start_at'])}")
-    return lines
+    lines: list[str] = []
+    series = 0
+    for n, one in enumerate(kept):
+        series += one["state"] == "failed"
+        lines.append(_attempt(one) + (", not tried again" if one["is_last"] and 0 < series < most else ""))
+        if one["is_last"]:
+            series = 0
+            if n < len(kept) - 1 or not is_ended:
+                lines.append("[dim]retried by hand[/]")
+    if last:
+        lines.append(last)
+    if len(lines) > _ATTEMPTS:
+        lines = [f"[dim]… earlier ones: catchment task show {row['id']} --json[/]", *lines[-_ATTEMPTS:]]
+    return [first, *lines]
 
 
 def _attempt(one: Row) -> str:
@@ -186,7 +228,7 @@ def _attempt(one: Row) -> str:
     if one["state"] == "released":
         return f"given back {_ago(_time(one['ended_at']))}: {_safe(_cut(error.get('message', '')))}"
     first, *_ = [*_cut(f"{error.get('kind', 'error')}: {error.get('message', '')}").splitlines(), ""]
-    return f"{one['attempt']}: {styled_state(one['state'])} {_ago(_time(one['ended_at']))}, {_safe(first)}"
+    return f"{one['number']}: {styled_state(one['state'])} {_ago(_time(one['ended_at']))}, {_safe(first)}"
 
 
 def _context(text: Any, *, is_sql: bool) -> list[str]:

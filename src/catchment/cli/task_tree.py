@@ -13,11 +13,11 @@ from rich.tree import Tree
 
 from catchment.cli.database import open_database
 from catchment.cli.numbers import MOST_ROWS
-from catchment.cli.table_show import span
 from catchment.cli.watch.tree import watch_tree
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows, styled_state
 from catchment.model.check import LARGEST_ID, SMALLEST_ID
+from catchment.model.span import span
 from catchment.model.state import TaskState
 from catchment.model.terminal import harmless, one_line
 from catchment.store import task as task_store
@@ -125,7 +125,7 @@ def _parts(row: Row) -> Iterator[str]:
     if row["completion_duration_ms"] is not None:
         yield f"[dim]{span(float(row['completion_duration_ms']) / 1000)}[/]"
     elif row["process_duration_ms"] is not None:  # its children go on
-        yield f"[dim]handler {span(float(row['process_duration_ms']) / 1000)}[/]"
+        yield f"[dim]which could start after {span(float(row['process_duration_ms']) / 1000)}[/]"
     if row["error"]:
         text = one_line(row["error"])
         yield f"[red]{escape(text if len(text) <= _LONGEST_ERROR else text[: _LONGEST_ERROR - 1] + '…')}[/]"

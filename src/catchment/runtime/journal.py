@@ -72,7 +72,16 @@ class Journal:
         task = f"{attempt.command} {attempt.id}"
         self._events.emit(
             "task.processed",
-            end_words(task, state, milliseconds, is_join=is_join, error=error, failures=failures, max_attempts=most),
+            end_words(
+                task,
+                state,
+                milliseconds,
+                is_join=is_join,
+                error=error,
+                failures=failures,
+                max_attempts=most,
+                again_in=ending.again_in,
+            ),
             level=level,
             id=attempt.id,
             command=attempt.command,
@@ -80,6 +89,7 @@ class Journal:
             attempt=attempt.attempt,
             failures=failures,
             max_attempts=most,
+            again_in=ending.again_in,
             duration_ms=milliseconds,
             is_join=is_join,
             error=error,

@@ -34,7 +34,7 @@ select c.done, (c.next).id, (c.next).fence, (c.next).command, (c.next).payload::
                                  %s) as c
 """
 _SETTLE = """
-select s.id, s.state
+select s.id, s.state, extract(epoch from s.again_in)::double precision
   from worker.settle(%s::bigint[], %s::bigint[], %s::pg_catalog.text[],
                      %s::pg_catalog.jsonb[], %s::pg_catalog.jsonb[], %s::pg_catalog.jsonb[]) as s
 """
@@ -113,7 +113,8 @@ class Attempt:
 @dataclass(slots=True)
 class Ending:
     """How an attempt ended: ``asked`` is completed, failed, cancelled, interrupted, released or snoozed. The rest is
-    JSON text; ``failure`` is the content of ``error`` as a mapping, for the log."""
+    JSON text; ``failure`` is the content of ``error`` as a mapping, for the log. ``again_in`` are the seconds until the
+    next attempt of one that failed, as of when that was recorded."""
 
     attempt: Attempt
     asked: str = "completed"
@@ -125,6 +126,7 @@ class Ending:
     on_child_failure: str | None = None
     follow_ups: str | None = None
     failure: Mapping[str, Any] | None = None
+    again_in: float | None = None
 
     @property
     def has_offspring(self) -> bool:
@@ -185,7 +187,12 @@ async def settle(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> dict[
             ],
             prepare=True,
         )
-        return dict(await cursor.fetchall())
+        rows = await cursor.fetchall()
+    waits = {task_id: again_in for task_id, _, again_in in rows if again_in is not None}
+    if waits:
+        for ending in endings:
+            ending.again_in = waits.get(ending.attempt.id)
+    return {task_id: state for task_id, state, _ in rows}
 
 
 async def release(conn: AsyncConnection[Any], ids: Sequence[int], fences: Sequence[int]) -> None:

@@ -43,7 +43,7 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Processed:
-    """One task that a process_tasks call ran."""
+    """One task that a process_tasks call ran. ``failures``: that it is the n-th failure of ``max_attempts``."""
 
     id: int
     command: str
@@ -51,6 +51,9 @@ class Processed:
     duration_ms: float
     is_join: bool
     error: str | None
+    failures: int | None
+    max_attempts: int
+    again_in: float | None
 
 
 async def register(

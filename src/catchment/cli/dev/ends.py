@@ -1,7 +1,7 @@
 """Ends that need a look at the database before they can be shown.
 
-A parent that waits for its children ends without an attempt, so no worker logs it. An attempt that failed is logged
-without what follows from it: when there is another one, or which lane it has halted.
+A parent that waits for its children ends without an attempt, so no worker logs it. A last attempt that failed is logged
+without the lane that it has halted.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from contextlib import suppress
-from datetime import timedelta
 from typing import Any
 
 import psycopg
 
 from catchment.cli.dev.log import fields_line
 from catchment.cli.dev.outputs import show
-from catchment.cli.end_line import attempt_remark, halted_line, task_line
+from catchment.cli.end_line import halted_line, task_line
 from catchment.commands.times import clock
 from catchment.errors import CatchmentError
+from catchment.model.ending import failure_words
 from catchment.runtime.events import Event
 from catchment.store.connect import OURS, connect_async
-from catchment.store.task import Row, ends_async
+from catchment.store.task import ends_async
 
 LOOK_SECONDS = 0.5
 _SETTLED = ("completed", "failed", "cancelled")
@@ -67,8 +67,7 @@ class Ends:
         """Show the attempts that nobody could ask about."""
         failed, self._failed = self._failed, []
         for at, fields in failed:
-            remark = attempt_remark(fields.get("failures"), fields.get("max_attempts"), is_last=_is_last(fields))
-            show(fields_line(fields, at=at, state=_word(fields), remark=remark if _is_last(fields) else ""))
+            show(_failed_line(fields, at=at))
 
     async def _wait(self) -> None:
         with suppress(TimeoutError):
@@ -82,7 +81,7 @@ class Ends:
         failed, self._failed = self._failed[:count], self._failed[count:]
         for at, fields in failed:
             row = rows.get(fields["id"], {})
-            show(_failed_line(fields, row, at=at))
+            show(_failed_line(fields, at=at))
             if _is_last(fields) and row.get("halted"):
                 show(halted_line(row["halted"], fields["id"], at=at))
         for row in rows.values():
@@ -108,14 +107,9 @@ def _word(fields: dict[str, Any]) -> str:
     return "failed" if _is_last(fields) else "retry"
 
 
-def _failed_line(fields: dict[str, Any], row: Row, *, at: str) -> str:
-    if row.get("waits_for") == "snooze":  # a SQL handler that snoozes
-        return fields_line(fields, at=at, state="snoozed")
-    again_in: timedelta | None = row.get("again_in")
-    remark = attempt_remark(
-        fields.get("failures") or row.get("failures"),
-        fields.get("max_attempts") or row.get("max_attempts"),
-        is_last=_is_last(fields),
-        again_in=None if again_in is None else again_in.total_seconds(),
+def _failed_line(fields: dict[str, Any], *, at: str) -> str:
+    again_in = fields.get("again_in")
+    remark = failure_words(
+        fields.get("failures"), fields.get("max_attempts"), is_last=_is_last(fields), again_in=again_in
     )
     return fields_line(fields, at=at, state=_word(fields), remark=remark)

@@ -7,8 +7,8 @@ from typing import Any
 
 from catchment.cli.end_line import reason_of, task_line
 from catchment.commands.times import clock
+from catchment.model.ending import part_timed
 from catchment.model.terminal import one_line
-from catchment.runtime.words import part_timed
 
 _LEVELS = {logging.WARNING: "warning", logging.ERROR: "error", logging.CRITICAL: "error"}
 # A task of a command that is not here is given back: LeftWork says what waits, and what to do.
@@ -20,7 +20,7 @@ def fields_line(fields: dict[str, Any], *, at: str, state: str | None = None, re
     milliseconds = fields.get("duration_ms")
     seconds = None if milliseconds is None else milliseconds / 1000
     reason = reason_of(fields.get("error"), fields.get("kind"), fields.get("where"))
-    part = part_timed(fields["state"], is_join=fields["is_join"])
+    part = part_timed(is_join=fields["is_join"])
     shown = state or fields["state"]
     return task_line(shown, fields["command"], fields["id"], seconds, reason, at=at, part=part, remark=remark)
 

@@ -11,9 +11,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from catchment.cli.table_show import span
 from catchment.commands.output import STATE_STYLES, WIDE, harmless, shape_of
 from catchment.commands.times import clock, zone
+from catchment.model.span import span
 from catchment.store.overview import MOST, Overview
 
 Row = Mapping[str, Any]

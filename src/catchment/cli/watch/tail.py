@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from psycopg import Connection
 
-from catchment.cli.end_line import attempt_remark, halted_line, reason_of, task_line
+from catchment.cli.end_line import halted_line, reason_of, task_line
 from catchment.cli.filters import Command, Lane, Queue, read_since
 from catchment.cli.watch.follow import Follower
 from catchment.cli.watch.link import keep_connected
@@ -20,6 +20,7 @@ from catchment.cli.watch.pace import Pace
 from catchment.commands.options import Dsn
 from catchment.commands.output import console, errors, print_json
 from catchment.commands.times import clock, zone
+from catchment.model.ending import failure_words
 from catchment.model.terminal import one_line
 from catchment.store.ends import End, Filters, describe_ends
 
@@ -118,7 +119,9 @@ def _print_end(row: dict[str, Any]) -> None:
     if "command" not in row:
         print(task_line(row["state"], "task", row["id"], None, "runs again", at=at, on=console))
         return
-    remark = attempt_remark(row["failures"], row["max_attempts"], is_last=True) if row["failures"] else ""
+    remark = failure_words(row["failures"], row["max_attempts"], is_last=True) if row["failures"] else ""
+    if row["state"] == "completed" and row["attempt"] > 1:
+        remark = f"attempt {row['attempt']}"
     reason = reason_of(row["error"], row["error_kind"], row["error_where"])
     print(task_line(row["state"], row["command"], row["id"], row["seconds"], reason, at=at, remark=remark, on=console))
     if row["halted"]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -72,8 +71,9 @@ class FollowUps(Answer):
 class AttemptAnswer(Answer):
     """An attempt that did not complete. One that was given back is ``released``."""
 
-    attempt: int
+    attempt: int = Field(description="Its number among those of the handler, or of the join.")
     is_join: bool
+    is_last: bool = Field(description="The task settled with it; what came later was retried by hand.")
     state: str
     started_at: Moment | None
     ended_at: Moment
@@ -146,7 +146,7 @@ async def read(reader: Reader, query: TaskQuery) -> TaskAnswer:
     around = await reader.row(sql("task_around"), id=query.id) or {}
     children = ChildrenAnswer(**around["children"]) if around.get("children") else None
     rows = await reader.rows(sql("task_attempts"), id=query.id, most=ATTEMPTS + 1)
-    attempts = [AttemptAnswer(**one, is_join=_is_join(one, children)) for one in rows[:ATTEMPTS]]
+    attempts = [AttemptAnswer(**one) for one in rows[:ATTEMPTS]]
     trace_id = trace_id_of(around.get("trace"))
     return TaskAnswer(
         **row,
@@ -163,20 +163,18 @@ async def read(reader: Reader, query: TaskQuery) -> TaskAnswer:
     )
 
 
-def _is_join(attempt: Row, children: ChildrenAnswer | None) -> bool:
-    """Did this attempt run the join? Its handler has returned before, and never runs again."""
-    if children is None or attempt["started_at"] is None:
-        return False
-    return _is_later(attempt["started_at"], children.stopped_at)
-
-
-def _is_later(one: Moment, other: Moment) -> bool:
-    return isinstance(one, datetime) and isinstance(other, datetime) and one >= other
-
-
 def _story(row: Row, children: ChildrenAnswer | None, attempts: list[AttemptAnswer], is_cut: bool) -> Story:
     runs = [
-        Run(one.attempt, one.state, one.started_at, one.ended_at, _ending(one), is_join=one.is_join) for one in attempts
+        Run(
+            one.attempt,
+            one.state,
+            one.started_at,
+            one.ended_at,
+            _ending(one),
+            is_join=one.is_join,
+            is_last=one.is_last,
+        )
+        for one in attempts
     ]
     if children is not None:
         runs.append(Run(row["attempt"], "completed", children.started_at, children.stopped_at))
@@ -188,7 +186,6 @@ def _story(row: Row, children: ChildrenAnswer | None, attempts: list[AttemptAnsw
         state=row["state"],
         created_at=row["created_at"],
         completed_at=row["completed_at"],
-        max_attempts=row["max_attempts"],
         runs=runs,
         is_cut=is_cut,
         children="" if children is None else _counted(children.total, "child", "children"),

@@ -28,7 +28,8 @@ class Step(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of the handler or of the join. ``end`` is how it ended; ``running`` while it does not."""
+    """A run of the handler or of the join. ``end`` is how it ended; ``running`` while it does not. ``is_last``: the
+    task settled with it."""
 
     number: int
     end: str
@@ -36,6 +37,7 @@ class Run:
     ended_at: At
     words: str = ""
     is_join: bool = False
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,6 @@ class Story:
     state: str
     created_at: At
     completed_at: At
-    max_attempts: int
     runs: Sequence[Run]
     is_cut: bool = False
     children: str = ""
@@ -58,7 +59,6 @@ def path_of(story: Story) -> list[Step]:
     if story.is_cut:
         made.append(("pending", None, "earlier attempts are not shown"))
     runs = sorted(story.runs, key=lambda run: _order(run.started_at or run.ended_at))
-    failures = 0
     for place, run in enumerate(runs):
         is_last = place == len(runs) - 1
         name = "its join" if run.is_join else f"attempt {run.number}"
@@ -73,12 +73,9 @@ def path_of(story: Story) -> list[Step]:
         if run.end in ("interrupted", "released"):
             made.append(("interrupted" if run.end == "interrupted" else "pending", run.ended_at, run.words))
             continue
-        failures += run.end == "failed"
-        is_final = run.end == "cancelled" or failures >= story.max_attempts
         if is_last and run.end == story.state:
             made.append((story.state, run.ended_at, run.words))
-        elif is_final:
-            failures = 0
+        elif run.is_last:
             made.append((run.end, run.ended_at, run.words))
             made.append(("waiting" if run.is_join else "pending", None, "retried by hand"))
         else:

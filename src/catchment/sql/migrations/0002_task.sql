@@ -192,7 +192,9 @@ create index if not exists outcome_merged on worker.outcome (merged_into) where 
 create table if not exists worker.attempt (
   task_id     bigint not null,
   attempt     integer not null,
+  phase       smallint not null default 0,
   state       text not null,
+  is_last     boolean not null default false,
   worker_pid  integer,
   started_at  timestamptz,
   ended_at    timestamptz not null,
@@ -201,7 +203,8 @@ create table if not exists worker.attempt (
 );
 comment on table worker.attempt is
   'The error of every attempt that did not complete. released: its handler ran, and its worker gave it back and '
-  'stopped; such an attempt is not counted, and the next one has its number.';
+  'stopped; such an attempt is not counted, and the next one has its number. phase 1: a run of the join, whose numbers '
+  'go on from those of the handler. is_last: the task settled with it; what came later was retried by hand.';
 create index if not exists attempt_task on worker.attempt (task_id, attempt);
 
 create table if not exists worker.snoozed (

@@ -88,5 +88,7 @@ create table if not exists worker.warning (
   source    text not null,
   message   text not null
 );
-comment on table worker.warning is 'Hooks that raised. They change no state.';
+comment on table worker.warning is
+  'Hooks that raised, commands that a worker does not know, and lanes that went on without their failed head. They '
+  'change no state.';
 create index if not exists warning_task on worker.warning (task_id);

@@ -124,7 +124,9 @@ create type worker.sql_run as (
   signature      text,
   name           text,
   is_join        boolean,
-  before_call    text
+  before_call    text,
+  failures       integer,
+  max_attempts   integer
 );
 comment on type worker.sql_run is 'A claimed task with the signature of its handler and the CALL that runs its hook.';
 

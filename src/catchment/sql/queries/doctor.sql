@@ -73,7 +73,7 @@ select 'warning', 'hooks', format('%s warnings in the last day, the newest: %s',
        'select * from worker.warning order by at desc'
   from worker.warning as w
  where w.at > clock_timestamp() - interval '1 day'
-   and w.source <> 'worker'
+   and w.source not in ('worker', 'lane')
 having count(*) > 0
 union all
 select 'warning', 'command ' || t.command,

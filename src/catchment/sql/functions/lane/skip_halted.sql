@@ -1,4 +1,5 @@
--- skip_halted: let a halted lane go on behind the task that failed. The empty lane is the top level of a serial queue.
+-- skip_halted: let a halted lane go on behind the task that failed, and note that with the task. The empty lane is the
+-- top level of a serial queue.
 --
 --   locks   the lane row, then ready rows
 --   returns the task that failed
@@ -39,6 +40,10 @@ begin
                             else format('lane %L of queue %L is not halted', p_lane, p_queue) end,
       hint = '"catchment lane list" shows those that are.';
   end if;
+  insert into worker.warning (task_id, at, source, message)
+  values (v_lane.head_id, worker.now(), 'lane',
+          format('%s went on without it, as %s asked',
+                 case p_lane when '' then 'the serial queue ' || p_queue else 'its lane ' || p_lane end, session_user));
   perform worker.advance_lanes(array[(v_lane.head_id, null, v_lane.queue_id, v_lane.lane, false)::worker.lane_head]);
   return v_lane.head_id;
 end;

@@ -22,6 +22,7 @@ declare
   v_state  pg_catalog.text;
   v_asked  pg_catalog.text;
   v_error  pg_catalog.jsonb;
+  v_again  pg_catalog.interval;
   v_start  pg_catalog.timestamptz;
   v_hooks  boolean;
   v_hints  pg_catalog.text[];
@@ -69,6 +70,7 @@ begin
 
     perform worker.enter_task(v_run.id);
     v_error := null;
+    v_again := null;
     call worker.run_handler(v_run, p_commits, v_state, v_error);
     if v_error is not null then
       v_asked := v_state;
@@ -76,8 +78,8 @@ begin
         v_error := pg_catalog.jsonb_build_object('until', v_error operator(pg_catalog.->) 'detail'::pg_catalog.text,
                                                  'message', v_error operator(pg_catalog.->) 'message'::pg_catalog.text);
       end if;
-      select s.state into v_state from worker.settle(array[v_run.id], array[v_run.fence], array[v_asked],
-                                                     array[v_error]) as s;
+      select s.state, s.again_in into v_state, v_again
+        from worker.settle(array[v_run.id], array[v_run.fence], array[v_asked], array[v_error]) as s;
       if not found then
         v_state := 'lost';
       elsif v_state operator(pg_catalog.=) 'pending' and v_asked operator(pg_catalog.=) 'snoozed' then
@@ -97,6 +99,9 @@ begin
       v_done := v_done operator(pg_catalog.||) pg_catalog.jsonb_build_object(
         'id', v_run.id, 'command', v_run.command, 'state', v_state, 'is_join', v_run.is_join,
         'error', v_error operator(pg_catalog.->>) 'message'::pg_catalog.text,
+        'failures', case when v_error is not null and v_asked operator(pg_catalog.=) 'failed'
+                      then v_run.failures operator(pg_catalog.+) 1 end,
+        'max_attempts', v_run.max_attempts, 'again_in', extract(epoch from v_again),
         'duration_ms', pg_catalog.round(extract(epoch from pg_catalog.clock_timestamp() operator(pg_catalog.-) v_start)
                                         operator(pg_catalog.*) 1000::numeric, 3));
     end if;

@@ -58,7 +58,9 @@ begin
   returning s.* into v_scope;
   if v_scope.is_joining then
     insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, since)
-    values (v_scope.queue_id, v_scope.kind, 0, v_scope.band, 1, v_scope.place, p_task_id, 1, v_scope.attempt,
+    values (v_scope.queue_id, v_scope.kind, 0, v_scope.band, 1, v_scope.place, p_task_id, 1,
+            greatest(v_scope.attempt, (select max(a.attempt) from worker.attempt as a where a.task_id = p_task_id
+                                                                                        and a.phase = 1)),
             worker.now());
   end if;
 

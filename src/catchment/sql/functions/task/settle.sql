@@ -3,7 +3,8 @@
 --
 --   processing -> completed | failed | cancelled | waiting | pending | interrupted
 --   locks   running rows by place; then scope rows deepest first, then id; then lane rows by key; then ready rows
---   returns the state of each task whose fence still held; the others are left out, and nothing of them has changed
+--   returns the state of each task whose fence still held, and how long one that failed waits for its next attempt; the
+--           others are left out, and nothing of them has changed
 --   raises  CM018 an option has an invalid value
 --   session reads worker.late
 --   plan    walk
@@ -15,7 +16,7 @@ create or replace function worker.settle(
   p_infos    jsonb[] default null,
   p_results  jsonb[] default null
 )
-  returns table (id bigint, state text)
+  returns table (id bigint, state text, again_in interval)
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -54,7 +55,9 @@ begin
 
   return query
     select (e.run).id,
-           case when e.fate in ('retry', 'released', 'snoozed') then 'pending' else e.fate end
+           case when e.fate in ('retry', 'released', 'snoozed') then 'pending' else e.fate end,
+           case when e.fate = 'retry'
+             then (select b.due_at - worker.now() from worker.blocked as b where b.id = (e.run).id) end
       from unnest(v_ended) as e;
 end;
 $$;
