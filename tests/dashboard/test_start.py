@@ -85,7 +85,7 @@ def test_fields_are_made_from_the_schema() -> None:
     ("payload", "problems"),
     [
         ('{"to": "ada", "weight": 5, "items": [{"sku": "a", "count": 2}], "price": 12.50}', {}),
-        ('{"to": "a", "weight": 1e999999999, "items": []}', {"to": "expected 2 characters or more"}),
+        ('{"to": "a", "weight": 1e3, "items": []}', {"to": "expected 2 characters or more"}),
         (
             '{"to": "ada", "weight": true, "items": {}}',
             {"weight": "expected a whole number", "items": "expected a list"},
@@ -152,9 +152,9 @@ def test_what_a_handler_takes_is_never_refused() -> None:
     assert [one.name for one in fields_of(schema) or ()] == [*"abcdefghijklmno", "model_x"]
 
 
-@pytest.mark.parametrize("text", ["NaN", "[" * 600 + "]" * 600, "1" * 5000, "{", ""])
+@pytest.mark.parametrize("text", ["NaN", "[" * 600 + "]" * 600, "1" * 5000, "1e9999999", "{", ""])
 def test_what_is_not_json_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="JSON"):
+    with pytest.raises(ValueError, match=r"JSON|exponent"):
         read_json_text(text)
 
 
@@ -252,8 +252,12 @@ def test_programs_start_tasks_and_viewers_do_not(site: DashboardSite, dashboard:
         ({"command": "ship", "payload": {**payload, "to": "\ud800\ud800"}}, 400),
         ({"command": "ship", "payload": payload, "delay_seconds": -1}, 400),
         ({"command": "nothing"}, 404),
+        ({"command": "a\0b"}, 400),
     ):
         assert start(**body).status_code == status, body
+    bomb = '{"command": "ship", "priority": 1e999999999}'
+    sent = {**headers, "Content-Type": "application/json"}
+    assert site.client.post(f"{site.address}/api/start", content=bomb, headers=sent).status_code == 400
     viewer = dashboard(user=VIEWER)
     fields = {**FORM, "token": viewer.token("/start?command=ship")}
     assert viewer.post("/start", **fields, confirmed="yes").status_code == 403

@@ -62,6 +62,9 @@ def problem_of(error: Exception) -> Problem:
             return Problem(500, str(error), error.hint)
         case psycopg.errors.InsufficientPrivilege():
             return refused_by_database(error)
+        case psycopg.DataError():
+            said = error.diag.message_primary or str(error).strip()
+            return Problem(400, f"the database cannot take a value: {said}", "Correct the value.")
         case psycopg.errors.QueryCanceled():
             return Problem(503, "the database did not answer within the time limit", "Narrow the filter, or try again.")
         case psycopg.Error() | OSError():

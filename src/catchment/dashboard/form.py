@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, cast
 
-from catchment.dashboard.values import dump_exactly
+from catchment.dashboard.values import dump_exactly, exact_number, refuse_constant
 from catchment.store.json_text import JsonText, loads_for_people
 
 Kind = Literal["text", "integer", "number", "boolean", "choice", "json"]
@@ -109,11 +109,7 @@ def read_json_text(text: str) -> Any:
         except (ValueError, RecursionError):
             pass
         raise ValueError(f"this JSON cannot be taken: {checked.reason}")
-    return json.loads(text, parse_float=Decimal, parse_constant=_refuse_constant)
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"this is not JSON: {name} is not a number of JSON")
+    return json.loads(text, parse_float=exact_number, parse_constant=refuse_constant)
 
 
 def read_field(one: FormField, text: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl
 
@@ -12,6 +11,7 @@ from starlette.requests import Request
 from catchment.dashboard.auth.check import Asker
 from catchment.dashboard.errors import Problem
 from catchment.dashboard.screen import Query
+from catchment.dashboard.values import exact_number, refuse_constant
 
 Q = TypeVar("Q", bound=Query)
 
@@ -64,10 +64,6 @@ async def read_form(request: Request) -> dict[str, str]:
     return dict(pairs)
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a number of JSON")
-
-
 async def read_json(request: Request) -> dict[str, Any]:
     """The JSON object of a body, with exact decimals; an empty body is an empty object."""
     body = await read_body(request)
@@ -77,7 +73,7 @@ async def read_json(request: Request) -> dict[str, Any]:
     if kind != "application/json":
         raise Problem(400, f"the body is {kind or 'of no type'}, expected application/json")
     try:
-        value: Any = json.loads(body, parse_float=Decimal, parse_constant=_refuse_constant)
+        value: Any = json.loads(body, parse_float=exact_number, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise Problem(400, f"the body is not JSON: {error}") from error
     if not isinstance(value, dict):

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import resources
 from typing import Annotated, Any, Generic, LiteralString, TypeVar, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, field_validator
 
 from catchment.dashboard.database import Actor, Reader
 
@@ -19,6 +19,13 @@ class Query(BaseModel):
     """Parameters of a screen: those of its path and of the query string. Unknown ones are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _without_nul(cls, value: Any) -> Any:
+        if isinstance(value, str) and "\0" in value:
+            raise ValueError("it contains a NUL character, which PostgreSQL cannot store")
+        return value
 
 
 class Answer(BaseModel):

@@ -27,6 +27,7 @@ TRACE_MARK = "{trace_id}"
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 _DEEPEST_INDENT = 30
+_LARGEST_EXPONENT = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +85,20 @@ def trace_id_of(traceparent: str | None) -> str | None:
 def _read(text: str) -> Any:
     checked = loads_for_people(text)
     return checked if isinstance(checked, JsonText) else json.loads(text, parse_float=Decimal)
+
+
+def exact_number(text: str) -> Decimal:
+    """A JSON number with a fraction or an exponent. One that a few characters blow up to millions of digits is refused:
+    whoever makes an integer of it would never end."""
+    number = Decimal(text)
+    if abs(number.adjusted()) > _LARGEST_EXPONENT:
+        raise ValueError(f"a number has an exponent beyond {_LARGEST_EXPONENT:,}")
+    return number
+
+
+def refuse_constant(name: str) -> Any:
+    """Python reads three words that are not JSON."""
+    raise ValueError(f"this is not JSON: {name} is not a number of JSON")
 
 
 def dump_exactly(value: Any) -> str:
