@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -30,6 +31,9 @@ EMBEDDED = [
     ("[embedded]", TUTORIAL),
     *(("[all]", page) for page in PAGES),
 ]
+
+MOST_BYTES = 60 * 2**20
+OF_EVERY_ENVIRONMENT = ("pip", "setuptools", "_distutils_hack", "distutils-precedence", "pkg_resources")
 
 Read = Callable[..., int]
 
@@ -81,6 +85,21 @@ def fresh(wheel: Path, shelf: Path) -> Callable[[str, str], Environment]:
         return made[version, extras]
 
     return find
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("version", PYTHONS)
+def test_the_base_is_light(version: str, fresh: Callable[[str, str], Environment]) -> None:
+    """What ``pip install catchment`` adds to an empty environment; see docs/performance.md."""
+    packages = fresh(version, "").packages
+    sizes = Counter[str]()
+    for path in packages.rglob("*"):
+        if path.is_file():
+            sizes[path.relative_to(packages).parts[0]] += path.stat().st_size
+    added = {name: size for name, size in sizes.items() if not name.startswith(OF_EVERY_ENVIRONMENT)}
+    largest = {name: f"{size / 1e6:.1f} MB" for name, size in Counter(added).most_common(10)}
+    assert sum(added.values()) <= MOST_BYTES, largest
 
 
 @pytest.mark.long
