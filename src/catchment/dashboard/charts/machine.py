@@ -25,7 +25,7 @@ PLACES = {
 # Each way, and where its head points: right, left, up, down. The first ones are always there, the others if taken.
 USUAL = {
     ("pending", "processing"): ("M116 112 H154", "right"),
-    ("processing", "waiting"): ("M246 98 C262 60 276 40 302 35", "right"),
+    ("processing", "waiting"): ("M258 100 C266 62 278 40 302 35", "right"),
     ("waiting", "completed"): ("M412 34 H442", "right"),
     ("processing", "completed"): ("M264 108 C340 100 404 84 456 50", "up"),
     ("processing", "failed"): ("M264 112 H442", "right"),
