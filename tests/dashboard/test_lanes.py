@@ -39,8 +39,8 @@ def test_lanes_are_shown_and_a_halted_one_is_skipped(dashboard: StartDashboard, 
         "the address is wrong",
     )
     assert [(lane["lane"], lane["state"], lane["behind"]) for lane in answer["lanes"]] == [
-        ("b", "new", 2),
-        ("c", "new", 0),
+        ("b", "ready", 2),
+        ("c", "ready", 0),
     ]
     assert [lane["lane"] for lane in site.json("/api/lanes", order="oldest")["lanes"]] == ["c", "b"]
     worker_id = committed.value(REGISTER)

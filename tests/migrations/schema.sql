@@ -1082,6 +1082,7 @@ CREATE INDEX scope_waiting ON worker.scope USING btree (id) WHERE (state = 'wait
 CREATE INDEX task_follows ON worker.task USING btree (follows_id) WHERE (follows_id IS NOT NULL);
 CREATE INDEX task_gate ON worker.task USING btree (gate, id) WHERE (gate IS NOT NULL);
 CREATE INDEX task_parent ON worker.task USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX warning_at ON worker.warning USING btree (at);
 CREATE INDEX warning_task ON worker.warning USING btree (task_id);
 CREATE TRIGGER announce_command AFTER INSERT OR UPDATE OF queue, handler_kind ON worker.command_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();
 CREATE TRIGGER announce_queue AFTER INSERT OR UPDATE ON worker.queue_registry FOR EACH ROW EXECUTE FUNCTION worker.announce_queue();

@@ -18,6 +18,7 @@ from psycopg.rows import dict_row
 from psycopg.sql import Composed
 from psycopg.types.json import set_json_loads
 
+from catchment.dashboard.aside import Aside
 from catchment.dashboard.auth.user import User
 from catchment.dashboard.kept import Kept
 from catchment.dashboard.previews import Previews
@@ -53,19 +54,26 @@ class Reader:
 
     ``samples`` are the figures of the last minutes, which no table keeps. ``kept`` keeps figures until their data
     change. ``most`` is where counts stop. ``shown`` says what is shown of values. ``preview`` reads the first rows
-    of a dynamic table: see ``Previews``.
+    of a dynamic table: see ``Previews``. ``aside`` is for what needs a connection of its own.
     """
 
     most = 10_000
 
     def __init__(
-        self, conn: AsyncConnection[Any], samples: Samples, shown: Shown, kept: Kept, preview: Preview
+        self,
+        conn: AsyncConnection[Any],
+        samples: Samples,
+        shown: Shown,
+        kept: Kept,
+        preview: Preview,
+        aside: Aside,
     ) -> None:
         self._conn = conn
         self.preview = preview
         self.samples = samples
         self.shown = shown
         self.kept = kept
+        self.aside = aside
 
     async def rows(self, sql: LiteralString | Composed, **values: Any) -> list[Row]:
         """All rows, by the names of their columns. A time or JSON value that Python cannot hold is text."""
@@ -93,9 +101,16 @@ class Actor(Reader):
     is who acts."""
 
     def __init__(
-        self, conn: AsyncConnection[Any], samples: Samples, shown: Shown, kept: Kept, preview: Preview, user: User
+        self,
+        conn: AsyncConnection[Any],
+        samples: Samples,
+        shown: Shown,
+        kept: Kept,
+        preview: Preview,
+        aside: Aside,
+        user: User,
     ) -> None:
-        super().__init__(conn, samples, shown, kept, preview)
+        super().__init__(conn, samples, shown, kept, preview, aside)
         self.user = user
 
 
@@ -113,6 +128,7 @@ class Database:
         self.shown = shown
         self.kept = Kept()
         self._previews = Previews(READER)
+        self._aside = Aside(self.dsn, self._limit)
 
     async def preview(self, table_id: int) -> dict[str, Any]:
         """The first rows of a dynamic table."""
@@ -130,13 +146,13 @@ class Database:
         """A READ ONLY transaction: all statements of a page see the same moment. ``role``: instead of the reading
         role of the engine."""
         async with self._transaction(role or READER, is_read_only=True) as conn:
-            yield Reader(conn, self.samples, self.shown, self.kept, self.preview)
+            yield Reader(conn, self.samples, self.shown, self.kept, self.preview, self._aside)
 
     @asynccontextmanager
     async def acting(self, user: User) -> AsyncGenerator[Actor]:
         """A transaction that may write, committed at the end of the block."""
         async with self._transaction(OPERATOR, is_read_only=False) as conn:
-            yield Actor(conn, self.samples, self.shown, self.kept, self.preview, user)
+            yield Actor(conn, self.samples, self.shown, self.kept, self.preview, self._aside, user)
 
     @asynccontextmanager
     async def _transaction(self, role: str, *, is_read_only: bool) -> AsyncGenerator[AsyncConnection[Any]]:

@@ -162,6 +162,7 @@ def make_environment(plugins: Iterable[Plugin] = ()) -> Environment:
         "middle": words.middle,
         "plural": plural,
         "rate": words.rate,
+        "size": words.size,
         "span": words.span,
     }
     functions = (

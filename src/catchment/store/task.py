@@ -151,5 +151,11 @@ def list_commands(conn: Connection[Any]) -> list[Row]:
 
 
 def diagnose(conn: Connection[Any]) -> list[Row]:
-    """Findings of the engine about itself: level, subject, finding, what to do."""
+    """Findings of the engine about itself: level, subject, finding, what to do. At a cost that does not grow with the
+    tasks."""
     return fetch_rows(conn, ENGINE.query("doctor"))
+
+
+def diagnose_rules(conn: Connection[Any]) -> list[Row]:
+    """Violated rules of the engine, in the same form. It looks at every task."""
+    return fetch_rows(conn, ENGINE.query("doctor_rules"))

@@ -5,6 +5,7 @@ To add one, write its module and its template, and name it here.
 
 from catchment.dashboard.pages import (
     bulk,
+    health,
     lanes,
     now,
     schedules,
@@ -38,6 +39,7 @@ SCREENS: tuple[AnyScreen, ...] = (
     tables.SCREEN,
     table.SCREEN,
     table_preview.SCREEN,
+    health.SCREEN,
 )
 """In the order of the rail."""
 

@@ -35,7 +35,7 @@ class LaneRow(Answer):
 
     queue: str
     lane: str
-    state: str = Field(description="What its head does: halted, running, ready, waiting; or new: no claim has seen it.")
+    state: str = Field(description="What its head does: halted, running, ready or waiting.")
     head_id: int
     command: str | None
     head_state: str | None

@@ -92,3 +92,5 @@ comment on table worker.warning is
   'Hooks that raised, commands that a worker does not know, and lanes that went on without their failed head. They '
   'change no state.';
 create index if not exists warning_task on worker.warning (task_id);
+-- doctor: the newest warnings.
+create index if not exists warning_at on worker.warning (at);

@@ -1,18 +1,23 @@
--- doctor: what an operator should know, each with what to do. No rows: all is well.
+-- doctor: what an operator should know, each with what to do. No rows: all is well. Its cost does not grow with the
+-- tasks: of each kind of finding a few are named, and counts stop at 1000.
 with unserved as (
-  select * from worker.unserved_commands()
+  select * from worker.unserved_commands(1000)
+), halted as (
+  select l.*, row_number() over () as n from worker.lane_figures('halted', 11) as l
+), warned as (
+  select w.task_id, w.source, w.message, w.at
+    from worker.warning as w
+   where w.at > clock_timestamp() - interval '1 day'
+   order by w.at desc
+   limit 1000
 )
-select 'error' as level, coalesce('task ' || i.task_id, 'engine') as subject, i.rule || ': ' || i.problem as finding,
-       'This is a defect of the engine: please report it with the output of "catchment task show".' as remedy
-  from worker.check_invariants() as i
-union all
-select 'error', 'command ' || c.command,
+select 'error' as level, 'command ' || c.command as subject,
        format(case cardinality(s.signatures) when 0 then 'its %s %s does not exist'
                    else 'its %s %s is ambiguous: %s' end, p.kind, p.name,
-              array_to_string(s.signatures, ' or ')),
+              array_to_string(s.signatures, ' or ')) as finding,
        case cardinality(s.signatures) when 0 then 'Create the procedure, or correct worker.command_registry.'
                                       else 'Write its arguments too: ' || replace(s.signatures[1], 'pg_catalog.', '')
-       end
+       end as remedy
   from worker.command_registry as c
  cross join lateral (values ('handler', c.handler_procedure, c.handler_signature, 2),
                      ('before hook', c.before_procedure, null, 1),
@@ -28,15 +33,20 @@ select 'warning', format('lane %s of queue %s', l.lane, l.queue),
        format('halted since %s: task %s failed', date_trunc('second', l.halted_at), l.head_id),
        format('catchment task retry %s, or go on without it: %s', l.head_id,
               worker.shell_command('catchment lane skip', l.queue, l.lane))
-  from worker.lanes as l
- where l.state = 'halted'
+  from halted as l
+ where l.n <= 10
+union all
+select 'warning', 'lanes', 'more lanes are halted', 'catchment lane list --state halted'
+  from halted as l
+ where l.n = 11
 union all
 select 'warning', 'queue ' || q.queue,
-       format('%s tasks are ready and no worker serves it', q.ready),
+       format('%s tasks are ready and no worker serves it', case when q.ready >= 1000 then 'at least ' else '' end
+                                                            || q.ready),
        'Start one: catchment worker --queue ' || worker.shell_word(q.queue)
-  from worker.queues as q
+  from worker.queue_figures(clock_timestamp(), 1000) as q
  where q.ready > 0
-   and not q.is_paused
+   and q.paused_at is null
    and not exists (select
                      from worker.worker as w
                     where q.queue = any (w.queues)
@@ -53,8 +63,20 @@ select 'warning', 'command ' || u.command,
 union all
 select 'info', 'queue ' || q.queue, 'paused' || coalesce(' until ' || q.paused_until, ''),
        worker.shell_command('catchment queue resume', q.queue)
-  from worker.queues as q
- where q.is_paused
+  from worker.queue_registry as q
+ where q.paused_at is not null
+   and coalesce(q.paused_until > worker.now(), true)
+union all
+select 'info', 'worker ' || w.worker_id,
+       format('%s takes no tasks since %s: %s by %s', w.name, date_trunc('second', w.asked_at),
+              case w.asked when 'drain' then 'drained' else 'paused' end, w.asked_by),
+       'catchment workers resume ' || w.worker_id
+  from worker.worker as w
+ where w.asked is not null
+union all
+select 'info', 'schedule ' || s.name, 'paused', worker.shell_command('catchment schedule resume', s.name)
+  from worker.schedule as s
+ where not s.enabled
 union all
 select 'warning', 'worker ' || w.worker_id, format('%s has not been seen since %s', w.name, w.seen_at),
        'It will be declared dead when its lease ends; upkeep of any live worker does that.'
@@ -68,30 +90,49 @@ select 'warning', 'backend ' || a.pid,
  where a.backend_xmin is not null
    and a.xact_start < clock_timestamp() - interval '10 minutes'
 union all
+select 'warning', 'transaction ' || p.gid,
+       format('prepared by %s since %s, and neither committed nor rolled back', p.owner,
+              date_trunc('second', p.prepared)),
+       format('It keeps dead rows alive everywhere: rollback prepared %L', p.gid)
+  from pg_prepared_xacts as p
+ where p.database = current_database()
+   and p.prepared < clock_timestamp() - interval '10 minutes'
+union all
+select 'warning', 'replication slot ' || r.slot_name, 'nobody reads it, and it keeps dead rows alive everywhere',
+       format('If it was forgotten: select pg_drop_replication_slot(%L)', r.slot_name)
+  from pg_replication_slots as r
+ where not r.active
+   and (r.xmin is not null or r.catalog_xmin is not null)
+union all
+select 'warning', 'table worker.' || t.relname,
+       format('%s dead rows beside %s live ones', t.n_dead_tup, t.n_live_tup),
+       format('End what holds an old snapshot, if anything does; then: vacuum worker.%I', t.relname)
+  from pg_stat_user_tables as t
+ where t.schemaname = 'worker'
+   and t.n_dead_tup > 100000
+   and t.n_dead_tup > 2 * t.n_live_tup
+union all
 select 'warning', 'hooks', format('%s warnings in the last day, the newest: %s', count(*),
                                   (array_agg(w.message order by w.at desc))[1]),
        'select * from worker.warning order by at desc'
-  from worker.warning as w
- where w.at > clock_timestamp() - interval '1 day'
-   and w.source not in ('worker', 'lane')
+  from warned as w
+ where w.source not in ('worker', 'lane')
 having count(*) > 0
 union all
 select 'warning', 'command ' || t.command,
        format('a worker of queue %s does not know it and gives its tasks back', t.queue),
        'Give every worker of this queue the app that has the command, or the command a queue of its own.'
-  from worker.warning as w
-  join worker.tasks as t on t.id = w.task_id
- where w.source = 'worker'
-   and w.at > clock_timestamp() - interval '1 day'
-   and t.state in ('pending', 'interrupted')
+  from (select distinct x.task_id from warned as x where x.source = 'worker') as w
+ cross join lateral (select y.command, y.queue, y.state from worker.tasks as y where y.id = w.task_id offset 0) as t
+ where t.state in ('pending', 'interrupted')
    and not exists (select from unserved as u where u.command = t.command and u.queue = t.queue)
  group by t.command, t.queue
 union all
 select 'error', rtrim(format('upkeep %s %s', t.step, t.item)),
        format('failed %s times since %s: %s', t.count, date_trunc('second', t.first_at), t.message),
        case t.step
-         when 'schedule' then format('Correct the row, or disable it: update worker.schedule set enabled = false where '
-                                     'name = %L', t.item)
+         when 'schedule' then 'Correct the row, or pause it: '
+                              || worker.shell_command('catchment schedule pause', t.item)
          when 'signal'   then 'Its session may not be signalled: let all workers log in as one user, or grant '
                               'pg_signal_backend.'
          when 'hanging'  then 'Its session may not be ended: let all workers log in as one user, or grant '

@@ -3,8 +3,8 @@
 -- pages of 8 kB of the tables: in all, unless there are more. behind counts the tasks behind the head up to 1000; about
 -- is the number of them by what was looked at, and exact if that was everything.
 --
--- state is that of the head: halted, running, ready, waiting (for its scope, join, retry or snooze), or new: no claim
--- has opened the lane yet. The lane without a name is the top level of a serial queue.
+-- state is that of the head, as in the view lanes: halted, running, waiting or ready. The lane without a name is the
+-- top level of a serial queue.
 --
 --   plan    probe
 create or replace function worker.lane_figures(
@@ -88,7 +88,6 @@ begin
   select c.queue, c.lane,
          case
            when c.halted_at is not null                   then 'halted'
-           when c.is_new                                  then 'new'
            when h.standing ->> 'state' = 'processing'     then 'running'
            when h.standing ->> 'waits_for' is not null    then 'waiting'
            else 'ready'

@@ -1,0 +1,115 @@
+"""What *Health* shows: the findings of ``catchment doctor``, at a cost that does not grow with the tasks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import Connection
+from psycopg.types.json import Jsonb
+
+from catchment import doctor
+from catchment.doctor import commands_in, diagnose
+from catchment.sql import ENGINE
+from tests.fixtures.dashboard import StartDashboard
+from tests.fixtures.engine import Engine
+
+
+def test_health_has_what_doctor_finds_and_the_figures_of_the_server(
+    dashboard: StartDashboard, committed: Engine, db: str
+) -> None:
+    site = dashboard()
+    committed.queue("mail", mode="concurrent")
+    committed.command("send", "mail")
+    bad = committed.enqueue("send", lane="a", fail="no")
+    committed.enqueue("send", lane="a")
+    committed.drain("mail")
+    committed.conn.execute("select worker.pause_queue('work')")
+    with psycopg.connect(db) as other:
+        other.execute("set transaction isolation level repeatable read")
+        other.execute("select 1 from worker.task")
+        answer = site.json("/api/health")
+    # A machine that is busy may delay a notification.
+    findings = [f for f in answer["findings"] if f["subject"] != "notifications"]
+    expected = {(f["level"], f["subject"], f["finding"]) for f in diagnose(committed.conn)}
+    assert {(f["level"], f["subject"], f["finding"]) for f in findings} <= expected
+    halted, paused = findings
+    assert halted["commands"] == [f"catchment task retry {bad}", "catchment lane skip mail a"]
+    assert (paused["level"], paused["commands"]) == ("info", ["catchment queue resume work"])
+    assert answer["notify_seconds"] > 0
+    assert answer["are_rules_checked"]
+    assert answer["oldest_snapshot_at"] is not None
+    assert "worker.task" in [table["name"] for table in answer["tables"]]
+    assert [migration["number"] for migration in answer["migrations"]] == list(range(1, len(answer["migrations"]) + 1))
+    assert "Largest tables" in site.get("/health").text
+
+
+@pytest.mark.parametrize(
+    ("remedy", "commands"),
+    [
+        ("catchment queue resume work", ["catchment queue resume work"]),
+        ("Start one: catchment worker --queue work", ["catchment worker --queue work"]),
+        (
+            "catchment task retry 7, or go on without it: catchment lane skip mail a",
+            ["catchment task retry 7", "catchment lane skip mail a"],
+        ),
+        ("If it was forgotten: select pg_terminate_backend(7)", ["select pg_terminate_backend(7)"]),
+        (
+            "It is tried again; everything goes on. Look at: select * from worker.trouble.",
+            ["select * from worker.trouble"],
+        ),
+        ("Long transactions keep dead rows alive everywhere: end it if it is idle.", []),
+    ],
+)
+def test_a_remedy_is_told_from_its_words(remedy: str, commands: list[str]) -> None:
+    assert commands_in(remedy) == commands
+
+
+def test_rules_are_checked_in_a_large_database_only_if_that_is_asked_for(
+    committed: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    committed.enqueue(spawn=[{}])
+    committed.process()
+    committed.conn.execute("update worker.scope set total_children = 7")
+    assert [finding["level"] for finding in diagnose(committed.conn)][:1] == ["error"]
+    monkeypatch.setattr(doctor, "SMALL_BYTES", 0)
+    engine = [finding for finding in diagnose(committed.conn) if finding["level"] == "error"]
+    assert engine == []
+    assert diagnose(committed.conn)[-1]["remedy"] == "catchment doctor --deep"
+    assert [finding["level"] for finding in diagnose(committed.conn, deep=True)][:1] == ["error"]
+
+
+def test_the_cost_of_a_diagnosis_does_not_grow_with_the_backlog(tx: Connection[Any]) -> None:
+    """Ready, in lanes and at limits, with halted lanes and warnings."""
+    engine = Engine(tx)
+    engine.queue("mail", mode="concurrent")
+    engine.command("post", "mail", handler_kind="python")
+    engine.command("call", "mail", handler_kind="python", limit_key=["customer"], max_running=1)
+
+    def pages() -> int:
+        tx.execute("analyze worker.blocked, worker.task, worker.ready, worker.lane, worker.arrival, worker.warning")
+        query = ENGINE.query("doctor")
+        tx.execute(query)
+        plan = tx.execute("explain (analyze, buffers, format json) " + query).fetchone()
+        assert plan is not None
+        return plan[0][0]["Plan"]["Shared Hit Blocks"] + plan[0][0]["Plan"]["Shared Read Blocks"]
+
+    def add(count: int) -> None:
+        payloads = [Jsonb({"customer": 1})] * count
+        lanes = [f"lane {n % 2000}" for n in range(count)]
+        tx.execute("select worker.enqueue_many('post', %s)", [payloads])
+        tx.execute("select worker.enqueue_many('post', %s, p_lanes => %s)", [payloads, lanes])
+        tx.execute("select worker.enqueue_many('call', %s)", [payloads])
+        tx.execute(
+            "insert into worker.warning (task_id, at, source, message) select n, clock_timestamp(), 'after', 'no'"
+            " from generate_series(1, %s) as n",
+            [count],
+        )
+
+    add(2500)
+    few = pages()
+    add(22_500)
+    many = pages()
+    # Ten times as many tasks, and each is several pages of each index.
+    assert many < 1.5 * few + 2000, (few, many)
