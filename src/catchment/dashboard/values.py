@@ -21,7 +21,8 @@ from catchment.store.json_text import JsonText, loads_for_people
 logger = logging.getLogger("catchment.dashboard")
 
 Redact = Callable[[str, str, Any], Any]
-"""Called with the command, ``payload``, ``result`` or ``info``, and the value; returns what is shown instead."""
+"""Called with the command, ``payload``, ``result`` or ``info``, and the value; or with the name of a dynamic table,
+``row``, and the texts of its columns. Returns what is shown instead."""
 
 TRACE_MARK = "{trace_id}"
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
