@@ -303,7 +303,7 @@ def test_lists_read_the_newest_refreshes_by_index(lake_case: LakeCase) -> None:
             (sql("tables"), {"id": None, "most": 1000}, 1200),
             (sql("tables_lag"), {"ids": ids[:50], "most": 30}, 5000),
             (sql("table_refreshes"), {"id": ids[0], "before": None, "looked": 2000, "idle": False, "page": 21}, 300),
-            (sql("table_lag"), {"id": ids[0], "since": "2020-01-01", "most": 5000}, 300),
+            (sql("table_lag"), {"id": ids[0], "since": "2020-01-01", "piece": 1.0, "most": 5000}, 300),
         ]
         for statement, values, most in statements:
             plan = conn.execute(f"explain (analyze, format json) {statement}", values).fetchone()  # type: ignore[call-overload]

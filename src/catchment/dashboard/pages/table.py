@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -18,18 +18,17 @@ from catchment.model.check import LARGEST_ID
 
 PAGE = 20
 LOOKED = 2000
-MOST_POINTS = 5000
+MOST_POINTS = 10_000
 MOST_DRAWN = 300
 MOST_BUCKETS = 300
 MOST_COUNTED = 1000
-HOURS = (1, 6, 24, 168, 720)
 
 TableId = Annotated[int, Field(ge=1, le=LARGEST_ID, description="The id of a dynamic table: see /api/tables.")]
 
 
 class TableQuery(Query):
     id: TableId
-    hours: Literal[1, 6, 24, 168, 720] = Field(24, description="How far back the lag is shown.")
+    hours: int = Field(24, ge=1, le=720, description="How far back the lag is shown.")
     idle: bool = Field(False, description="Also refreshes that had nothing to do.")
     refresh: TableId | None = Field(None, description="The parallel refresh whose buckets are shown.")
     before: TableId | None = Field(None, description="Refreshes before this one: next of the page before.")
@@ -164,7 +163,7 @@ async def read(reader: Reader, query: TableQuery) -> TableAnswer:
         table=table_row(row, [], None),
         is_late=tables.is_late(row),
         why=await _why(reader, row),
-        lag=thinned(await _lag(reader, query.id, since), since, now),
+        lag=await _lag(reader, query.id, since, now),
         refreshes=refreshes,
         looked_at=looked,
         next=following,
@@ -202,27 +201,11 @@ def _task_of(evidence: dict[str, Any] | None) -> int | None:
     return task.get("id")
 
 
-async def _lag(reader: Reader, table_id: int, since: datetime) -> list[LagPoint]:
-    rows = await reader.rows(sql("table_lag"), id=table_id, since=since, most=MOST_POINTS)
-    points: list[LagPoint] = []
-    before: datetime | None = None
-    for row in reversed(rows):
-        points.append(lag_point(row["at"], row["data_at"], before))
-        before = row["data_at"]
-    return points
-
-
-def thinned(points: list[LagPoint], since: datetime, now: datetime) -> list[LagPoint]:
+async def _lag(reader: Reader, table_id: int, since: datetime, now: datetime) -> list[LagPoint]:
     """As many points as a picture can show: of each piece of time, the one at which the data were oldest."""
-    if len(points) <= MOST_DRAWN:
-        return points
-    piece = (now - since) / MOST_DRAWN
-    worst: dict[int, LagPoint] = {}
-    for point in points:
-        n = int((point.at - since) / piece)
-        if n not in worst or (point.before_seconds or 0) > (worst[n].before_seconds or 0):
-            worst[n] = point
-    return [worst[n] for n in sorted(worst)]
+    piece = (now - since).total_seconds() / MOST_DRAWN
+    rows = await reader.rows(sql("table_lag"), id=table_id, since=since, piece=piece, most=MOST_POINTS)
+    return [lag_point(row["at"], row["data_at"], row["before"]) for row in rows]
 
 
 async def _refreshes(reader: Reader, query: TableQuery) -> tuple[list[RefreshRow], int, int | None]:
