@@ -128,7 +128,7 @@ def test_an_app_is_served_reloaded_after_a_mistake_too_and_ended_by_ctrl_c(
     dev.write("shop.py", BOOK)
     dev.wait_for(r"serves shop:app \(page, book\)")
     failed, parent = engine.enqueue("page", n=0), engine.enqueue("book")
-    dev.wait_for(rf"failed +page {failed}  \d+\.\d+ s  ValueError: there is no page 0 \(shop\.py:10\)\n")
+    dev.wait_for(rf"failed +page {failed}  handler \d+\.\d+ s  ValueError: there is no page 0 \(shop\.py:10\)\n")
     dev.wait_for(rf"waiting +book {parent}  handler \d")
     dev.wait_for(rf"completed +book {parent}  \d")
     first = dev.child()

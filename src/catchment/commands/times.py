@@ -14,9 +14,10 @@ def local(moment: datetime | str) -> str:
     if isinstance(moment, str):
         return moment
     try:
-        return f"{moment.astimezone():%Y-%m-%d %H:%M:%S %Z}"
+        here = moment.astimezone()
     except (OverflowError, ValueError):  # beyond the years that Python can move to another zone
         return str(moment)
+    return f"{here.replace(tzinfo=None).isoformat(' ', 'seconds')} {here.tzname()}"
 
 
 def clock(moment: datetime | None = None) -> str:
