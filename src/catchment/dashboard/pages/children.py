@@ -18,6 +18,8 @@ from catchment.model.state import TaskState
 
 PAGE = 50
 LOOKED = 20_000
+# In a scope with more children, pending ones are listed from the last one made.
+LARGE = 2_000
 ATTEMPTS = 20
 
 # What needs a person first, then what moves, then the rest; as "catchment task tree" has it.
@@ -114,7 +116,7 @@ async def read_children(
             state=one,
             command=command,
             after=last_id if one == start else None,
-            # The last ones made are pending longest: the others of a large scope are behind them.
+            # The last ones made are pending longest: in a large scope the first ones have settled long ago.
             backward=_is_backward(one, counts),
             page=PAGE + 1 - len(ids),
             looked=LOOKED,
@@ -138,7 +140,7 @@ async def read_children(
 
 
 def _is_backward(state: TaskState, counts: Mapping[TaskState, int]) -> bool:
-    return state is TaskState.PENDING and sum(counts.values()) > LOOKED
+    return state is TaskState.PENDING and sum(counts.values()) > LARGE
 
 
 def _cursor(state: TaskState, task_id: int) -> str:
