@@ -166,6 +166,7 @@ def test_many_children_are_counted_by_command_and_state(
     assert page.count('<tr data-key="child-') == 10
     assert f"/scopes/{task_id}?command=act&amp;state=failed" in page
     monkeypatch.setattr(children_page, "LOOKED", 14)
+    monkeypatch.setattr(children_page, "LARGE", 14)
     everything = listed(site, task_id)
     assert sorted(everything) == committed.children(task_id)
     assert [committed.state(one) for one in everything[:8]] == ["failed"] * 8
