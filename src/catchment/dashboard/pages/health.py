@@ -6,13 +6,15 @@ from datetime import UTC, datetime
 
 from pydantic import Field
 
-from catchment.dashboard.database import Reader
+from catchment.dashboard.database import Reader, Row
 from catchment.dashboard.screen import Answer, Query, Screen
 from catchment.doctor import commands_in, read_health
 from catchment.model.release import VERSION
 
 # All pages that are open share one look.
 SECONDS = 5.0
+# Letters beside a command that say no more than it does.
+LITTLE = 30
 _RANKS = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -28,6 +30,7 @@ class Finding(Answer):
     finding: str
     remedy: str = Field(description="What to do.")
     commands: list[str] = Field(description="What can be typed, of the remedy.")
+    advice: str = Field(description="What the remedy says besides its commands; empty if that is little.")
 
 
 class TableRow(Answer):
@@ -92,7 +95,7 @@ class HealthAnswer(Answer):
 
 async def read(reader: Reader, _query: HealthQuery) -> HealthAnswer:
     at, health = await reader.aside.look("health", SECONDS, lambda conn: (datetime.now(UTC), read_health(conn)))
-    findings = [Finding(**row, commands=commands_in(row["remedy"])) for row in health.findings]
+    findings = [_finding(row) for row in health.findings]
     return HealthAnswer(
         at=at,
         findings=sorted(findings, key=lambda finding: (_RANKS.get(finding.level, 2), finding.subject)),
@@ -103,6 +106,15 @@ async def read(reader: Reader, _query: HealthQuery) -> HealthAnswer:
         catchment=VERSION,
         **health.facts,
     )
+
+
+def _finding(row: Row) -> Finding:
+    commands = commands_in(row["remedy"])
+    advice: str = row["remedy"]
+    for command in commands:
+        advice = advice.replace(command, "")
+    advice = advice.strip(" ,:;.")
+    return Finding(**row, commands=commands, advice="" if commands and len(advice) < LITTLE else advice)
 
 
 def _title(answer: HealthAnswer) -> str:

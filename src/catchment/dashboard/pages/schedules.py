@@ -43,7 +43,7 @@ class ScheduleRow(Answer):
     next_at: datetime | str | None
     last_at: datetime | str | None
     last_task_id: int | None
-    error: str | None = Field(description="The error of its last task.")
+    error: str | None = Field(description="The error of its last task that has settled, if that failed.")
     recent: list[Run] = Field(description="Its last ten tasks, the newest first.")
     trouble: str | None = Field(description="Why it could not be fired.")
 

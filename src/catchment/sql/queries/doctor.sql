@@ -78,13 +78,15 @@ select 'info', 'schedule ' || s.name, 'paused', worker.shell_command('catchment 
   from worker.schedule as s
  where not s.enabled
 union all
-select 'warning', 'worker ' || w.worker_id, format('%s has not been seen since %s', w.name, w.seen_at),
+select 'warning', 'worker ' || w.worker_id,
+       format('%s has not been seen since %s', w.name, date_trunc('second', w.seen_at)),
        'It will be declared dead when its lease ends; upkeep of any live worker does that.'
   from worker.worker as w
  where w.lease_until < clock_timestamp()
 union all
 select 'warning', 'backend ' || a.pid,
-       format('holds a snapshot since %s (%s)', a.xact_start, coalesce(nullif(a.application_name, ''), 'unnamed')),
+       format('holds a snapshot since %s (%s)', date_trunc('second', a.xact_start),
+              coalesce(nullif(a.application_name, ''), 'unnamed')),
        'Long transactions keep dead rows alive everywhere: end it if it is idle.'
   from pg_stat_activity as a
  where a.backend_xmin is not null

@@ -12,7 +12,11 @@ as $$
   select s.name, s.command, c.queue, extract(epoch from s.every)::float8, s.cron,
          case when s.cron is not null then to_jsonb(worker.parse_cron(s.cron)) end, s.timezone, s.enabled, s.next_at,
          s.last_at, s.last_task_id,
-         (select left(o.error ->> 'message', 300) from worker.outcome as o where o.id = s.last_task_id),
+         (select left(o.error ->> 'message', 300)
+            from unnest(s.recent_ids) with ordinality as r (id, n)
+            join worker.outcome as o on o.id = r.id
+           order by r.n
+           limit 1),
          coalesce((select jsonb_agg(coalesce(worker.standing(r.id), jsonb_build_object('id', r.id)) order by r.n)
                      from unnest(s.recent_ids) with ordinality as r (id, n)), '[]'),
          (select t.message from worker.trouble as t where t.step = 'schedule' and t.item = s.name)
