@@ -350,6 +350,7 @@ def test_the_doctor_names_tables_that_are_suspended_late_or_unserved(cli: Cli, l
     assert [
         (row["level"], row["subject"]) for row in found if "lake" in row["subject"] or "main" in row["subject"]
     ] == [
+        ("warning", "command lake_refresh"),
         ("warning", "main.totals"),
         ("warning", "lake"),
     ]
