@@ -224,10 +224,10 @@ def test_a_wrong_place_is_named(dashboard: StartDashboard, committed: Engine) ->
     site, task_id = dashboard(), committed.enqueue()
     for after in ("x", "failed", "failed~x", "failed~-1", "done~5", f"failed~{10**30}", "failed~\u0663"):
         answer = site.get(f"/api/scopes/{task_id}", params={"after": after})
-        assert answer.status_code == 400
+        assert answer.status_code == 404
         assert "which is no place in this list" in answer.json()["error"]["message"]
     other = site.get(f"/api/scopes/{task_id}", params={"after": "failed~5", "state": "pending"})
-    assert other.status_code == 400
+    assert other.status_code == 404
 
 
 @pytest.mark.parametrize("is_analyzed", [False, True])

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
@@ -132,11 +132,7 @@ def _routes(site: Site) -> list[BaseRoute]:
             await site.plugins.look(reader)
         return JSONResponse(document(request.scope.get("root_path", ""), site.present))
 
-    async def nothing(request: Request) -> Response:
-        asker_of(request)
-        raise Problem(404, f"there is no page {request.url.path[:200]}", "The rail on the left has all of them.")
-
-    return [
+    routes: list[BaseRoute] = [
         *(
             Mount(f"/static/{plugin.name}", _Files(packages=[(plugin.package, "static")]))
             for plugin in site.plugins.all
@@ -148,8 +144,8 @@ def _routes(site: Site) -> list[BaseRoute]:
         Route("/api/openapi.json", guarded(site, openapi), methods=["GET"]),
         *(route for screen in site.screens for route in screen_routes(site, screen)),
         *(route for action in ACTIONS for route in action_routes(site, action)),
-        Route("/{rest:path}", guarded(site, nothing), methods=["GET", "POST"]),
     ]
+    return [*routes, Route("/{rest:path}", _Rest(site, routes))]
 
 
 class _Files(StaticFiles):
@@ -176,3 +172,26 @@ class _Events:
         request = Request(scope, receive)
         answer = await guarded(self._site, check)(request)
         await (self._stream if answer.status_code == 200 else answer)(scope, receive, send)
+
+
+class _Rest:
+    """The answer where there is no page, or none with this method."""
+
+    def __init__(self, site: Site, routes: list[BaseRoute]) -> None:
+        self._site = site
+        self._routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        await (await guarded(self._site, self._refuse)(request))(scope, receive, send)
+
+    async def _refuse(self, request: Request) -> Response:
+        asker_of(request)
+        near = [route for route in self._routes if route.matches(request.scope)[0] is Match.PARTIAL]
+        methods = {name for route in near if isinstance(route, Route) for name in route.methods or ()}
+        if methods:
+            allowed = ", ".join(sorted(methods))
+            raise Problem(
+                405, f"{request.method} is no method of {request.url.path[:200]}", f"Use {allowed}.", {"Allow": allowed}
+            )
+        raise Problem(404, f"there is no page {request.url.path[:200]}", "The rail on the left has all of them.")

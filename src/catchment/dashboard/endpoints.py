@@ -106,7 +106,7 @@ def action_routes(site: Site, action: AnyAction) -> list[Route]:
         asker = asker_of(request)
         if asker.by != "bearer":
             check_origin(site, request, request.headers.get("x-csrf-token", ""))
-        body = action.body.model_validate({**(await read_json(request)), **request.path_params})
+        body = action.body.model_validate({**(await read_json(request, action.body)), **request.path_params})
         done = await run_action(site.database, action, asker.user, body)
         site.hub.change()
         return Response(

@@ -79,7 +79,7 @@ def _act(action: AnyAction, path: str, schemas: dict[str, Any]) -> dict[str, Any
         "operationId": action.name,
         "summary": action.summary,
         "parameters": _parameters(action.body, path, schemas, in_query=False),
-        "requestBody": {"content": {"application/json": {"schema": body}}},
+        "requestBody": {"required": bool(body["required"]), "content": {"application/json": {"schema": body}}},
         "responses": _responses(ActionAnswer, schemas, ("400", "401", "403", "404", "409", "413", "503")),
     }
 
@@ -95,11 +95,18 @@ def _parameters(model: type[BaseModel], path: str, schemas: dict[str, Any], *, i
                     "name": name,
                     "in": "path" if name in inner else "query",
                     "required": name in inner,
-                    "schema": {key: part for key, part in value.items() if key != "description"},
+                    "schema": {key: part for key, part in _within(value).items() if key != "description"},
                     "description": value.get("description", ""),
                 }
             )
     return made
+
+
+def _within(value: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a parameter: an empty text, as forms send it, is as good as none."""
+    parts: list[dict[str, Any]] = value.get("anyOf", [])
+    plain = {key: part for key, part in value.items() if key != "minLength"}
+    return {**plain, "anyOf": [_within(part) for part in parts]} if parts else plain
 
 
 def _responses(model: type[BaseModel], schemas: dict[str, Any], problems: tuple[str, ...]) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
+from functools import cache
 from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl
 
@@ -64,8 +66,9 @@ async def read_form(request: Request) -> dict[str, str]:
     return dict(pairs)
 
 
-async def read_json(request: Request) -> dict[str, Any]:
-    """The JSON object of a body, with exact decimals; an empty body is an empty object."""
+async def read_json(request: Request, model: type[Query]) -> dict[str, Any]:
+    """The JSON object of a body, with exact decimals and values of the documented types; an empty body is an empty
+    object."""
     body = await read_body(request)
     if not body.strip():
         return {}
@@ -78,4 +81,53 @@ async def read_json(request: Request) -> dict[str, Any]:
         raise Problem(400, f"the body is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise Problem(400, "the body is not a JSON object")
+    check_types(cast("dict[str, Any]", value), _schema_of(model))
     return cast("dict[str, Any]", value)
+
+
+@cache
+def _schema_of(model: type[Query]) -> dict[str, Any]:
+    return model.model_json_schema()
+
+
+def check_types(given: dict[str, Any], schema: dict[str, Any]) -> None:
+    """Refuse a value of another JSON type than the schema has: a text is no number, and neither is true."""
+    for name, value in given.items():
+        expected = _types(schema.get("properties", {}).get(name, {}), schema)
+        if expected and not _types_of(value) & expected:
+            what = " or ".join(sorted(expected))
+            raise Problem(400, f"{name} is {str(value)[:100]!r}, expected JSON of type {what}")
+
+
+def _types(part: dict[str, Any], schema: dict[str, Any]) -> set[str]:
+    """The types that a schema allows; none means any."""
+    if "$ref" in part:
+        return _types(schema["$defs"][part["$ref"].rpartition("/")[2]], schema)
+    if "anyOf" in part:
+        each = [_types(choice, schema) for choice in part["anyOf"]]
+        return set[str]().union(*each) if all(each) else set()
+    return {part["type"]} if "type" in part else set()
+
+
+def _types_of(value: Any) -> set[str]:
+    match value:
+        case None:
+            return {"null"}
+        case bool():
+            return {"boolean"}
+        case int():
+            return {"number", "integer"}
+        case float() | Decimal():
+            return {"number", "integer"} if _is_whole(value) else {"number"}
+        case str():
+            return {"string"}
+        case _:
+            return {"array" if isinstance(value, list) else "object"}
+
+
+def _is_whole(number: float | Decimal) -> bool:
+    """Not by int(), which would write out all digits of 1e999999."""
+    if isinstance(number, float):
+        return number.is_integer()
+    exponent = number.as_tuple().exponent
+    return isinstance(exponent, int) and (exponent >= 0 or number == number.to_integral_value())

@@ -13,6 +13,19 @@ from typing import Annotated, Any, Generic, LiteralString, TypeVar, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, field_validator
 
 from catchment.dashboard.database import Actor, Reader
+from catchment.model.check import is_text
+
+_NUMBER = re.compile(r"[-+]?[\d_.]+(e[-+]?\d+)?", re.IGNORECASE)
+
+
+def _refuse_number(value: object) -> object:
+    if not isinstance(value, str | datetime) or (isinstance(value, str) and _NUMBER.fullmatch(value.strip())):
+        raise ValueError("expected a time such as 2030-01-31T12:00:00Z")
+    return value
+
+
+GivenTime = Annotated[datetime, BeforeValidator(_refuse_number)]
+"""A time in a request, written as one, and not as a number of seconds."""
 
 
 class Query(BaseModel):
@@ -25,6 +38,8 @@ class Query(BaseModel):
     def _without_nul(cls, value: Any) -> Any:
         if isinstance(value, str) and "\0" in value:
             raise ValueError("it contains a NUL character, which PostgreSQL cannot store")
+        if isinstance(value, str) and not is_text(value):
+            raise ValueError("it contains half of a character, which PostgreSQL cannot store")
         return value
 
 

@@ -4,10 +4,10 @@ does it has a page with its progress."""
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from psycopg.types.json import Jsonb
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from catchment.dashboard.database import Actor, Reader
 from catchment.dashboard.pages.task import TaskId
@@ -22,22 +22,10 @@ RETRIED = (TaskState.FAILED, TaskState.CANCELLED)
 CANCELLED = (TaskState.PENDING, TaskState.INTERRUPTED, TaskState.PROCESSING, TaskState.WAITING)
 
 
-def check_state(verb: Verb, given: TaskFilter) -> None:
-    """Refuse a filter that no task could match."""
-    states = RETRIED if verb == "retry" else CANCELLED
-    if given.state is not None and given.state not in states:
-        raise ValueError(f"{verb} is for tasks that are {', '.join(states)}, and the filter has {given.state}")
-
-
 class AskQuery(TaskFilter):
     """A filter, and what to do with the tasks that match."""
 
     verb: Verb = Field("retry", description="What to do: retry failed tasks, or cancel unsettled ones.")
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        check_state(self.verb, self)
-        return self
 
 
 class AskAnswer(Answer):
@@ -52,6 +40,9 @@ class AskAnswer(Answer):
 
 async def read_ask(reader: Reader, query: AskQuery) -> AskAnswer:
     values = filter_of(query)
+    if query.state is not None and query.state not in (RETRIED if query.verb == "retry" else CANCELLED):
+        # No such task can be retried, or cancelled: the answer is right, and the page says why.
+        return AskAnswer(verb=query.verb, filter=values, tasks=0, is_complete=True, workers=0)
     row = await reader.row(sql("bulk_count"), verb=query.verb, filter=Jsonb(values), most=reader.most)
     return AskAnswer(verb=query.verb, filter=values, **(row or {}))
 
@@ -126,7 +117,7 @@ def _title(answer: BulkAnswer) -> str:
 
 PROGRESS = Screen(
     name="bulk_progress",
-    path="/bulk/{id}",
+    path="/bulk/{id:int}",
     summary="How far a bulk has come.",
     query=BulkQuery,
     answer=BulkAnswer,
@@ -137,20 +128,8 @@ PROGRESS = Screen(
 )
 
 
-class RetryBody(TaskFilter):
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        check_state("retry", self)
-        return self
-
-
 class CancelBody(TaskFilter):
     reason: str = Field("cancelled on request", min_length=1, max_length=500, description="Kept with each task.")
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        check_state("cancel", self)
-        return self
 
 
 async def _start(actor: Actor, verb: Verb, body: TaskFilter, reason: str = "") -> Done:
@@ -165,7 +144,7 @@ async def _start(actor: Actor, verb: Verb, body: TaskFilter, reason: str = "") -
     return Done(f"Task {task_id} {'retries' if verb == 'retry' else 'cancels'} them.", "pending", f"/bulk/{task_id}")
 
 
-async def _retry(actor: Actor, body: RetryBody) -> Done:
+async def _retry(actor: Actor, body: TaskFilter) -> Done:
     return await _start(actor, "retry", body)
 
 
@@ -177,7 +156,7 @@ RETRY = Action(
     name="tasks.retry",
     path="/bulk/retry",
     summary="Run all failed tasks that match a filter again, by a task that does it in batches.",
-    body=RetryBody,
+    body=TaskFilter,
     run=_retry,
     verb=lambda body: "Retry tasks",  # noqa: ARG005
     consequence=lambda body: f"All failed tasks that match run again: {described(filter_of(body))}.",

@@ -157,7 +157,7 @@ def _place(after: str | None) -> tuple[TaskState | None, int | None]:
 
 
 def _no_place(after: str | None) -> Problem:
-    return Problem(400, f"after is {after!r}, which is no place in this list", "Start at its beginning.")
+    return Problem(404, f"after is {after!r}, which is no place in this list", "Start at its beginning.")
 
 
 def parts_of(row: Row, now: datetime) -> list[Part]:

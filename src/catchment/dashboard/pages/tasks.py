@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints
 
 from catchment.dashboard.database import Reader
 from catchment.dashboard.errors import Problem
-from catchment.dashboard.screen import Answer, Query, Screen, sql
+from catchment.dashboard.screen import Answer, GivenTime, Query, Screen, sql
 from catchment.model.state import TaskState
 from catchment.sql import ENGINE
 from catchment.store.find import Place, TaskFilters
@@ -31,8 +31,8 @@ class TaskFilter(Query):
     queue: Name | None = Field(None, description="Only this queue.")
     lane: Name | None = Field(None, description="Only this lane.")
     error: Name | None = Field(None, description="Only tasks whose error contains this text.")
-    made_after: datetime | None = Field(None, description="Only tasks made at this time or later.")
-    made_before: datetime | None = Field(None, description="Only tasks made before this time.")
+    made_after: GivenTime | None = Field(None, description="Only tasks made at this time or later.")
+    made_before: GivenTime | None = Field(None, description="Only tasks made before this time.")
     top: bool = Field(False, description="Only tasks without a parent.")
 
     @property
@@ -136,7 +136,7 @@ def _place(query: TasksQuery) -> Place | None:
         return Place(number, aware(datetime.fromisoformat(at)) if mark else None)
     except ValueError as error:
         raise Problem(
-            400, f"before is {query.before!r}, which is no place in this list", "Start at its beginning."
+            404, f"before is {query.before!r}, which is no place in this list", "Start at its beginning."
         ) from error
 
 

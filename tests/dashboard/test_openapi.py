@@ -1,0 +1,76 @@
+"""Requests made at random from the OpenAPI document, right ones and wrong ones: each answer is as the document says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import requests
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import openapi
+from schemathesis.generation import GenerationMode
+
+from catchment.dashboard.auth.check import Access
+from tests.dashboard.sample import fill
+from tests.fixtures.dashboard import DashboardSite, StartDashboard
+from tests.fixtures.engine import Engine
+
+TOKEN = "a token of a test, for operators"  # noqa: S105
+
+
+@pytest.fixture
+def site(dashboard: StartDashboard, committed: Engine) -> Iterator[DashboardSite]:
+    """A dashboard with something on every screen, for programs."""
+    fill(committed)
+    made = dashboard(Access(tokens={"operator": TOKEN}))
+    made.client.headers["Authorization"] = f"Bearer {TOKEN}"
+    yield made
+    # Whatever was asked for: the engine still keeps its rules.
+    committed.check()
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode))
+def test_every_answer_is_as_the_document_says(site: DashboardSite, mode: GenerationMode) -> None:
+    schema = openapi.from_dict(site.json("/api/openapi.json"))
+    session = requests.Session()
+    session.headers["Authorization"] = f"Bearer {TOKEN}"
+    for operation in [result.ok() for result in schema.get_all_operations()]:
+
+        @settings(
+            max_examples=2,
+            database=None,
+            deadline=None,
+            derandomize=True,
+            phases=[Phase.explicit, Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def check(case: object) -> None:
+            case.call_and_validate(base_url=site.address, session=session)  # type: ignore[attr-defined]
+
+        with suppress(Unsatisfiable):  # nothing can be wrong with a request that has no parameters
+            check()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_schemathesis_finds_nothing(site: DashboardSite, tmp_path: Path) -> None:
+    """Its own command, with all of its phases and checks."""
+    done = subprocess.run(
+        [
+            *(str(Path(sys.executable).with_name("schemathesis")), "run", f"{site.address}/api/openapi.json"),
+            *("--header", f"Authorization: Bearer {TOKEN}", "--max-examples", "40", "--no-color"),
+            *("--generation-deterministic", "--warnings", "off"),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2000:]
