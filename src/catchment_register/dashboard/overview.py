@@ -13,12 +13,14 @@ from catchment_register.dashboard.shown import Path, RegisterCondition, UnitType
 from catchment_register.schema import REGISTER
 
 YEARS = 20
-YEARS_OF_MONTHS = 3
+MONTHS = 36
+# The history of a place is summed up from the facets of each period: a third of a second for as many rows.
+MOST_ROWS = 500_000
 MOST_CHOICES = 60
 # Names of codes may change without a report doing so.
-KEPT_SECONDS = 30
+KEPT_SECONDS = 60
 
-_DIMENSIONS = {"region": "physical_region", "activity": "primary_activity_category", "sector": "sector"}
+_DIMENSIONS = ("region", "activity", "sector")
 
 
 class OverviewQuery(Query):
@@ -110,6 +112,7 @@ class OverviewAnswer(Answer):
     dimensions: list[Dimension]
     periods: list[Period]
     is_partial: bool = Field(description="The last period is not over.")
+    is_cut: bool = Field(description="There may be earlier periods, which take too long to sum up at this place.")
 
 
 async def read(reader: Reader, query: OverviewQuery) -> OverviewAnswer:
@@ -141,31 +144,44 @@ async def read(reader: Reader, query: OverviewQuery) -> OverviewAnswer:
 async def _figures(reader: Reader, query: OverviewQuery, today: date) -> dict[str, Any]:
     """The figures of a place: they change with the reports alone."""
     place = {"region": query.region, "activity": query.activity, "sector": query.sector}
-    codes = {"legal_form": None, "country": None, "status": None}
-    drilldown = await reader.value(
-        REGISTER.query("report_facets"), unit_type=query.unit_type, at=today, **place, **codes
-    )
+    places = await reader.rows(REGISTER.query("screen_next"), unit_type=query.unit_type, at=today, **place)
     chosen = await reader.rows(REGISTER.query("screen_place"), **place)
-    years = YEARS if query.resolution == "year" else YEARS_OF_MONTHS
-    asked = {"unit_type": query.unit_type, "resolution": query.resolution, "first_year": today.year - years + 1}
+    is_year = query.resolution == "year"
+    wanted = shown = YEARS if is_year else MONTHS
+    name = "screen_history"
     if query.is_filtered:
-        rows = await reader.rows(REGISTER.query("screen_history_place"), **asked, **place)
-    else:
-        rows = await reader.rows(REGISTER.query("screen_history"), **asked)
+        name = "screen_history_place"
+        shown = min(wanted, max(1, MOST_ROWS // max(1, await reader.value(REGISTER.query("screen_size")))))
+    year, month = _first(today, shown, is_year=is_year)
+    asked = {"unit_type": query.unit_type, "resolution": query.resolution, "first_year": year, "first_month": month}
+    rows = await reader.rows(REGISTER.query(name), **asked, **(place if query.is_filtered else {}))
     return {
-        "count": drilldown["count"],
+        "count": next(row["count"] for row in places if row["dimension"] == "all"),
         "dimensions": [
-            _dimension(name, drilldown["next"].get(key, []), [row for row in chosen if row["dimension"] == name])
-            for name, key in _DIMENSIONS.items()
+            _dimension(
+                name,
+                [row for row in places if row["dimension"] == name],
+                [row for row in chosen if row["dimension"] == name],
+            )
+            for name in _DIMENSIONS
         ],
         "periods": [_period(row) for row in rows],
         "is_partial": bool(rows) and _is_partial(rows[-1], today),
+        "is_cut": shown < wanted,
     }
+
+
+def _first(today: date, count: int, *, is_year: bool) -> tuple[int, int]:
+    """The year and the month that the last periods begin with."""
+    if is_year:
+        return today.year - count + 1, 1
+    months = today.year * 12 + today.month - count
+    return months // 12, months % 12 + 1
 
 
 def _dimension(name: str, places: list[dict[str, Any]], chosen: list[dict[str, Any]]) -> Dimension:
     choices = [
-        Choice(path=place["key"], name=place["name"], count=place["count"], has_children=place["has_children"])
+        Choice(path=place["path"], name=place["name"], count=place["count"], has_children=place["has_children"])
         for place in places
     ]
     return Dimension(

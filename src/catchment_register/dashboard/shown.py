@@ -25,6 +25,18 @@ class RegisterCondition(Answer):
     words: str
     remedy: str | None
 
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """The lines of the remedy: a command, and what it does."""
+        parted = (line.partition("  # ") for line in (self.remedy or "").splitlines())
+        return [(command, what) for command, _, what in parted]
+
+    @property
+    def tasks(self) -> list[int]:
+        """The tasks that the words name."""
+        other: dict[str, Any] = self.evidence.get("task") or {}
+        return [number for number in (self.evidence.get("task_id"), other.get("id")) if number is not None]
+
 
 async def read_why(reader: Reader, of: str | None) -> list[RegisterCondition]:
     """Why the register, a report or a unit is not up to date; what holds it back comes first."""

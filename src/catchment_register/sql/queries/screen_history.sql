@@ -4,4 +4,5 @@ select h.year, h.month, (h.measures).countable_count as stock, (h.measures).birt
  where h.unit_type = %(unit_type)s
    and h.resolution = %(resolution)s
    and h.year >= %(first_year)s
+   and (h.month is null or h.year > %(first_year)s or h.month >= %(first_month)s)
  order by h.year, h.month;

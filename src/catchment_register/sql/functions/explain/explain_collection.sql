@@ -19,7 +19,7 @@ begin
     return query select c.* from register.explain_task(v_task_id) as c;
   elsif not exists (select from register.round as r where r.state = 'open') then
     return next ('unasked', true, '{}'::jsonb, 'No collection is asked for; the daily one takes it.',
-                 'catchment register derive')::worker.condition;
+                 'catchment register derive  # ask for one')::worker.condition;
   end if;
 end;
 $$;

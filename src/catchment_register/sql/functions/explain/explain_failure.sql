@@ -16,6 +16,6 @@ as $$
                 worker.said_when(f.failed_at, p_now),
                 case when f.failures > 1 then format(', the %s. round in a row', f.failures) else '' end,
                 coalesce('; the next try is at ' || worker.said_when(f.next_try, p_now), '')),
-         'catchment task show ' || f.task_id
+         format('catchment task show %s  # see its error', f.task_id)
     from register.last_failure() as f;
 $$;

@@ -7,7 +7,8 @@ as $$
          format('Import job %s (%s) %s; what is in it is not in the register yet.', j.id, j.slug,
                 case j.state when 'waiting_for_review' then 'waits for a review'
                   else 'is at ' || replace(j.state, '_', ' ') end),
-         case j.state when 'waiting_for_review' then 'catchment register import-job approve ' || j.id end
+         case j.state when 'waiting_for_review'
+           then format('catchment register import-job approve %s  # let it go on', j.id) end
     from register.import_job as j
    where j.state in ('upload_completed', 'preparing_data', 'analysing_data', 'waiting_for_review', 'approved',
                      'processing_data')

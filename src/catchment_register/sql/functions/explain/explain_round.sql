@@ -49,7 +49,7 @@ begin
              else format('; it is at %s of phase %s%s', v_stage.command, v_stage.phase,
                          case when v_stage.total is null then ''
                            else format(', %s of %s done', v_stage.done, v_stage.total) end) end),
-    case when v_stage.id is null then 'catchment register derive' end)::worker.condition;
+    case when v_stage.id is null then 'catchment register derive  # ask for one' end)::worker.condition;
   if v_stage.id is not null then
     return query select c.* from register.explain_task(v_stage.id) as c;
   end if;
