@@ -354,4 +354,4 @@ def test_the_doctor_names_tables_that_are_suspended_late_or_unserved(cli: Cli, l
         ("warning", "main.totals"),
         ("warning", "lake"),
     ]
-    assert "suspended after 5 failed refreshes" in found[0]["finding"]
+    assert "suspended after 5 failed refreshes" in found[1]["finding"]
