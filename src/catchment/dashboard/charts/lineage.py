@@ -216,7 +216,7 @@ def _box(node: Box, place: Place, address: str, *, is_chosen: bool) -> Markup:
         element("title", f"{node.name}: {below}"),
         element("rect", x=number(x), y=number(y), width=f"{BOX_WIDTH:g}", height=f"{BOX_HEIGHT:g}", rx="5"),
         element("rect", x=number(x), y=number(y), width="4", height=f"{BOX_HEIGHT:g}", rx="2", class_="stripe"),
-        element("text", middle(node.name.removeprefix("main."), 19), x=number(x + 12), y=number(y + 17), class_="name"),
+        element("text", middle(node.name.removeprefix("main."), 18), x=number(x + 12), y=number(y + 17), class_="name"),
         element("text", below, x=number(x + 12), y=number(y + 32), class_="state-text"),
     ]
     if node.id is None:
