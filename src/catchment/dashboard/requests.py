@@ -127,7 +127,7 @@ def _types_of(value: Any) -> set[str]:
 
 def _is_whole(number: float | Decimal) -> bool:
     """Not by int(), which would write out all digits of 1e999999."""
-    if isinstance(number, float):
-        return number.is_integer()
+    if not isinstance(number, Decimal):
+        return float(number).is_integer()
     exponent = number.as_tuple().exponent
     return isinstance(exponent, int) and (exponent >= 0 or number == number.to_integral_value())
