@@ -10,6 +10,7 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from catchment.dashboard.database import Reader
+from catchment.dashboard.errors import not_of_the_request, problem_of
 from catchment.dashboard.pages import tasks as tasks_page
 from catchment.model.state import TaskState
 from catchment.store import find
@@ -229,3 +230,9 @@ def test_figures_are_bounded(engine: Engine) -> None:
     rows = engine.conn.execute("select queue, ready from worker.queue_figures(now(), 10) order by queue").fetchall()
     assert rows == [("bulk_changes", 0), ("maintenance", 0), ("many", 10), ("work", 1)]
     assert Reader.most == 10_000
+
+
+def test_an_answer_that_is_not_as_declared_is_no_mistake_of_the_request() -> None:
+    with pytest.raises(TypeError) as caught, not_of_the_request():
+        tasks_page.TasksAnswer.model_validate({})
+    assert problem_of(caught.value).status == 500

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from catchment.dashboard.actions import run_action
 from catchment.dashboard.auth.check import Asker
-from catchment.dashboard.errors import Problem, problem_of, refused_by_database
+from catchment.dashboard.errors import Problem, not_of_the_request, problem_of, refused_by_database
 from catchment.dashboard.requests import asker_of, read_form, read_json, read_query
 from catchment.dashboard.screen import Answer, AnyAction, AnyScreen, Form, FormInvalid
 from catchment.dashboard.security import is_same_origin
@@ -38,7 +38,8 @@ def screen_routes(site: Site, screen: AnyScreen) -> list[Route]:
         async def answer() -> Answer:
             async with site.database.reading(role) as reader:
                 await site.plugins.look(reader, screen)
-                return await screen.read(reader, query)
+                with not_of_the_request():
+                    return await screen.read(reader, query)
 
         try:
             if is_following(request):
@@ -52,7 +53,8 @@ def screen_routes(site: Site, screen: AnyScreen) -> list[Route]:
         await site.title()
         section = screen.section or screen.name
         title = screen.title(answer)
-        return site.page(request, screen.template, section=section, query=query, answer=answer, title=title)
+        with not_of_the_request():
+            return site.page(request, screen.template, section=section, query=query, answer=answer, title=title)
 
     async def api(request: Request) -> Response:
         _, answer = await read(request)

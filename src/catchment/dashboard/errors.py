@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 import psycopg
 from pydantic import ValidationError
 
@@ -71,6 +74,15 @@ def problem_of(error: Exception) -> Problem:
             return Problem(503, f"the database does not answer: {str(error).strip()}", "It is tried again by itself.")
         case _:
             return Problem(500, "an unexpected error, which is in the log of the dashboard", None)
+
+
+@contextmanager
+def not_of_the_request() -> Generator[None]:
+    """What does not fit its declaration in here is a defect of ours, not what was sent."""
+    try:
+        yield
+    except ValidationError as error:
+        raise TypeError(f"an answer is not as declared: {describe(error)}") from error
 
 
 def refused_by_database(error: psycopg.errors.InsufficientPrivilege, role: str | None = None) -> Problem:
