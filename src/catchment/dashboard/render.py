@@ -41,7 +41,7 @@ _MARKS = {
 }
 
 
-_NAMED_TASK = re.compile(r"(\btask [0-9]{1,18}\b)")
+_NAMED_TASK = re.compile(r"(\b[Tt]ask [0-9]{1,18}\b)")
 _NONE = Markup('<span class="none">&ndash;</span>')
 
 
