@@ -4,7 +4,7 @@
 --
 --   returns how many children run again
 --   locks   the outcome rows of the children; the scope row of the task; what a retry of each child scope locks
---   raises  CM008 the children cannot be retried; CM009 there is no such task
+--   raises  CM008 the task cannot be retried; CM009 there is no such task
 --   plan    walk_sorted
 create or replace function worker.retry_failed(
   p_task_id  bigint,
