@@ -33,7 +33,7 @@ def screen_routes(site: Site, screen: AnyScreen) -> list[Route]:
 
     async def read(request: Request) -> tuple[Any, Answer]:
         asker_of(request)
-        query = read_query(request, screen.query)
+        query = read_query(request, screen.query, is_typed=not is_api(request))
 
         async def answer() -> Answer:
             async with site.database.reading(role) as reader:

@@ -95,18 +95,19 @@ def _parameters(model: type[BaseModel], path: str, schemas: dict[str, Any], *, i
                     "name": name,
                     "in": "path" if name in inner else "query",
                     "required": name in inner,
-                    "schema": {key: part for key, part in _within(value).items() if key != "description"},
+                    "schema": {key: part for key, part in value.items() if key != "description"},
                     "description": value.get("description", ""),
                 }
             )
     return made
 
 
-def _within(value: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a parameter: an empty text, as forms send it, is as good as none."""
-    parts: list[dict[str, Any]] = value.get("anyOf", [])
-    plain = {key: part for key, part in value.items() if key != "minLength"}
-    return {**plain, "anyOf": [_within(part) for part in parts]} if parts else plain
+def _without_nul(part: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a value in a request: PostgreSQL has no text with a NUL character."""
+    if "anyOf" in part:
+        return {**part, "anyOf": [_without_nul(choice) for choice in part["anyOf"]]}
+    is_free = part.get("type") == "string" and not {"pattern", "format", "enum", "const"} & {*part}
+    return {**part, "pattern": "^[^\\u0000]*$"} if is_free else part
 
 
 def _responses(model: type[BaseModel], schemas: dict[str, Any], problems: tuple[str, ...]) -> dict[str, Any]:
@@ -127,4 +128,6 @@ def _schema(model: type[BaseModel], schemas: dict[str, Any]) -> dict[str, Any]:
     mode = "serialization" if issubclass(model, Answer) else "validation"
     schema = model.model_json_schema(ref_template=_REF, mode=mode)
     schemas.update(schema.pop("$defs", {}))
+    if mode == "validation":
+        schema["properties"] = {name: _without_nul(part) for name, part in schema.get("properties", {}).items()}
     return schema

@@ -33,12 +33,15 @@ def asker_of(request: Request) -> Asker:
     return asker
 
 
-def read_query(request: Request, kind: type[Q]) -> Q:
-    """The parameters of the path and the query string. Empty ones, as forms send them, are not there."""
+def read_query(request: Request, kind: type[Q], *, is_typed: bool) -> Q:
+    """The parameters of the path and the query string. If people have typed them into a form, they have no blanks
+    around them, and empty ones are not there."""
     given: dict[str, Any] = {}
     for key, value in request.query_params.multi_items():
-        if value.strip():
+        if not is_typed:
             given[key] = value
+        elif value.strip():
+            given[key] = value.strip()
     return kind.model_validate({**given, **request.path_params})
 
 

@@ -31,7 +31,7 @@ GivenTime = Annotated[datetime, BeforeValidator(_refuse_number)]
 class Query(BaseModel):
     """Parameters of a screen: those of its path and of the query string. Unknown ones are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     @field_validator("*", mode="before")
     @classmethod
