@@ -167,7 +167,7 @@ def test_a_page_is_readable_and_acts_without_scripts(page: Page, dashboard: Star
     with browser.new_context(java_script_enabled=False) as window:
         plain = window.new_page()
         plain.goto(f"{site.address}/tasks")
-        plain.get_by_role("link", name="failed").click()
+        plain.get_by_role("link", name="failed", exact=True).click()
         plain.get_by_role("button", name="Retry").click()
         plain.get_by_role("button", name=f"Retry task {task_id}").click()
         plain.get_by_text("runs again").wait_for()
