@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import httpx
@@ -10,7 +11,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
-from starlette.routing import Mount
+from starlette.routing import Mount, Route
 
 from catchment.dashboard import TrustedProxy, User, asgi_app
 from catchment.dashboard.auth.check import Access
@@ -51,6 +52,35 @@ def test_every_answer_has_the_headers_that_browsers_obey(dashboard: StartDashboa
     assert "SameSite=Strict" in cookie
 
 
+def test_a_huge_number_or_an_error_on_the_way_to_a_page_is_a_clean_answer(db: str) -> None:
+    def who(request: HTTPConnection) -> User | None:
+        if "x-defect" in request.headers:
+            raise LookupError("a defect of the host")
+        return User("ada", "operator") if "x-user" in request.headers else None
+
+    app = asgi_app(db, authenticate=who)
+    paths = {re.sub(r"{[^}]*}", "9" * 5000, route.path) for route in app.routes if isinstance(route, Route)}
+    numbered = sorted(path for path in paths if "9" * 5000 in path)
+    assert len(numbered) > 10
+
+    async def ask() -> None:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://host") as client:
+            for path in numbered:
+                for method in ("GET", "POST"):
+                    for headers in ({}, {"x-user": "ada"}):
+                        answer = await client.request(method, path, headers=headers)
+                        assert 400 <= answer.status_code < 500, (method, path[:20])
+                        assert "content-security-policy" in answer.headers
+            defect = await client.get("/tasks", headers={"x-defect": "1"})
+            assert defect.status_code == 500
+            assert "which is in the log of the dashboard" in defect.text
+            assert "content-security-policy" in defect.headers
+        await app.state.site.database.close()
+
+    asyncio.run(ask())
+
+
 def test_a_dashboard_without_authentication_answers_under_loopback_names_alone(dashboard: StartDashboard) -> None:
     site = dashboard()
     for path in ("/", "/api/tasks", "/events"):
@@ -58,6 +88,7 @@ def test_a_dashboard_without_authentication_answers_under_loopback_names_alone(d
         assert answer.status_code == 403
         assert "rebound.example.org" in answer.text
     assert site.get("/", headers={"Host": "localhost:80"}).status_code == 200
+    assert site.get("/", headers={"Host": "["}).status_code == 403
 
 
 def test_off_loopback_it_refuses_to_start_without_authentication() -> None:
@@ -83,6 +114,7 @@ def test_a_form_of_another_site_does_nothing(dashboard: StartDashboard, committe
         {"Sec-Fetch-Site": "none"},
         {"Origin": "https://evil.example.org"},
         {"Origin": "null"},
+        {"Origin": "http://["},
         {},
     ):
         assert site.post(path, token=token, confirmed="yes", headers=headers).status_code == 403

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -17,7 +18,7 @@ from catchment.dashboard.auth.check import Access, Checker
 from catchment.dashboard.auth.proxy import TrustedProxy
 from catchment.dashboard.auth.user import Authenticate, Role
 from catchment.dashboard.database import Database
-from catchment.dashboard.endpoints import action_routes, guarded, screen_routes
+from catchment.dashboard.endpoints import action_routes, guarded, refusal, screen_routes
 from catchment.dashboard.errors import Problem
 from catchment.dashboard.events.stream import EventStream
 from catchment.dashboard.health import health_routes
@@ -107,7 +108,7 @@ def make_app(
     site = Site(database, Checker(access), find_plugins() if plugins is None else plugins)
     app = Starlette(
         routes=_routes(site),
-        middleware=[Middleware(Security, checker=site.checker, hosts=hosts)],
+        middleware=[Middleware(Security, checker=site.checker, hosts=hosts, refusal=partial(refusal, site))],
         lifespan=lambda _: _life(site),
     )
     app.state.site = site

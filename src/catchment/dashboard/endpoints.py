@@ -190,14 +190,19 @@ def guarded(site: Site, endpoint: Endpoint) -> Endpoint:
                 raise Problem(403, f"this dashboard is not known as {host!r}", "Use the address that it printed.")
             return await endpoint(request)
         except Exception as error:
-            problem = problem_of(error)
-            if problem.status == 401 and not is_api(request) and site.checker.access.passwords:
-                root = request.scope.get("root_path", "")
-                target = quote(request.url.path.removeprefix(root), safe="/")
-                query = f"?{request.url.query}" if request.url.query else ""
-                return RedirectResponse(f"{root}/login?next={target}{quote(query)}", 303)
-            if problem.status == 500:
-                logger.exception("%s %s failed", request.method, request.url.path)
-            return site.refuse(request, problem)
+            return refusal(site, request, error)
 
     return run
+
+
+def refusal(site: Site, request: Request, error: Exception) -> Response:
+    """The answer to a request that has failed with this error."""
+    problem = problem_of(error)
+    if problem.status == 401 and not is_api(request) and site.checker.access.passwords:
+        root = request.scope.get("root_path", "")
+        target = quote(request.url.path.removeprefix(root), safe="/")
+        query = f"?{request.url.query}" if request.url.query else ""
+        return RedirectResponse(f"{root}/login?next={target}{quote(query)}", 303)
+    if problem.status == 500:
+        logger.error("%s %s failed", request.method, request.url.path[:200], exc_info=error)
+    return site.refuse(request, problem)

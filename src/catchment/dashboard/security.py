@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from urllib.parse import urlsplit
 
 from starlette.datastructures import MutableHeaders
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from catchment.dashboard.auth.check import Asker, Checker
@@ -41,6 +42,10 @@ HEADERS = {
 }
 
 
+Refusal = Callable[[Request, Exception], Response]
+"""The answer to a request that has failed with an error."""
+
+
 def inner_path(scope: Scope) -> str:
     """The path below the prefix that the dashboard is mounted under."""
     path: str = scope["path"]
@@ -49,11 +54,15 @@ def inner_path(scope: Scope) -> str:
 
 
 class Security:
-    """ASGI middleware: refuses requests for other host names, adds the headers, finds the user."""
+    """ASGI middleware: refuses requests for other host names, adds the headers, finds the user.
 
-    def __init__(self, app: ASGIApp, *, checker: Checker, hosts: Collection[str] | None) -> None:
+    ``refusal`` makes the answer where finding the user, or the page, fails.
+    """
+
+    def __init__(self, app: ASGIApp, *, checker: Checker, hosts: Collection[str] | None, refusal: Refusal) -> None:
         self._app = app
         self._checker = checker
+        self._refusal = refusal
         # Without authentication: a hostile page can give its own host name the address of this server.
         self._hosts = hosts
 
@@ -62,6 +71,7 @@ class Security:
             await self._app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
+        is_secure = is_https(connection, self._checker)
         visit = connection.cookies.get(VISIT_COOKIE, "")
         is_new = not 20 <= len(visit) <= 100
         state = scope.setdefault("state", {})
@@ -70,11 +80,13 @@ class Security:
         path = inner_path(scope)
         is_file = path.startswith("/static/")
         is_open = is_file or path in OPEN_PATHS
-        state["asker"] = None if is_open or not state["is_known_host"] else await self._checker.find(connection)
-        is_secure = is_https(connection, self._checker)
+        state["asker"] = None
+        has_begun = False
 
         async def answer(message: Message) -> None:
+            nonlocal has_begun
             if message["type"] == "http.response.start":
+                has_begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
@@ -83,7 +95,14 @@ class Security:
                     headers.append("Set-Cookie", cookie(scope, VISIT_COOKIE, state["visit"], is_secure=is_secure))
             await send(message)
 
-        await self._app(scope, receive, answer)
+        try:
+            if not is_open and state["is_known_host"]:
+                state["asker"] = await self._checker.find(connection)
+            await self._app(scope, receive, answer)
+        except Exception as error:
+            if has_begun:
+                raise
+            await self._refusal(Request(scope, receive), error)(scope, receive, answer)
 
 
 def is_https(connection: HTTPConnection, checker: Checker) -> bool:
@@ -102,8 +121,11 @@ def cookie(scope: Scope, name: str, value: str, *, is_secure: bool, seconds: int
 
 
 def host_name(connection: HTTPConnection) -> str:
-    """The name in the Host header, without the port."""
-    return urlsplit(f"//{connection.headers.get('host', '')}").hostname or ""
+    """The name in the Host header, without the port; empty if there is none that can be read."""
+    try:
+        return urlsplit(f"//{connection.headers.get('host', '')}").hostname or ""
+    except ValueError:
+        return ""
 
 
 def is_same_origin(connection: HTTPConnection) -> bool:
@@ -113,7 +135,7 @@ def is_same_origin(connection: HTTPConnection) -> bool:
         return site == "same-origin"
     origin = connection.headers.get("origin")
     # The scheme may have been TLS until the proxy; the host may not differ.
-    return origin is not None and urlsplit(origin).netloc.lower() == connection.headers.get("host", "").lower()
+    return origin is not None and origin.lower().partition("://")[2] == connection.headers.get("host", "").lower()
 
 
 class Tokens:

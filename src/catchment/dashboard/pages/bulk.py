@@ -117,7 +117,7 @@ def _title(answer: BulkAnswer) -> str:
 
 PROGRESS = Screen(
     name="bulk_progress",
-    path="/bulk/{id:int}",
+    path="/bulk/{id}",
     summary="How far a bulk has come.",
     query=BulkQuery,
     answer=BulkAnswer,
