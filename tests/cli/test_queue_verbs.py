@@ -35,3 +35,10 @@ def test_queue_list_counts_workers_that_have_a_command_of_the_queue(
     assert (workers["work"], workers["python"]) == (1, 0)
     concurrency = {row["queue"]: row["concurrency"] for row in read_json(cli("queue", "list", "--json"))}
     assert (concurrency["work"], concurrency["python"]) == (1, None)  # it bounds SQL handlers alone
+    # Whoever else says it, says the same.
+    assert committed.value("select workers from worker.queue_figures(now()) where queue = 'python'") == 0
+    top = read_json(cli("top", "--once", "--json"))
+    assert {row["queue"]: row["workers"] for row in top["queues"]} == workers
+    for (worker,) in (top["workers"], read_json(cli("workers", "list", "--json"))):
+        assert "work" in worker.get("served", worker["queues"])
+        assert "python" not in worker.get("served", worker["queues"])

@@ -1505,6 +1505,9 @@ REVOKE ALL ON FUNCTION worker.scope_groups(p_scope_id bigint, p_from timestamp w
 GRANT ALL ON FUNCTION worker.scope_groups(p_scope_id bigint, p_from timestamp with time zone, p_to timestamp with time zone, p_bins integer, p_most integer, p_points integer) TO catchment_read;
 GRANT ALL ON FUNCTION worker.scope_groups(p_scope_id bigint, p_from timestamp with time zone, p_to timestamp with time zone, p_bins integer, p_most integer, p_points integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.send_to_gates(p_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.served_queues() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.served_queues() TO catchment_read;
+GRANT ALL ON FUNCTION worker.served_queues() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.serving(p_queue text, p_command text, p_kind "char", p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.session_hints(p_queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.session_hints(p_queue text) TO catchment_worker;

@@ -34,7 +34,8 @@ def list_workers(
     """List worker processes.
 
     A silent one has missed its heartbeats and will be declared dead. A paused one takes no tasks, a draining one
-    neither, and ends when those that it runs have. Running tasks and memory are as of the last heartbeat.
+    neither, and ends when those that it runs have. Running tasks and memory are as of the last heartbeat. Queues
+    are those that it has a command of.
     """
     with open_database(dsn, "catchment_read") as conn:
         rows = task_store.list_workers(conn, limit=limit)
@@ -45,7 +46,7 @@ def list_workers(
         {
             **row,
             "memory": None if row["memory_usage"] is None else f"{row['memory_usage']:.0%}",
-            "queues": ", ".join(dict.fromkeys([*row["queues"], *row["python_queues"]])),
+            "queues": ", ".join(row["served"]),
         }
         for row in rows
     ]

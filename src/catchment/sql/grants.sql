@@ -25,7 +25,7 @@ grant execute on function worker.explain(bigint), worker.root_cause(bigint), wor
                           worker.find_tasks(text, text, text, text, text, timestamptz, timestamptz, boolean, bigint,
                                             timestamptz, integer, integer),
                           worker.queue_figures(timestamptz, integer), worker.surroundings_of(bigint, integer),
-                          worker.worker_tasks(bigint[], integer, integer),
+                          worker.worker_tasks(bigint[], integer, integer), worker.served_queues(),
                           worker.lane_figures(text, integer, integer), worker.gate_figures(integer, integer),
                           worker.queue_limits(), worker.schedule_figures(text, integer),
                           worker.next_let_in(integer),

@@ -123,7 +123,7 @@ _COLUMNS: dict[str, list[Column]] = {
         Column(
             "heartbeat", lambda row: f"{brief(row['seen_seconds'])} ago{', silent' if row['is_silent'] else ''}", True
         ),
-        Column("queues", lambda row: ", ".join(sorted(set(row["queues"]))), is_long=True, is_wide=True),
+        Column("queues", lambda row: ", ".join(row["queues"]), is_long=True, is_wide=True),
     ],
     "scopes": [
         Column("scope", lambda row: f"{row['command']} {row['id']}", is_long=True),

@@ -44,6 +44,7 @@ class WorkerRow(Answer):
     queues: list[str] = Field(description="Queues whose SQL handlers it runs.")
     python_queues: list[str] = Field(description="Queues whose Python commands it runs.")
     python_commands: list[str] | None = Field(description="The Python commands that it has; null for all.")
+    served: list[str] = Field(description="Queues that it has a command of.")
     capacity: int | None
     running: int | None
     memory_usage: float | None = Field(description="Share of the memory that it may use, 0 to 1.")

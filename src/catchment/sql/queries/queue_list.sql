@@ -8,18 +8,14 @@ select q.queue, q.mode,
        q.waiting,
        case when isfinite(q.oldest_ready_since)
          then round(extract(epoch from clock_timestamp() - q.oldest_ready_since))::bigint end as oldest_ready_seconds,
-       (select count(*)
-          from worker.worker as w
-         where w.lease_until > clock_timestamp()
-           and w.asked is null
-           and exists (select
-                         from worker.command_registry as c
-                        where c.queue = q.queue
-                          and case c.handler_kind
-                                when 'sql' then q.queue = any (w.queues)
-                                else q.queue = any (w.python_queues)
-                                     and (w.python_commands is null or c.command = any (w.python_commands))
-                              end)) as workers,
+       coalesce(s.workers, 0) as workers,
        q.description
   from worker.queues as q
+  left join (select v.queue, count(*) as workers
+               from worker.served_queues() as v
+               join worker.worker as w on w.worker_id = v.worker_id
+              where w.lease_until > clock_timestamp()
+                and w.asked is null
+              group by v.queue) as s
+    on s.queue = q.queue
  order by q.queue

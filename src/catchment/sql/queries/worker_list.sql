@@ -5,9 +5,15 @@ select w.worker_id, w.name, w.pid, w.version,
             when w.asked = 'pause'            then 'paused'
             else 'live'
        end as state,
-       w.asked_at, w.asked_by, w.queues, w.python_queues, w.python_commands, w.max_capacity as capacity,
+       w.asked_at, w.asked_by, w.queues, w.python_queues, w.python_commands,
+       coalesce(s.queues, '{}') as served,
+       w.max_capacity as capacity,
        w.max_capacity - w.available_capacity as running, w.memory_usage::float8 as memory_usage,
        w.loop_lag::float8 as loop_lag, w.started_at, w.seen_at, w.lease_until
   from worker.worker as w
+  left join (select v.worker_id, array_agg(v.queue order by v.queue) as queues
+               from worker.served_queues() as v
+              group by v.worker_id) as s
+    on s.worker_id = w.worker_id
  order by w.lease_until < worker.now() desc, w.name, w.worker_id
  limit %(limit)s::bigint

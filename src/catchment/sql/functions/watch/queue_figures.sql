@@ -2,7 +2,8 @@
 -- p_most, and one that reaches it means "so many or more". ready: tasks that a claim can start now, also those that it
 -- lets in first. later: tasks that wait for a time. blocked: those that wait for another task, a lane or a limit; of
 -- these and of waiting, p_most of all queues together are looked at.
--- oldest_ready_since is that of the next p_most ready tasks. failed: since p_since.
+-- oldest_ready_since is that of the next p_most ready tasks. failed: since p_since. workers: live ones that take tasks
+-- and have a command of the queue.
 --
 --   plan    probe
 create or replace function worker.queue_figures(
@@ -44,16 +45,19 @@ as $$
              limit p_most) as x
       join worker.task as t on t.id = x.id
      group by t.queue_id
+  ), served as (
+    select s.queue, count(*) as n
+      from worker.served_queues() as s
+      join worker.worker as w on w.worker_id = s.worker_id
+     where w.lease_until > worker.now() and w.asked is null
+     group by s.queue
   )
   select q.queue, q.mode, q.concurrency,
          case when coalesce(q.paused_until > worker.now(), true) then q.paused_at end,
          case when q.paused_until > worker.now() then q.paused_until end,
          least(r.n + coalesce(i.n, 0), p_most), least(r.oldest, i.oldest), coalesce(b.later, 0), coalesce(b.blocked, 0),
          coalesce(n.n, 0), n.oldest, coalesce(s.n, 0), coalesce(f.n, 0),
-         (select count(*) from worker.worker as w where q.queue = any (w.queues || w.python_queues)
-                                                    and w.lease_until > worker.now()
-                                                    and w.asked is null),
-         q.description
+         coalesce(v.n, 0), q.description
     from worker.queue_registry as q
    cross join lateral (
      select count(*) as n, min(x.since) as oldest
@@ -64,5 +68,6 @@ as $$
     left join running as n on n.queue_id = q.queue_id
     left join waiting as s on s.queue_id = q.queue_id
     left join failed as f on f.queue_id = q.queue_id
+    left join served as v on v.queue = q.queue
    order by q.queue;
 $$;
