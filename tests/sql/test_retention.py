@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from psycopg import Connection
+from psycopg.types.json import Jsonb
 
 from tests.fixtures.engine import Engine
 from tests.sql.support import advance_clock, python_work
@@ -16,6 +17,11 @@ def _clean(engine: Engine, **payload: object) -> dict[str, int]:
     task = engine.enqueue("task_cleanup", **payload)
     engine.process("maintenance", p_batch_size=1)
     return engine.task(task)["info"]
+
+
+def _keep(engine: Engine, **days: int) -> None:
+    """What the owner says: the payload of the schedule."""
+    engine.conn.execute("update worker.schedule set payload = %s where name = 'task_cleanup'", [Jsonb(days)])
 
 
 def _left(engine: Engine) -> set[int]:
@@ -101,10 +107,27 @@ def test_ages_can_be_chosen(engine: Engine) -> None:
     failed = engine.enqueue(fail="no")
     engine.process()
     advance_clock(engine, "2 days")
-    assert _clean(engine, completed_days=1) == {"deleted_trees": 1}
+    _keep(engine, completed_days=1)
+    assert _clean(engine, completed_days=3) == {"deleted_trees": 0}
+    assert _clean(engine) == {"deleted_trees": 1}
     assert _left(engine) == {failed}
-    assert _clean(engine, failed_days=1) == {"deleted_trees": 1}
+    _keep(engine, failed_days=1)
+    assert _clean(engine) == {"deleted_trees": 1}
     assert _left(engine) == set()
+
+
+def test_a_task_cannot_delete_sooner_than_the_schedule_says(engine: Engine) -> None:
+    """Whoever may enqueue can make one."""
+    kept = {engine.enqueue(), engine.enqueue(fail="no")}
+    engine.process()
+    engine.value("select worker.write_audit('ada', 'operator', 'task.retry', 'task 1', '{}', 'done')")
+    advance_clock(engine, "2 days")
+    sooner = {"completed_days": 0, "failed_days": -1, "audit_days": 0}
+    assert _clean(engine, **sooner) == {"deleted_trees": 0}
+    assert _left(engine) == kept
+    assert engine.value("select count(*) from worker.audit") == 1
+    engine.conn.execute("delete from worker.schedule")
+    assert _clean(engine, **sooner) == {"deleted_trees": 0}
 
 
 def test_cleanup_works_in_batches_and_asks_for_another_run(engine: Engine) -> None:
@@ -128,7 +151,8 @@ def test_rows_of_the_audit_table_go_after_three_months(engine: Engine) -> None:
     advance_clock(engine, "2 days")
     assert _clean(engine)["deleted_audit"] == 1
     assert engine.value("select count(*) from worker.audit") == 1
-    assert _clean(engine, audit_days=1)["deleted_audit"] == 1
+    _keep(engine, audit_days=1)
+    assert _clean(engine)["deleted_audit"] == 1
 
 
 def test_follow_up_outlives_its_root(engine: Engine) -> None:

@@ -55,7 +55,10 @@ def test_expired_import_jobs_go_by_their_schedule(reg: Register) -> None:
 def test_deleting_old_tasks_does_not_disturb_later_rounds(reg: Register) -> None:
     reg.lu("823573673", "2026-01-01")
     reg.derive()
-    reg.conn.execute("""select worker.enqueue('task_cleanup', '{"completed_days": 0, "failed_days": 0}')""")
+    reg.conn.execute(
+        """update worker.schedule set payload = '{"completed_days": 0, "failed_days": 0}' where name = 'task_cleanup'"""
+    )
+    reg.conn.execute("select worker.enqueue('task_cleanup')")
     reg.conn.execute("call worker.drain('maintenance')")
     assert reg.value("select count(*) from worker.tasks where queue = 'analytics' and state = 'completed'") == 0
     assert not reg.value("select register.is_deriving_statistical_units() or register.is_deriving_reports()")

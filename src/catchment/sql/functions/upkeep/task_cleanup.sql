@@ -1,6 +1,8 @@
 -- task_cleanup: handler of the command of that name. Deletes settled trees by the age of their root: completed ones
 -- after completed_days (7), failed and cancelled ones after failed_days (30), and rows of the audit table after
 -- audit_days (90), at most batch (10000) roots and rows a run; it asks for another run when there may be more.
+-- Whoever may enqueue can make such a task: days that are fewer than those of the schedule task_cleanup, which only
+-- the owner can change, count as those.
 create or replace procedure worker.task_cleanup(
   p_payload     jsonb,
   inout p_info  jsonb
@@ -8,20 +10,24 @@ create or replace procedure worker.task_cleanup(
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_least jsonb := coalesce((select s.payload from worker.schedule as s where s.name = 'task_cleanup'), '{}');
   v_batch integer := coalesce((p_payload ->> 'batch')::integer, 10000);
-  v_audited_before timestamptz := worker.now()
-                                  - make_interval(days => coalesce((p_payload ->> 'audit_days')::integer, 90));
+  v_days  jsonb;
   v_count integer;
   v_audit integer;
 begin
+  select jsonb_object_agg(d.name, greatest((p_payload ->> d.name)::integer,
+                                           coalesce((v_least ->> d.name)::integer, d.days)))
+    into v_days
+    from (values ('completed_days', 7), ('failed_days', 30), ('audit_days', 90)) as d (name, days);
   v_count := worker.delete_settled(
-    worker.now() - make_interval(days => coalesce((p_payload ->> 'completed_days')::integer, 7)),
-    worker.now() - make_interval(days => coalesce((p_payload ->> 'failed_days')::integer, 30)),
+    worker.now() - make_interval(days => (v_days ->> 'completed_days')::integer),
+    worker.now() - make_interval(days => (v_days ->> 'failed_days')::integer),
     v_batch);
   delete from worker.audit as a
    where a.id in (select o.id
                     from worker.audit as o
-                   where o.at < v_audited_before
+                   where o.at < worker.now() - make_interval(days => (v_days ->> 'audit_days')::integer)
                    order by o.at
                    limit v_batch);
   get diagnostics v_audit = row_count;
