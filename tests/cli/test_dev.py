@@ -282,6 +282,22 @@ async def read() -> None:
 """
 
 
+def test_a_signal_for_the_whole_group_ends_it_in_order(
+    tmp_path: Path, db: str, engine: Engine, started: ExitStack
+) -> None:
+    """``kill %1`` in a shell: the worker gets the signal too, and must not die of it before it has said goodbye."""
+    (tmp_path / "shop.py").write_text(SLOW)
+    dev = Dev(tmp_path, db, ("shop:app",), started)
+    wait_until(lambda: engine.value("select count(*) from worker.command_registry where command = 'read'") == 1)
+    task = engine.enqueue("read")
+    wait_until(lambda: engine.state(task) == "processing")
+    os.kill(dev.child(), signal.SIGTERM)
+    dev.process.send_signal(signal.SIGTERM)
+    dev.process.wait(60)
+    assert engine.state(task) == "pending"
+    assert engine.value("select count(*) from worker.worker") == 0
+
+
 def test_it_ends_in_order_when_its_terminal_is_gone(
     tmp_path: Path, db: str, engine: Engine, started: ExitStack
 ) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from prometheus_client.parser import text_string_to_metric_families
 
 from catchment import App
+from catchment.runtime.settings import WorkerSettings
 from tests.fixtures.engine import Engine
 from tests.fixtures.worker import WorkerProcess, wait_until
 from tests.worker import probe
@@ -53,13 +54,14 @@ class Crew:
         return cls(client, engine, records, launch, logs or records.folder)
 
     def hire(self, count: int = 1, *arguments: str, app: str = APP, **settings: object) -> list[WorkerProcess]:
-        """Start workers with these environment variables, and wait until all are registered."""
-        known = self.engine.value("select coalesce(pg_sequence_last_value('worker.worker_worker_id_seq'), 0)")
-        environment = {name.upper(): str(value) for name, value in settings.items()}
+        """Start workers with these settings or other variables, and wait until all are registered."""
+        last = self.engine.value("select coalesce(pg_sequence_last_value('worker.worker_worker_id_seq'), 0)")
+        variables = {field: WorkerSettings.names(field)[0] for field in WorkerSettings.model_fields}
+        environment = {variables.get(name, name.upper()): str(value) for name, value in settings.items()}
         environment[probe.FOLDER] = str(self.records.folder)
         hired = [self.launch("--app", app, *arguments, settings=environment) for _ in range(count)]
         self.workers += hired
-        wait_until(lambda: self.registered(since=known) >= count)
+        wait_until(lambda: self.registered(since=last) >= count)
         return hired
 
     def registered(self, *, since: int = 0) -> int:

@@ -10,7 +10,8 @@ import pytest
 
 from catchment.runtime.signals import EXIT_CODE
 from tests.fixtures.worker import wait_until
-from tests.worker.app import block, hold, overdue, patient, plain, step, tell_often
+from tests.sql.support import Hand
+from tests.worker.app import block, hold, overdue, parent, patient, plain, step, tell_often
 from tests.worker.crew import Crew
 
 
@@ -151,3 +152,17 @@ def test_a_worker_whose_event_loop_never_comes_back_is_ended_after_its_time(crew
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(timeout=40) == EXIT_CODE
     wait_until(lambda: _is_interrupted(crew, task))
+
+
+def test_what_was_cancelled_while_no_worker_ran_does_not_start(crew: Crew) -> None:
+    hand = Hand.hired(crew.engine.conn)
+    root = crew.enqueue(parent, key="gone")
+    spawns = [{"command": "step", "payload": {"key": "gone child", "seq": n}} for n in range(50)]
+    assert hand.complete(hand.claim_one(queue=crew.engine.task(root)["queue"]), p_spawns=spawns) == "waiting"
+    crew.engine.value("select worker.unregister_worker(%s)", hand.worker_id)
+    assert crew.engine.value("select worker.cancel(%s)", root) == "cancelling"
+    crew.hire()
+    wait_until(lambda: crew.engine.task(root)["state"] == "cancelled")
+    assert crew.records.spans("gone child") == []
+    assert crew.states() == {"cancelled": 51}
+    crew.engine.check()

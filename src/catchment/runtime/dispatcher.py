@@ -206,6 +206,8 @@ class Dispatcher:
         if self.python is not None:
             free = self.python.limiter.free(len(self.python.holdings))
             return worker_store.Capacity(free, memory_usage(), self.python.take_lag())
+        if len(self._commands):  # not started yet: as registered
+            return worker_store.Capacity(None, memory_usage())
         return worker_store.Capacity(sum(fiber.is_free for fiber in self._discovery.fibers), memory_usage())
 
     def _asked(self, asked: worker_store.Asked | None) -> None:

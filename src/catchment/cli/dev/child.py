@@ -209,8 +209,9 @@ def _ignore(*_: object) -> None:
 
 def main() -> NoReturn:
     line = socket.socket(fileno=int(sys.argv[1]))
-    # Ctrl-C and the end of the terminal go to the whole group: the supervisor decides what they mean.
-    for number in (signal.SIGINT, signal.SIGHUP):
+    # Ctrl-C, the end of the terminal and a shell's "kill %1" go to the whole group: the supervisor decides what they
+    # mean, and says so on the line.
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, _ignore)
     child = Child(line)
     sys.argv[1:] = []
