@@ -45,6 +45,16 @@ def test_now_says_what_is_where_and_what_needs_attention(dashboard: StartDashboa
     assert "<title>2 things need attention · Catchment</title>" in page
 
 
+def test_a_command_to_copy_has_each_name_as_one_word(dashboard: StartDashboard, committed: Engine) -> None:
+    site, name = dashboard(), "a; touch x"
+    committed.queue(name)
+    committed.command("send", name)
+    committed.enqueue("send")
+    assert [item["remedy"] for item in site.json("/api/now")["attention"]] == [f"catchment worker --queue '{name}'"]
+    committed.conn.execute("select worker.pause_queue(%s)", [name])
+    assert [item["remedy"] for item in site.json("/api/now")["attention"]] == [f"catchment queue resume '{name}'"]
+
+
 def test_tasks_are_filtered_by_the_address(dashboard: StartDashboard, committed: Engine) -> None:
     site = dashboard()
     committed.command("other")

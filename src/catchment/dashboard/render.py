@@ -25,6 +25,7 @@ from catchment.dashboard.charts.sparkline import sparkline
 from catchment.dashboard.charts.waterfall import density, hatched, waterfall
 from catchment.dashboard.plugin import Plugin
 from catchment.dashboard.screen import Button, button
+from catchment.model.terminal import shell_command
 
 if TYPE_CHECKING:
     from catchment.dashboard.pages.task_path import Step
@@ -177,6 +178,7 @@ def make_environment(plugins: Iterable[Plugin] = ()) -> Environment:
         button_of,
         words.clock_times,
         words.roughly,
+        shell_command,
         sparkline,
         stacked_area,
         shares,

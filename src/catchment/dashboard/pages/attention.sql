@@ -24,7 +24,7 @@ select a.level, a.subject, a.finding, a.remedy, a.task_id, a.queue
       limit 5)
     union all
     (select 4, 'error', 'queue ' || f.queue, 'tasks are ready, and no live worker serves it',
-            'catchment worker --queue ' || f.queue, null, f.queue
+            'catchment worker --queue ' || worker.shell_word(f.queue), null, f.queue
        from worker.queue_figures(worker.now(), 1) as f
       where f.ready > 0
         and f.workers = 0
@@ -41,7 +41,7 @@ select a.level, a.subject, a.finding, a.remedy, a.task_id, a.queue
     union all
     (select 6, 'warning', 'queue ' || q.queue,
             'paused' || coalesce(' until ' || to_char(q.paused_until at time zone 'UTC', 'HH24:MI:SS "UTC"'), ''),
-            'catchment queue resume ' || q.queue, null, q.queue
+            worker.shell_command('catchment queue resume', q.queue), null, q.queue
        from worker.queue_registry as q
       where q.paused_at is not null
         and coalesce(q.paused_until > worker.now(), true)
