@@ -18,7 +18,9 @@ select a.level, a.subject, a.finding, a.remedy, a.task_id, a.queue
       limit 5)
     union all
     (select 3, 'error', 'command ' || u.command,
-            format('%s of its tasks wait on queue %s, and no live worker has the command', u.tasks, u.queue),
+            format(case u.tasks when 1 then '%s task waits on queue %s, and no live worker has the command'
+                                else '%s tasks wait on queue %s, and no live worker has the command' end,
+                   u.tasks, u.queue),
             'catchment worker --app ' || worker.app_of(u.handler), null, u.queue
        from worker.unserved_commands(100) as u
       limit 5)

@@ -19,3 +19,5 @@ startPanel();
 startPalette();
 startKeyboard();
 follow();
+// On a phone the rail may be wider than the screen.
+document.querySelector(".rail [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
