@@ -43,6 +43,10 @@ def test_an_invalid_setting_is_refused_with_its_value_and_default(
     assert "its default is 15" in said
 
 
+def test_an_app_without_its_option_is_refused_with_what_to_type(refused: Refused) -> None:
+    assert "catchment worker --app mail:app" in refused("mail:app", code=2)
+
+
 @pytest.mark.usefixtures("committed")
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from catchment.cli.database import check_may_run, open_database
+from catchment.commands.group import taking_words
 from catchment.commands.options import Dsn
 from catchment.errors import CatchmentError
 from catchment.runtime.dispatcher import Dispatcher
@@ -25,7 +26,9 @@ from catchment.task.commands import Commands
 MOST_FIBERS = 10_000
 
 
+@taking_words
 def worker(
+    context: typer.Context,
     app: Annotated[
         list[str] | None,
         typer.Option(metavar="MODULE:APP", help="Run the Python handlers of this app too; may be given again."),
@@ -58,6 +61,12 @@ def worker(
 
     Example: catchment worker --app shop.tasks:app --queue mail
     """
+    if words := context.args:
+        raise typer.BadParameter(
+            f"got {words[0]!r}, expected options alone: --app for an app, --queue for a queue, such as"
+            f" catchment worker --app {words[0]}",
+            param_hint="MODULE:APP",
+        )
     options = read_options(
         queues=tuple(dict.fromkeys(queue or ())),
         concurrency=_read_concurrency(concurrency or []),

@@ -84,6 +84,12 @@ def passing_on(fn: F) -> F:
     return fn
 
 
+def taking_words(fn: F) -> F:
+    """A command that says itself what is wrong with words that belong to no option: ``context.args``."""
+    setattr(fn, _SETTINGS, {"allow_extra_args": True})
+    return fn
+
+
 def lazy_app(name: str, text: str, places: Places, *, group: type[LazyGroup] = LazyGroup) -> typer.Typer:
     """A group of commands: each by its name, with where it is (``module:attribute``) and the first paragraph of its
     help. ``text`` is the help of the group.
