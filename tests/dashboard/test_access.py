@@ -206,6 +206,28 @@ def test_people_log_in_with_a_password_and_out(dashboard: StartDashboard) -> Non
     assert site.get("/").status_code == 303
 
 
+@pytest.mark.parametrize("name", ["", "  ", "a\0b", "a\nb", "x" * 201])
+def test_a_log_in_needs_a_name_that_can_be_written(dashboard: StartDashboard, name: str) -> None:
+    site = dashboard(Access(passwords={"operator": PASSWORD}))
+    refused = site.post("/login", token=site.token("/login"), name=name, password=PASSWORD)
+    assert refused.status_code == 400
+    assert "Give your name: 1 to 200 characters" in refused.text
+    assert site.get("/").status_code == 303
+    with pytest.raises(RequestRefused, match="without control characters"):
+        User(name)
+
+
+def test_two_dashboards_of_one_host_keep_their_log_ins(dashboard: StartDashboard) -> None:
+    one, other = (dashboard(Access(passwords={"operator": PASSWORD})) for _ in range(2))
+    other.client.cookies = one.client.cookies  # one browser
+    for site, name in ((one, "ada"), (other, "eve")):
+        assert site.post("/login", token=site.token("/login"), name=name, password=PASSWORD).status_code == 303
+    assert ">ada<" in one.get("/").text
+    assert ">eve<" in other.get("/").text
+    assert one.post("/logout", token=one.token()).status_code == 303
+    assert other.get("/").status_code == 200
+
+
 def test_log_ins_are_throttled(dashboard: StartDashboard) -> None:
     site = dashboard(Access(passwords={"operator": PASSWORD}))
     token = site.token("/login")
@@ -257,6 +279,8 @@ def test_a_header_counts_from_the_proxy_alone(dashboard: StartDashboard) -> None
     assert ">eve<" in page.text
     assert "; Secure" in page.headers["set-cookie"]
     assert "Pause" in site.get("/", headers={"X-Forwarded-User": "ada"}).text
+    named = site.get("/", headers={"X-Forwarded-User": "Émile".encode()})
+    assert ">Émile<" in named.text
     twice = httpx.Headers([("X-Forwarded-User", "ada"), ("X-Forwarded-User", "eve")])
     assert site.get("/", headers=twice).status_code == 401
     elsewhere = dashboard(Access(proxy=TrustedProxy("X-Forwarded-User", addresses=["10.0.0.0/8"])))

@@ -9,13 +9,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from catchment.dashboard.auth.check import SESSION_COOKIE
+from catchment.dashboard.auth.cookies import SESSION, cookie_name
 from catchment.dashboard.auth.sessions import WHOLE_SECONDS
 from catchment.dashboard.endpoints import check_origin, guarded
 from catchment.dashboard.errors import Problem
 from catchment.dashboard.requests import read_form
 from catchment.dashboard.security import cookie, is_https
 from catchment.dashboard.site import Site
+from catchment.errors import RequestRefused
 
 
 def login_routes(site: Site) -> list[Route]:
@@ -53,11 +54,14 @@ def login_routes(site: Site) -> list[Route]:
                 f"Try again in {math.ceil(seconds)} s.",
                 headers={"Retry-After": str(math.ceil(seconds))},
             )
-        user = checker.log_in(fields.get("name", ""), fields.get("password", ""))
-        target = fields.get("next", "/")
+        name, target = fields.get("name", ""), fields.get("next", "/")
+        try:
+            user = checker.log_in(name, fields.get("password", ""))
+        except RequestRefused:
+            problem = "Give your name: 1 to 200 characters, without control characters."
+            return _form(request, next=target, status=400, problem=problem)
         if user is None:
             checker.throttle.failed(address)
-            name = fields.get("name", "")
             return _form(request, next=target, status=403, problem="This password is not right.", name=name)
         answer = RedirectResponse(f"{request.scope.get('root_path', '')}{_inner(target)}", 303)
         _set(request, answer, checker.sessions.begin(user), round(WHOLE_SECONDS))
@@ -66,16 +70,15 @@ def login_routes(site: Site) -> list[Route]:
     async def log_out(request: Request) -> Response:
         fields = await read_form(request)
         check_origin(site, request, fields.get("token", ""))
-        checker.sessions.end(request.cookies.get(SESSION_COOKIE, ""))
+        checker.sessions.end(request.cookies.get(cookie_name(SESSION, request), ""))
         answer = RedirectResponse(f"{request.scope.get('root_path', '')}/login", 303)
         _set(request, answer, "", 0)
         return answer
 
     def _set(request: Request, answer: Response, value: str, seconds: int) -> None:
         is_secure = is_https(request, checker)
-        answer.headers.append(
-            "Set-Cookie", cookie(request.scope, SESSION_COOKIE, value, is_secure=is_secure, seconds=seconds)
-        )
+        name = cookie_name(SESSION, request)
+        answer.headers.append("Set-Cookie", cookie(request.scope, name, value, is_secure=is_secure, seconds=seconds))
 
     return [
         Route("/login", guarded(site, show), methods=["GET"]),

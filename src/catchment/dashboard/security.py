@@ -14,8 +14,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from catchment.dashboard.auth.check import Asker, Checker
+from catchment.dashboard.auth.cookies import VISIT, cookie_name
 
-VISIT_COOKIE = "catchment_visit"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 OPEN_PATHS = ("/login", "/healthz", "/readyz")
 
@@ -72,7 +72,7 @@ class Security:
             return
         connection = HTTPConnection(scope)
         is_secure = is_https(connection, self._checker)
-        visit = connection.cookies.get(VISIT_COOKIE, "")
+        visit = connection.cookies.get(cookie_name(VISIT, connection), "")
         is_new = not 20 <= len(visit) <= 100
         state = scope.setdefault("state", {})
         state["visit"] = secrets.token_urlsafe(24) if is_new else visit
@@ -92,7 +92,8 @@ class Security:
                     headers[name] = value
                 headers.setdefault("Cache-Control", "no-store")
                 if is_new and not is_file:
-                    headers.append("Set-Cookie", cookie(scope, VISIT_COOKIE, state["visit"], is_secure=is_secure))
+                    name = cookie_name(VISIT, connection)
+                    headers.append("Set-Cookie", cookie(scope, name, state["visit"], is_secure=is_secure))
             await send(message)
 
         try:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
 
+from catchment.dashboard.auth.cookies import SESSION, cookie_name
 from catchment.dashboard.auth.proxy import TrustedProxy
 from catchment.dashboard.auth.sessions import Sessions
 from catchment.dashboard.auth.throttle import Throttle
 from catchment.dashboard.auth.user import Authenticate, Role, User
 from catchment.errors import RequestRefused
 
-SESSION_COOKIE = "catchment_session"
 SHORTEST_SECRET = 8
 
 
@@ -73,7 +73,7 @@ class Checker:
                 return Asker(user, "host")
         if access.proxy is not None and (user := access.proxy.find(connection)) is not None:
             return Asker(user, "proxy")
-        if access.passwords and (token := connection.cookies.get(SESSION_COOKIE)):
+        if access.passwords and (token := connection.cookies.get(cookie_name(SESSION, connection))):
             user = self.sessions.find(token, is_use=is_use)
             if user is not None:
                 return Asker(user, "session")
@@ -87,9 +87,12 @@ class Checker:
         return None if role is None else User(f"token ({role})", role)
 
     def log_in(self, name: str, password: str) -> User | None:
-        """The user of this password; the name is what the person calls themself, for the audit table."""
+        """The user of this password; the name is what the person calls themself, for the audit table.
+
+        Raises ``RequestRefused`` for a name that no user can have.
+        """
         role = _match(password, self.access.passwords)
-        return None if role is None else User(name.strip()[:200] or role, role)
+        return None if role is None else User(name.strip(), role)
 
 
 def _match(given: str, secrets: Mapping[Role, str]) -> Role | None:

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from starlette.requests import HTTPConnection
 
-from catchment.dashboard.auth.user import User
+from catchment.dashboard.auth.user import User, is_name
 from catchment.errors import RequestRefused, shown
 
 
@@ -43,10 +43,20 @@ class TrustedProxy:
         """The user that the proxy names."""
         names = connection.headers.getlist(self.header)
         # Two headers: one of them may be the client's own.
-        if len(names) != 1 or not names[0].strip() or len(names[0]) > 200 or not self.is_from(connection):
+        if len(names) != 1 or not self.is_from(connection):
             return None
-        name = names[0].strip()
+        name = _text(names[0]).strip()
+        if not is_name(name):
+            return None
         return User(name, "operator" if {name, "*"} & self.operators else "viewer")
+
+
+def _text(header: str) -> str:
+    """A header, which ASGI reads as Latin-1; proxies write names as UTF-8."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeError:
+        return header
 
 
 def _network(address: str) -> IPv4Network | IPv6Network:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
+from unicodedata import category
 
 from starlette.requests import HTTPConnection
 
@@ -26,14 +27,23 @@ class User:
 
     def __post_init__(self) -> None:
         name: Any = self.name
-        if not isinstance(name, str) or not name.strip() or len(name) > 200:
-            raise RequestRefused(f"name of a User is {shown(name)}, expected a text of 1 to 200 characters")
+        if not is_name(name):
+            raise RequestRefused(
+                f"name of a User is {shown(name)}, expected a text of 1 to 200 characters without control characters"
+            )
         if self.role not in ROLES:
             raise RequestRefused(f"role of a User is {shown(self.role)}, expected viewer or operator")
 
     @property
     def may_act(self) -> bool:
         return self.role == "operator"
+
+
+def is_name(name: object) -> bool:
+    """Can a user have this name? A NUL cannot be stored, and no other control character or line break is of a name."""
+    if not isinstance(name, str) or not name.strip() or len(name) > 200:
+        return False
+    return not any(category(sign) in ("Cc", "Cs", "Zl", "Zp") for sign in name)
 
 
 Authenticate = Callable[[HTTPConnection], "Awaitable[User | None] | User | None"]
