@@ -100,6 +100,11 @@ def test_off_loopback_it_refuses_to_start_without_authentication() -> None:
         check_host(host, Access())
     with pytest.raises(RequestRefused, match="given no authentication"):
         asgi_app("dbname=none")
+    wrong: Any = 12345678
+    with pytest.raises(RequestRefused, match="is no text: int"):
+        asgi_app("dbname=none", password=wrong)
+    with pytest.raises(RequestRefused, match="expected a function"):
+        asgi_app("dbname=none", authenticate=wrong)
     with pytest.raises(RequestRefused, match="has 5 characters"):
         asgi_app("dbname=none", password="short")  # noqa: S106
 
@@ -285,6 +290,21 @@ def test_a_header_counts_from_the_proxy_alone(dashboard: StartDashboard) -> None
     assert site.get("/", headers=twice).status_code == 401
     elsewhere = dashboard(Access(proxy=TrustedProxy("X-Forwarded-User", addresses=["10.0.0.0/8"])))
     assert elsewhere.get("/", headers={"X-Forwarded-User": "ada"}).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"), [(False, 401), (None, 401), (True, 500), ("ada", 500), ({"name": "ada"}, 500), (0, 500)]
+)
+def test_an_authentication_that_returns_no_user_lets_nobody_in(db: str, answer: Any, status: int) -> None:
+    app = asgi_app(db, authenticate=lambda _: answer)
+
+    async def ask() -> None:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://host") as client:
+            for path in ("/", "/api/tasks", "/metrics", "/events", "/api/openapi.json"):
+                assert (await client.get(path)).status_code == status, path
+        await app.state.site.database.close()
+
+    asyncio.run(ask())
 
 
 def test_it_is_mounted_under_a_prefix_with_the_authentication_of_its_host(db: str) -> None:

@@ -7,6 +7,7 @@ import hmac
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from starlette.requests import HTTPConnection
 
@@ -15,7 +16,7 @@ from catchment.dashboard.auth.proxy import TrustedProxy
 from catchment.dashboard.auth.sessions import Sessions
 from catchment.dashboard.auth.throttle import Throttle
 from catchment.dashboard.auth.user import Authenticate, Role, User
-from catchment.errors import RequestRefused
+from catchment.errors import RequestRefused, shown
 
 SHORTEST_SECRET = 8
 
@@ -31,8 +32,14 @@ class Access:
     local: User | None = None
 
     def __post_init__(self) -> None:
+        authenticate: object = self.authenticate
+        if authenticate is not None and not callable(authenticate):
+            raise RequestRefused(f"authenticate is {shown(authenticate)}, expected a function")
         for kind, values in (("token", self.tokens), ("password", self.passwords)):
             for role, value in values.items():
+                given: Any = value
+                if not isinstance(given, str):
+                    raise RequestRefused(f"the {kind} of the {role} is no text: {type(given).__name__}")
                 if len(value) < SHORTEST_SECRET:
                     raise RequestRefused(
                         f"the {kind} of the {role} has {len(value)} characters, expected {SHORTEST_SECRET} or more",
@@ -68,9 +75,11 @@ class Checker:
             return Asker(user, "bearer")
         if access.authenticate is not None:
             answer = access.authenticate(connection)
-            user = await answer if inspect.isawaitable(answer) else answer
-            if user is not None:
-                return Asker(user, "host")
+            given: object = await answer if inspect.isawaitable(answer) else answer
+            if isinstance(given, User):
+                return Asker(given, "host")
+            if given is not None and given is not False:  # of "is_logged_in and User(…)"
+                raise TypeError(f"authenticate has returned {shown(given)}, expected a User or None")
         if access.proxy is not None and (user := access.proxy.find(connection)) is not None:
             return Asker(user, "proxy")
         if access.passwords and (token := connection.cookies.get(cookie_name(SESSION, connection))):
