@@ -68,6 +68,11 @@ def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the database shop on nowhere.invalid as user me" in done.stdout
     assert done.stdout.count("set, not shown") == 3
 
+    monkeypatch.setenv("CATCHMENT_DSN", "postgresql://me:hush/hush@nowhere.invalid/shop")
+    done = config(code=1)
+    assert "hush" not in done.stdout + done.stderr
+    assert "CATCHMENT_DSN has a port that is not a number" in done.stderr
+
 
 def test_invalid_values_are_reported_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("METRICS_PORT", "70000")

@@ -114,9 +114,15 @@ def check_dsn(dsn: Any, *, name: str = "dsn") -> None:
         given = "not valid UTF-8" if isinstance(dsn, str) else f"of type {type(dsn).__name__}"
         raise RequestRefused(f"{name} is {given}, expected a connection string", hint=example)
     try:
-        conninfo_to_dict(dsn)
+        port = str(conninfo_to_dict(dsn).get("port") or "")
     except psycopg.ProgrammingError as error:
         raise RequestRefused(f"{name} is not a connection string that libpq can read", hint=example) from error
+    if not all(part.strip().isdecimal() for part in port.split(",") if part.strip()):
+        # A password with a slash that is not escaped is read as a port.
+        raise RequestRefused(
+            f"{name} has a port that is not a number",
+            hint=f"{example} In a URL, a / of a password is written %2F, and an @ is written %40.",
+        )
 
 
 def target_of(dsn: str | None) -> dict[str, str]:
