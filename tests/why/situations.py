@@ -335,6 +335,15 @@ def completed(stage: Stage) -> int:
     return task
 
 
+@situation("It has failed and halts its lane", "settled")
+def halting(stage: Stage) -> int:
+    first, _ = (stage.enqueue(lane="customer-7") for _ in range(2))
+    stage.claim()
+    stage.fail(first)
+    stage.later()
+    return first
+
+
 @situation("It has failed", "settled")
 def failed(stage: Stage) -> int:
     parent, (child,) = stage.children(1)

@@ -1,4 +1,4 @@
--- explain_settled: how and when a task has settled. See explain.
+-- explain_settled: how and when a task has settled, and the lane that it has halted. See explain.
 create or replace function worker.explain_settled(
   p_task_id  bigint,
   p_now      timestamptz
@@ -9,8 +9,9 @@ as $$
   select 'settled', false,
          jsonb_strip_nulls(jsonb_build_object(
            'state', o.state, 'at', o.completed_at, 'attempt', o.attempt, 'error', o.error ->> 'kind',
-           'child_id', o.error -> 'child' -> 'id', 'merged_into', o.merged_into, 'follows', o.error -> 'follows')),
-         format('It %s at %s%s.',
+           'child_id', o.error -> 'child' -> 'id', 'merged_into', o.merged_into, 'follows', o.error -> 'follows',
+           'halted', l.lane, 'skip', l.skip)),
+         format('It %s at %s%s%s.',
                 case o.state when 'cancelled' then 'was cancelled' else o.state end,
                 worker.said_when(o.completed_at, p_now),
                 case
@@ -21,7 +22,8 @@ as $$
                     then format(', because it follows task %s, which did not complete', o.error ->> 'follows')
                   when o.state = 'failed' then ', with ' || coalesce(o.error ->> 'kind', 'an error')
                   else ''
-                end),
+                end,
+                ', and halts ' || l.name),
          case when o.state <> 'completed' then
            'catchment task retry ' || coalesce(
              o.merged_into,
@@ -35,7 +37,19 @@ as $$
                   join worker.outcome as p on p.id = t.id and p.state <> 'completed'
               )
               select min(u.id) from up as u))
+           || case when l.name is null then ''
+                   else format(E'  # run it again\n%s  # let %s go on without it', l.skip, l.name) end
          end
     from worker.outcome as o
+    left join lateral (
+      select h.lane, worker.shell_command('catchment lane skip', q.queue, h.lane) as skip,
+             case h.lane when '' then 'serial queue ' || q.queue
+                         else format('lane %s of queue %s', h.lane, q.queue) end as name
+        from worker.task as t
+        join worker.lane as h on h.queue_id = t.queue_id and h.lane = coalesce(t.lane, '')
+        join worker.queue_registry as q on q.queue_id = h.queue_id
+       where t.id = o.id and h.head_id = o.id and h.halted_at is not null
+       limit 1
+    ) as l on true
    where o.id = p_task_id;
 $$;
