@@ -1,7 +1,7 @@
 -- list_lanes: lanes with work, the halted ones first, with the task at the head of each; by queue and name. Idle ones,
 -- serial queues whose top level nobody has, only if p_state asks for them.
 --
---   returns tasks: how many stand in the lane, the head included unless it has failed; counting stops at p_most
+--   returns tasks: how many stand in the lane, the head included; counting stops at p_most
 --   plan    walk_sorted
 create or replace function worker.list_lanes(
   p_queue  text default null,
@@ -13,7 +13,7 @@ create or replace function worker.list_lanes(
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select s.queue, s.lane, s.state, s.head_id, s.halted_at,
-         least(p_most, b.behind + case when s.head_id is null or s.state = 'halted' then 0 else 1 end)
+         least(p_most, b.behind + case when s.head_id is null then 0 else 1 end)
     from (select q.queue_id, l.queue, l.lane, l.state, l.head_id, l.halted_at
             from worker.lanes as l
             join worker.queue_registry as q on q.queue = l.queue
