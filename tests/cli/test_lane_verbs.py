@@ -23,12 +23,13 @@ def test_lane_list_says_what_each_lane_does_and_how_many_tasks_it_has(shop: Engi
     new = [shop.enqueue("deliver", lane="new") for _ in range(3)]
     rows = read_json(cli("lane", "list", "--json"))
     assert [(row["lane"], row["state"], row["tasks"], row["head_id"]) for row in rows] == [
-        ("bad", "halted", 2, bad[0]),
+        ("bad", "halted", 3, bad[0]),
         ("late", "waiting", 2, late[0]),
         ("new", "ready", 3, new[0]),
     ]
     assert [row["lane"] for row in read_json(cli("lane", "list", "--state", "ready", "--json"))] == ["new"]
     assert read_json(cli("lane", "list", "--queue", "work", "--state", "ready", "--json")) == []
+    assert "Did you mean orders?" in cli("lane", "list", "--queue", "order", code=1).stderr
     assert cli("lane", "list").stdout.splitlines()[0].split()[:4] == ["queue", "lane", "state", "tasks"]
     assert shop.value("select tasks from worker.list_lanes('orders', 'ready', p_most => 2)") == 2
 

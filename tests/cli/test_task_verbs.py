@@ -26,6 +26,15 @@ def test_task_list_filters_and_never_carries_payloads(committed: Engine, cli: Ru
     assert "secret" not in cli("task", "list", "--json").stdout
 
 
+def test_a_filter_by_a_name_that_nothing_has_is_refused(committed: Engine, cli: Run) -> None:
+    said = cli("task", "list", "--queue", "wrok", code=1).stderr
+    assert "unknown queue 'wrok'" in said
+    assert "Did you mean work?" in said
+    said = cli("task", "cancel", "--command", "nothing-like-it", "--yes", code=1).stderr
+    assert "unknown command 'nothing-like-it'" in said
+    assert "No tasks." in cli("task", "list", "--queue", "work", "--command", "act").stdout
+
+
 def test_task_tree_shows_parents_and_children(committed: Engine, cli: Run) -> None:
     parent = committed.enqueue(spawn=[{}, {"fail": "broken"}])
     committed.drain()

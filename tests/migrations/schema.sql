@@ -1110,6 +1110,8 @@ REVOKE ALL ON FUNCTION worker.advance_lanes(p_heads worker.lane_head[]) FROM PUB
 REVOKE ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.alike(p_name text, p_names text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.alike(p_name text, p_names text[]) TO catchment_read;
+GRANT ALL ON FUNCTION worker.alike(p_name text, p_names text[]) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.announce_queue() FROM PUBLIC;

@@ -14,6 +14,7 @@ from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows
 from catchment.model.terminal import harmless
 from catchment.store import task as task_store
+from catchment.store.names import check_names
 
 app = typer.Typer(help="List lanes, let halted ones go on.", no_args_is_help=True)
 
@@ -44,11 +45,13 @@ def list_lanes(
     """List lanes that have work, with the task at the head of each and the number of tasks.
 
     A lane is running while its head runs, waiting while that waits for its children, its join, its retry or its snooze,
-    and halted when it has failed: its tasks are those behind it then. The lane without a name is the top level of a
-    serial queue. Counts stop at 1,000.
+    and halted when it has failed. Its tasks are the head and those behind it. The lane without a name is the top level
+    of a serial queue. Counts stop at 1,000.
     """
     with open_database(dsn, "catchment_read") as conn:
         rows = task_store.list_lanes(conn, queue=queue, state=state, limit=limit)
+        if not rows:
+            check_names(conn, queue=queue)
     print_rows(
         rows, COLUMNS, as_json=as_json, empty="No lanes.", extra=WIDE_COLUMNS, cut=["queue", "lane", "command", "error"]
     )

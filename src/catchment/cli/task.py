@@ -31,6 +31,7 @@ from catchment.store.connect import find_dsn
 from catchment.store.ends import server_time
 from catchment.store.find import TaskFilters, find_tasks
 from catchment.store.json_text import reason_for
+from catchment.store.names import check_names
 
 app = typer.Typer(help="List tasks, show, cancel and retry them.", no_args_is_help=True)
 
@@ -152,6 +153,8 @@ def list_tasks(
             state=state, command=command, queue=queue, lane=lane, error=error, made_after=made_after, is_top=top
         )
         rows = find_tasks(conn, filters, limit=limit)
+        if not rows:
+            check_names(conn, queue=queue, command=command)
     if as_json:
         print_json(rows)
         return

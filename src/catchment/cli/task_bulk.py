@@ -18,6 +18,7 @@ from catchment.cli.filters import begin_of, read_since
 from catchment.commands.output import console, errors, print_json
 from catchment.model.state import TaskState
 from catchment.store import bulk as bulk_store
+from catchment.store.names import check_names
 
 LOOK_SECONDS = 0.25
 SETTLED = ("completed", "failed", "cancelled")
@@ -91,6 +92,7 @@ def change_by_filter(
         counted = bulk_store.count(conn, verb, values)
         many = _many(counted["tasks"], counted["is_complete"])
         if counted["tasks"] == 0 and counted["is_complete"]:
+            check_names(conn, queue=values.get("queue"), command=values.get("command"))
             errors.print("No task matches.")
             if as_json:
                 print_json({"id": None, "done": 0, "skipped": 0})
