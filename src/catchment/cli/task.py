@@ -36,7 +36,7 @@ from catchment.store.names import check_names
 app = typer.Typer(help="List tasks, show, cancel and retry them.", no_args_is_help=True)
 
 SomeTaskIds = Annotated[
-    list[int] | None, typer.Argument(metavar="[ID...]", min=SMALLEST_ID, max=LARGEST_ID, help="One or more task ids.")
+    list[int] | None, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="One or more task ids.")
 ]
 TaskIdArgument = Annotated[int, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="A task id.")]
 
