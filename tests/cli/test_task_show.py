@@ -196,3 +196,21 @@ def test_times_that_were_written_by_hand_stop_no_reader(committed: Engine, cli: 
     cli("doctor")
     committed.conn.execute("update worker.ready set since = '20000-01-01'")
     cli("queue", "list")
+
+
+def test_the_cause_below_a_parent_and_a_cancel_that_was_asked_for_are_shown(committed: Engine, cli: Run) -> None:
+    committed.queue("slow")
+    committed.command("nap", "slow")
+    parent = committed.enqueue(spawn=[{"command": "nap"}])
+    committed.process()
+    (child,) = committed.children(parent)
+    cause = f"he cause is task {child} (nap): no live worker serves queue slow"
+    assert f"waiting  it waits: t{cause}" in cli("task", "show", str(parent)).stdout
+    assert f"cause  T{cause}." in cli("task", "why", str(parent)).stdout
+    assert read_json(cli("task", "why", str(parent), "--json"))["conditions"][0]["evidence"]["task_id"] == child
+    assert "cause is" not in cli("task", "why", str(child)).stdout
+
+    committed.value("select worker.cancel(%s, 'not needed')", parent)
+    shown = cli("task", "show", str(parent)).stdout
+    assert "Cancelling it was asked for" in shown
+    assert "(not needed)" in shown

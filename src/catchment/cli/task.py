@@ -178,7 +178,7 @@ def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> Non
     """Show a task: its error, what to do next, and how each attempt went."""
     with open_database(dsn, "catchment_read") as conn:
         row = task_store.show_task(conn, task_id)
-        answer = None if row["completed_at"] is not None else why_store.explain(conn, task_id)
+        answer = None if row["completed_at"] is not None else why_store.explain_to_the_cause(conn, task_id)
     if as_json:
         print_json(row)
         return
@@ -189,7 +189,7 @@ def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> Non
 def why(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> None:
     """Why a task waits: everything that holds it back now, each with the command that changes it."""
     with open_database(dsn, "catchment_read") as conn:
-        answer = why_store.explain(conn, task_id)
+        answer = why_store.explain_to_the_cause(conn, task_id)
     if as_json:
         print_json(asdict(answer))
     else:

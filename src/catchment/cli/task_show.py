@@ -37,7 +37,8 @@ def show_task(row: Row, why: Why | None) -> None:
     """One task: a headline, then a line or more for each thing that there is to say. ``why`` it waits, if it does."""
     held = () if why is None else why.blocking
     console.print(f"[bold]{_safe(row['command'])} {row['id']}[/]  {styled_state(row['state'])}{_headline(row, held)}")
-    lines = [line for line in _lines(row, held) if line[1]]
+    asked = () if why is None else [one for one in why.conditions if one.kind == "cancel" and not one.is_blocking]
+    lines = [line for line in _lines(row, held, asked) if line[1]]
     if console.is_pipe:
         for title, texts in lines:
             for n, text in enumerate(texts):
@@ -57,9 +58,10 @@ def _headline(row: Row, held: Conditions) -> str:
     return f"  [dim]it waits: {_safe(localized(as_clause(held[0].words)))}[/]" if held else ""
 
 
-def _lines(row: Row, held: Conditions) -> Iterator[Line]:
+def _lines(row: Row, held: Conditions, asked: Conditions) -> Iterator[Line]:
     error: Row = row["error_detail"] or {}
     yield "error", _error(error)
+    yield "cancel", [_safe(localized(one.words)) for one in asked]
     yield "also", [_safe(localized(one.words)) for one in held[1:]]
     yield "next", _next(row, error, held)
     yield "snoozed", _snoozed(row)

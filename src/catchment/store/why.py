@@ -9,9 +9,10 @@ from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
 from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 
-from catchment.model.why import Condition, Why
+from catchment.model.why import Condition, Why, as_clause
 from catchment.store.errors import translated
 from catchment.store.json_text import loads_for_people
+from catchment.store.obstacle import obstacles
 from catchment.store.result import may_not_read
 
 _EXPLAIN: LiteralString = (
@@ -25,6 +26,25 @@ def explain(conn: Connection[Any], task_id: int) -> Why:
     set_json_loads(loads_for_people, cursor)
     with translated():
         return _why(task_id, cursor.execute(_EXPLAIN, [task_id], binary=True).fetchall())
+
+
+def explain_to_the_cause(conn: Connection[Any], task_id: int) -> Why:
+    """As ``explain``. If another task at the end of the chain waits for a person, that comes first, as ``cause``."""
+    answer = explain(conn, task_id)
+    if not answer.blocking:
+        return answer
+    causes = [
+        Condition(
+            kind="cause",
+            is_blocking=True,
+            evidence={"task_id": one.task_id, "command": one.command, "kind": one.kind},
+            words=f"The cause is task {one.task_id} ({one.command}): {as_clause(one.words)}.",
+            remedy=one.remedy,
+        )
+        for one in obstacles(conn, [task_id])
+        if one.is_urgent and one.task_id != task_id
+    ]
+    return Why(task_id, (*causes, *answer.conditions))
 
 
 def read_why(conn: Connection[Any], task_id: int) -> Why:
