@@ -1,7 +1,7 @@
 -- What somebody should know about the dynamic tables of this database.
 select 'warning' as level, t.dynamic_table as subject,
        format('the table is suspended after %s failed refreshes: %s', t.error_streak, t.last_error) as finding,
-       'Repair the cause, refresh it by hand, then: catchment table resume' as remedy
+       'Repair the cause, refresh it by hand, then: ' || lake.table_command('resume', t.id) as remedy
   from lake.tables as t
  where t.suspended_by = 'failures'
 union all
