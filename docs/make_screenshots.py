@@ -54,7 +54,7 @@ select (select min(id) from worker.tasks where command = 'build_catalogue') as f
        (select id from lake.dt where name = 'daily_sales') as table,
        (select id from lake.dt where name = 'price_range') as late,
        (select id from lake.dt where name = 'orders_clean') as wide,
-       (select min(id) from register.legal_unit) as unit
+       (select id from register.legal_unit group by id order by count(*) desc, id limit 1) as unit
 """
 SCREENS = {
     "now": "/",
@@ -69,8 +69,8 @@ SCREENS = {
     "schedules": "/schedules",
     "workers": "/workers",
     "tables": "/tables",
-    "table": "/tables/{table}",
-    "table-late": "/tables/{late}",
+    "table": "/tables/{table}?hours=1",
+    "table-late": "/tables/{late}?hours=1",
     "table-preview": "/tables/{wide}/preview",
     "register": "/register",
     "register-unit": "/register/units/legal_unit/{unit}",
@@ -172,20 +172,17 @@ def wait_for(conn: Any, question: Any, what: str) -> None:
 def save(browser: Browser, screens: dict[str, str]) -> None:
     """Save each screen in each look, with few colours: the files stay small, and nobody sees it."""
     IMAGES.mkdir(parents=True, exist_ok=True)
-    for look, options in LOOKS.items():
-        window = browser.new_context(reduced_motion="reduce", **options)
-        page = window.new_page()
-        for name, address in screens.items():
+    pages = {look: browser.new_page(reduced_motion="reduce", **options) for look, options in LOOKS.items()}
+    for name, address in screens.items():
+        for look, page in pages.items():
             page.goto(address)
+            page.evaluate("document.querySelector('.trouble details')?.setAttribute('open', '')")
             page.wait_for_timeout(500)
             file = IMAGES / f"{name}-{look}.png"
             page.screenshot(path=file)
             with Image.open(file) as image:
-                image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(file, optimize=True)
-            width = page.evaluate("document.documentElement.scrollWidth")
-            if width > options["viewport"]["width"]:
-                print(f"{file.name}: the page is {width} px wide")
-        window.close()
+                few = image.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+            few.save(file, optimize=True)
 
 
 if __name__ == "__main__":

@@ -84,9 +84,13 @@ async def charge_card(order: int, amount: str) -> None:
 
 async def _ask_gateway(order: int, amount: str) -> None:
     try:
-        await asyncio.open_connection("127.0.0.1", 1)
+        _connect("gateway.example", 443)
     except OSError as error:
         raise ConnectionError(f"the payment gateway did not answer for order {order} over {amount}") from error
+
+
+def _connect(host: str, port: int) -> None:
+    raise ConnectionRefusedError(f"{host}:{port} refused the connection")
 
 
 @app.command(max_attempts=5, retry=catchment.Retry(delay=1800, max_delay=7200))
