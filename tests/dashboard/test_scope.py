@@ -13,7 +13,7 @@ from catchment.dashboard.estimate import Progress, estimate
 from catchment.dashboard.pages import children as children_page
 from catchment.dashboard.pages import groups as groups_page
 from catchment.dashboard.pages import scope as scope_page
-from catchment.dashboard.pages.children import parts_of
+from catchment.dashboard.pages.children import Child, Part, parts_of
 from catchment.dashboard.pages.groups import groups_of
 from catchment.model.state import TaskState
 from tests.fixtures.dashboard import DashboardSite, StartDashboard
@@ -345,3 +345,29 @@ def test_a_bar_has_what_waited_and_each_attempt() -> None:
     # Times that Python cannot hold are not drawn.
     row |= {"created_at": "infinity", "process_start_at": "-infinity", "attempts": None}
     assert parts_of(row, at(20)) == []
+
+
+def test_a_child_took_the_time_of_its_last_attempt() -> None:
+    start = datetime(2030, 1, 1, tzinfo=UTC)
+    second = timedelta(seconds=1)
+    parts = [
+        Part(kind="run", state="failed", attempt=1, started_at=start, ended_at=start + second),
+        Part(kind="run", state="completed", attempt=2, started_at=start + 10 * second, ended_at=start + 11 * second),
+    ]
+    child = Child(
+        id=1,
+        command="part",
+        state="completed",
+        attempt=2,
+        max_attempts=1,
+        waits_for=None,
+        due_at=None,
+        process_start_at=start + 10 * second,
+        completed_at=start + 11 * second,
+        is_scope=False,
+        done_children=None,
+        total_children=None,
+        error=None,
+        parts=parts,
+    )
+    assert child.took == 1

@@ -75,10 +75,9 @@ class Child(Answer):
 
     @property
     def took(self) -> float | None:
-        """Seconds from its first start to its end; None while it is open."""
-        end = moment(self.completed_at)
-        starts = [part.started_at for part in self.parts if part.kind == "run"]
-        return max(0.0, (end - min(starts)).total_seconds()) if end is not None and starts else None
+        """Seconds from the start of its last attempt to its end, as everywhere; None while it is open."""
+        start, end = moment(self.process_start_at), moment(self.completed_at)
+        return max(0.0, (end - start).total_seconds()) if start is not None and end is not None else None
 
 
 class Children(Answer):
