@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from tests.fixtures.cli import Run, read_json
 from tests.fixtures.engine import Engine
 
@@ -37,3 +41,10 @@ def test_doctor_names_a_command_that_workers_do_not_know(committed: Engine, cli:
     committed.value("select worker.record_warning(%s, 'worker', 'a worker of its queue has no command act')", task)
     findings = read_json(cli("doctor", "--json"))
     assert "a worker of queue work does not know it and gives its tasks back" in [f["finding"] for f in findings]
+
+
+def test_doctor_shows_times_of_the_users_zone(committed: Engine, cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    cli("queue", "pause", "work", "--for", "3600")
+    said = cli("doctor").stdout
+    assert re.search(r"queue work: paused until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d JST \(in ", said), said

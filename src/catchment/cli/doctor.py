@@ -11,6 +11,7 @@ from rich.padding import Padding
 from catchment.cli.database import open_database
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json
+from catchment.commands.times import localized
 from catchment.doctor import diagnose
 from catchment.model.terminal import one_line
 
@@ -45,4 +46,4 @@ def doctor(
 
 def _line(text: str) -> str:
     """A text of many lines as one: it may hold the message of an error."""
-    return escape(one_line(text))
+    return escape(one_line(localized(text)))

@@ -30,7 +30,7 @@ select 'error' as level, 'command ' || c.command as subject,
    and not coalesce(p.signature = any (s.signatures), false)
 union all
 select 'warning', format('lane %s of queue %s', l.lane, l.queue),
-       format('halted since %s: task %s failed', date_trunc('second', l.halted_at), l.head_id),
+       format('halted since %s: task %s failed', worker.said_when(l.halted_at, worker.now()), l.head_id),
        format('catchment task retry %s, or go on without it: %s', l.head_id,
               worker.shell_command('catchment lane skip', l.queue, l.lane))
   from halted as l
@@ -61,14 +61,15 @@ select 'warning', 'command ' || u.command,
               coalesce(' (' || u.handler || ')', ''), worker.app_of(u.handler))
   from unserved as u
 union all
-select 'info', 'queue ' || q.queue, 'paused' || coalesce(' until ' || q.paused_until, ''),
+select 'info', 'queue ' || q.queue, 'paused' || coalesce(case
+         when isfinite(q.paused_until) then ' until ' || worker.said_when(q.paused_until, worker.now()) end, ''),
        worker.shell_command('catchment queue resume', q.queue)
   from worker.queue_registry as q
  where q.paused_at is not null
    and coalesce(q.paused_until > worker.now(), true)
 union all
 select 'info', 'worker ' || w.worker_id,
-       format('%s takes no tasks since %s: %s by %s', w.name, date_trunc('second', w.asked_at),
+       format('%s takes no tasks since %s: %s by %s', w.name, worker.said_when(w.asked_at, worker.now()),
               case w.asked when 'drain' then 'drained' else 'paused' end, w.asked_by),
        'catchment workers resume ' || w.worker_id
   from worker.worker as w
@@ -79,13 +80,13 @@ select 'info', 'schedule ' || s.name, 'paused', worker.shell_command('catchment 
  where not s.enabled
 union all
 select 'warning', 'worker ' || w.worker_id,
-       format('%s has not been seen since %s', w.name, date_trunc('second', w.seen_at)),
+       format('%s has not been seen since %s', w.name, worker.said_when(w.seen_at, worker.now())),
        'It will be declared dead when its lease ends; upkeep of any live worker does that.'
   from worker.worker as w
  where w.lease_until < clock_timestamp()
 union all
 select 'warning', 'backend ' || a.pid,
-       format('holds a snapshot since %s (%s)', date_trunc('second', a.xact_start),
+       format('holds a snapshot since %s (%s)', worker.said_when(a.xact_start, worker.now()),
               coalesce(nullif(a.application_name, ''), 'unnamed')),
        'Long transactions keep dead rows alive everywhere: end it if it is idle.'
   from pg_stat_activity as a
@@ -94,7 +95,7 @@ select 'warning', 'backend ' || a.pid,
 union all
 select 'warning', 'transaction ' || p.gid,
        format('prepared by %s since %s, and neither committed nor rolled back', p.owner,
-              date_trunc('second', p.prepared)),
+              worker.said_when(p.prepared, worker.now())),
        format('It keeps dead rows alive everywhere: rollback prepared %L', p.gid)
   from pg_prepared_xacts as p
  where p.database = current_database()
@@ -131,7 +132,7 @@ select 'warning', 'command ' || t.command,
  group by t.command, t.queue
 union all
 select 'error', rtrim(format('upkeep %s %s', t.step, t.item)),
-       format('failed %s times since %s: %s', t.count, date_trunc('second', t.first_at), t.message),
+       format('failed %s times since %s: %s', t.count, worker.said_when(t.first_at, worker.now()), t.message),
        case t.step
          when 'schedule' then 'Correct the row, or pause it: '
                               || worker.shell_command('catchment schedule pause', t.item)
@@ -140,7 +141,7 @@ select 'error', rtrim(format('upkeep %s %s', t.step, t.item)),
          when 'hanging'  then 'Its session may not be ended: let all workers log in as one user, or grant '
                               'pg_signal_backend.'
          else format('It is tried again at %s; everything else goes on. Look at: select * from worker.trouble.',
-                     date_trunc('second', t.retry_at))
+                     worker.said_when(t.retry_at, worker.now()))
        end
   from worker.trouble as t
 union all
@@ -152,7 +153,7 @@ union all
 select 'error', 'notifications', format('the server''s queue for notifications is %s %% full%s', round(100 * u.usage),
                                          coalesce(', held up by a session of user ' || a.usename
                                                   || ' in a transaction since '
-                                                  || date_trunc('second', a.xact_start), '')),
+                                                  || worker.said_when(a.xact_start, worker.now()), '')),
        coalesce(format('Workers only poll now. End the session that listens and stays in its transaction, probably: '
                        'select pg_terminate_backend(%s)', a.pid),
                 'Workers only poll now. End sessions that listen and never read.')
