@@ -6,7 +6,6 @@ against every task: only in a small database, or if that is asked for.
 
 from __future__ import annotations
 
-import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,9 +26,6 @@ MOST_SKEW = 5.0
 SMALL_BYTES = 16 * 1024 * 1024
 
 Row = dict[str, Any]
-_COMMAND = re.compile(
-    r"(?:^|: |, or |; then: )((?:catchment|select|update|vacuum|rollback|pip) .+?)(?=$|, or |; |\.$|\. )"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +41,8 @@ class Health:
 
 
 def diagnose(conn: Connection[Any], *, deep: bool = False) -> list[Row]:
-    """Findings: level (error, warning or info), subject, finding, remedy. None: all is well. The connection is in
-    autocommit mode. ``deep``: the rules of the engine are checked in a large database too."""
+    """Findings: level (error, warning or info), subject, finding, remedy, which ``ways_of`` splits. None: all is
+    well. The connection is in autocommit mode. ``deep``: the rules of the engine are checked in a large one too."""
     return _findings(conn, measure_notify(conn), has_rules=deep or _is_small(conn))
 
 
@@ -63,11 +59,6 @@ def read_health(conn: Connection[Any]) -> Health:
         transactions=fetch_rows(conn, ENGINE.query("health_transactions")),
         facts=facts,
     )
-
-
-def commands_in(remedy: str) -> list[str]:
-    """What can be typed, of what a remedy says."""
-    return _COMMAND.findall(remedy)
 
 
 def measure_notify(conn: Connection[Any]) -> float | None:
@@ -99,18 +90,18 @@ def _server_findings(conn: Connection[Any], notify_seconds: float | None) -> lis
     findings: list[Row] = []
     if conn.info.server_version < OLDEST_SERVER:
         what = f"PostgreSQL {conn.info.server_version} is too old"
-        findings.append(_finding("error", "server", what, "Use PostgreSQL 15 or newer."))
+        findings.append(_finding("error", "server", what, "# Use PostgreSQL 15 or newer."))
     if notify_seconds is None:
         what = "a NOTIFY did not come back in 2 s"
-        remedy = "Behind a transaction pooler workers only poll: give them a direct connection."
+        remedy = "# Behind a transaction pooler workers only poll: give them a direct connection."
         findings.append(_finding("warning", "notifications", what, remedy))
     elif notify_seconds > SLOW_NOTIFY:
         what = f"a NOTIFY took {notify_seconds:.1f} s"
-        findings.append(_finding("warning", "notifications", what, "The server is overloaded."))
+        findings.append(_finding("warning", "notifications", what, "# The server is overloaded."))
     skew = abs(fetch_value(conn, "select extract(epoch from clock_timestamp())::float8") - time.time())
     if skew > MOST_SKEW:
         what = f"this machine's clock is off by {skew:.0f} s"
-        findings.append(_finding("warning", "clock", what, "Leases use the database's clock."))
+        findings.append(_finding("warning", "clock", what, "# Leases use the database's clock."))
     return findings
 
 
@@ -124,7 +115,7 @@ def _lake_findings(conn: Connection[Any]) -> list[Row]:
         return []
     problems = verify(conn)
     if problems:
-        remedy = "'catchment table init' by the user that installed it puts it in order."
+        remedy = "catchment table init  # by the user that installed it: puts it in order"
         return [_finding("error", "lake", problem, remedy) for problem in problems]
     return fetch_rows(conn, LAKE.query("doctor"))
 

@@ -10,7 +10,9 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from catchment import doctor
-from catchment.doctor import commands_in, diagnose
+from catchment.doctor import diagnose
+from catchment.model.remedy import ways_of
+from catchment.model.terminal import shell_command
 from catchment.sql import ENGINE
 from tests.fixtures.dashboard import StartDashboard
 from tests.fixtures.engine import Engine
@@ -45,25 +47,27 @@ def test_health_has_what_doctor_finds_and_the_figures_of_the_server(
     assert "Largest tables" in site.get("/health").text
 
 
-@pytest.mark.parametrize(
-    ("remedy", "commands"),
-    [
-        ("catchment queue resume work", ["catchment queue resume work"]),
-        ("Start one: catchment worker --queue work", ["catchment worker --queue work"]),
-        (
-            "catchment task retry 7, or go on without it: catchment lane skip mail a",
-            ["catchment task retry 7", "catchment lane skip mail a"],
-        ),
-        ("If it was forgotten: select pg_terminate_backend(7)", ["select pg_terminate_backend(7)"]),
-        (
-            "It is tried again; everything goes on. Look at: select * from worker.trouble.",
-            ["select * from worker.trouble"],
-        ),
-        ("Long transactions keep dead rows alive everywhere: end it if it is idle.", []),
-    ],
-)
-def test_a_remedy_is_told_from_its_words(remedy: str, commands: list[str]) -> None:
-    assert commands_in(remedy) == commands
+def test_a_hostile_name_is_one_word_of_a_command(committed: Engine, dashboard: StartDashboard) -> None:
+    lane = "a'; touch x  # \n, or go on: catchment y"
+    committed.queue("mail", mode="concurrent")
+    committed.command("send", "mail")
+    bad = committed.enqueue("send", lane=lane, fail="no")
+    behind = committed.enqueue("send", lane=lane)
+    committed.drain("mail")
+    site = dashboard()
+    skip = shell_command("catchment lane skip", "mail", lane)
+    (finding,) = (f for f in site.json("/api/health")["findings"] if f["subject"].startswith("lane "))
+    assert (finding["commands"], finding["advice"]) == ([f"catchment task retry {bad}", skip], "")
+    why = site.json(f"/api/tasks/{behind}")["why"]["conditions"][0]
+    assert [one["command"] for one in why["remedies"]] == finding["commands"]
+
+
+@pytest.mark.parametrize("name", ["work", "a b", "a  # b", "it's  # so", '"  # ', "\n  # ", "# a", "$'  # "])
+def test_a_remedy_is_split_whatever_is_in_a_name(name: str) -> None:
+    command = shell_command("catchment queue resume", name)
+    assert ways_of(command) == [(command, "")]
+    assert ways_of(f"# Look.\n{command}  # let it  # go on\n") == [("", "Look."), (command, "let it  # go on")]
+    assert ways_of(None) == []
 
 
 def test_rules_are_checked_in_a_large_database_only_if_that_is_asked_for(

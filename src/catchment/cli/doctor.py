@@ -13,6 +13,7 @@ from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json
 from catchment.commands.times import localized
 from catchment.doctor import diagnose
+from catchment.model.remedy import ways_of
 from catchment.model.terminal import one_line
 
 
@@ -38,8 +39,9 @@ def doctor(
         for finding in findings:
             style = {"error": "red", "warning": "yellow"}.get(finding["level"], "dim")
             console.print(f"[{style}]{finding['level']}[/] {_line(finding['subject'])}: {_line(finding['finding'])}")
-            remedy = f"[dim]{_line(finding['remedy'])}[/]"
-            console.print(f"  {remedy}" if console.is_pipe else Padding(remedy, (0, 0, 0, 2)))
+            for command, what in ways_of(finding["remedy"]):
+                remedy = f"[dim]{_line(f'{command}  # {what}' if command and what else command or what)}[/]"
+                console.print(f"  {remedy}" if console.is_pipe else Padding(remedy, (0, 0, 0, 2)))
     if any(f["level"] == "error" for f in findings):
         raise typer.Exit(1)
 

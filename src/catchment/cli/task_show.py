@@ -16,6 +16,7 @@ from rich.table import Table
 
 from catchment.commands.output import console, styled_state
 from catchment.commands.times import local, localized
+from catchment.model.remedy import ways_of
 from catchment.model.span import span
 from catchment.model.terminal import harmless
 from catchment.model.why import Condition, Why, as_clause
@@ -110,9 +111,8 @@ def _next(row: Row, error: Row, held: Conditions) -> list[str]:
     if row["merged_into"] is not None:
         lines.append(f"catchment task show {row['merged_into']}  [dim]# the task that it was merged into[/]")
     for one in held:
-        for line in (one.remedy or "").splitlines():
-            command, mark, what = line.partition("  # ")
-            lines.append(f"{_safe(command)}  [dim]# {_safe(what)}[/]" if mark else _safe(command))
+        for command, what in ways_of(one.remedy):
+            lines.append(f"{_safe(command)}  [dim]# {_safe(what)}[/]" if what else _safe(command))
     if row["state"] == "waiting":
         lines.append(f"catchment task tree {row['id']}  [dim]# see its children[/]")
     if row["completed_at"] is None:

@@ -10,6 +10,7 @@ import psycopg
 from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
 from psycopg.rows import class_row
 
+from catchment.model.remedy import ways_of
 from catchment.model.task import TaskId
 from catchment.model.terminal import shell_command
 from catchment.model.why import as_clause
@@ -53,8 +54,7 @@ class Obstacle:
         """What to type, each command behind what it does; None if there is only to wait."""
         if self.remedy is None or not self.is_urgent:
             return None
-        ways = [line.partition("  # ") for line in self.remedy.splitlines()]
-        said = [f"{what or 'see more'}: {command}" for command, _, what in ways]
+        said = [f"{what or 'see more'}: {command}" for command, what in ways_of(self.remedy)]
         if self.kind in ("no_worker", "no_command") and len(said) > 1:  # of Python
             said.append("or in this program: async with app.worker()")
         text = "; ".join(said)

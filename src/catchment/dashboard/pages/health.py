@@ -8,13 +8,12 @@ from pydantic import Field
 
 from catchment.dashboard.database import Reader, Row
 from catchment.dashboard.screen import Answer, Query, Screen
-from catchment.doctor import commands_in, read_health
+from catchment.doctor import read_health
 from catchment.model.release import VERSION
+from catchment.model.remedy import ways_of
 
 # All pages that are open share one look.
 SECONDS = 5.0
-# Letters beside a command that say no more than it does.
-LITTLE = 30
 _RANKS = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -28,9 +27,11 @@ class Finding(Answer):
     level: str = Field(description="error, warning or info")
     subject: str
     finding: str
-    remedy: str = Field(description="What to do.")
+    remedy: str = Field(
+        description="What to do: a command per line, with what it does as a comment, or a comment alone."
+    )
     commands: list[str] = Field(description="What can be typed, of the remedy.")
-    advice: str = Field(description="What the remedy says besides its commands; empty if that is little.")
+    advice: str = Field(description="What the remedy says besides its commands.")
 
 
 class TableRow(Answer):
@@ -109,12 +110,9 @@ async def read(reader: Reader, _query: HealthQuery) -> HealthAnswer:
 
 
 def _finding(row: Row) -> Finding:
-    commands = commands_in(row["remedy"])
-    advice: str = row["remedy"]
-    for command in commands:
-        advice = advice.replace(command, "")
-    advice = advice.strip(" ,:;.")
-    return Finding(**row, commands=commands, advice="" if commands and len(advice) < LITTLE else advice)
+    ways = ways_of(row["remedy"])
+    advice = " ".join(way.what for way in ways if not way.command)
+    return Finding(**row, commands=[way.command for way in ways if way.command], advice=advice)
 
 
 def _title(answer: HealthAnswer) -> str:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from catchment.dashboard.database import Reader
 from catchment.dashboard.screen import Answer, sql
+from catchment.model.remedy import ways_of
 from catchment.model.why import Condition, Why
 
 # Where evidence has the id of a task.
@@ -67,7 +68,7 @@ def _shown(condition: Condition) -> ConditionAnswer:
         words=condition.words,
         evidence=evidence,
         remedy=condition.remedy,
-        remedies=[_remedy(line) for line in (condition.remedy or "").splitlines()],
+        remedies=[Remedy(command=way.command, what=way.what) for way in ways_of(condition.remedy)],
         tasks=_tasks(evidence),
         acts=_acts(condition),
     )
@@ -80,12 +81,6 @@ def _tasks(evidence: Mapping[str, Any]) -> list[int]:
         if isinstance(one, Mapping):
             named.append(cast("Mapping[str, Any]", one).get("id"))
     return list(dict.fromkeys(int(one) for one in named if isinstance(one, int) or str(one).isdecimal()))
-
-
-def _remedy(line: str) -> Remedy:
-    """What a line does is a comment of the shell."""
-    command, _, what = line.partition("  # ")
-    return Remedy(command=command, what=what)
 
 
 def _acts(condition: Condition) -> list[Act]:

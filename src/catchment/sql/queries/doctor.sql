@@ -1,4 +1,5 @@
--- doctor: what an operator should know, each with what to do. No rows: all is well. Its cost does not grow with the
+-- doctor: what an operator should know, each with what to do: a command per line, as explain has them, or '# ' and
+-- advice. No rows: all is well. Its cost does not grow with the
 -- tasks: of each kind of finding a few are named, and counts stop at 1000.
 with unserved as (
   select * from worker.unserved_commands(1000)
@@ -15,8 +16,8 @@ select 'error' as level, 'command ' || c.command as subject,
        format(case cardinality(s.signatures) when 0 then 'its %s %s does not exist'
                    else 'its %s %s is ambiguous: %s' end, p.kind, p.name,
               array_to_string(s.signatures, ' or ')) as finding,
-       case cardinality(s.signatures) when 0 then 'Create the procedure, or correct worker.command_registry.'
-                                      else 'Write its arguments too: ' || replace(s.signatures[1], 'pg_catalog.', '')
+       case cardinality(s.signatures) when 0 then '# Create the procedure, or correct worker.command_registry.'
+                                      else '# Write its arguments too: ' || replace(s.signatures[1], 'pg_catalog.', '')
        end as remedy
   from worker.command_registry as c
  cross join lateral (values ('handler', c.handler_procedure, c.handler_signature, 2),
@@ -31,7 +32,7 @@ select 'error' as level, 'command ' || c.command as subject,
 union all
 select 'warning', format('lane %s of queue %s', l.lane, l.queue),
        format('halted since %s: task %s failed', worker.said_when(l.halted_at, worker.now()), l.head_id),
-       format('catchment task retry %s, or go on without it: %s', l.head_id,
+       format(E'catchment task retry %s  # run the failed task again\n%s  # go on without it', l.head_id,
               worker.shell_command('catchment lane skip', l.queue, l.lane))
   from halted as l
  where l.n <= 10
@@ -43,7 +44,7 @@ union all
 select 'warning', 'queue ' || q.queue,
        format('%s tasks are ready and no worker serves it', case when q.ready >= 1000 then 'at least ' else '' end
                                                             || q.ready),
-       'Start one: catchment worker --queue ' || worker.shell_word(q.queue)
+       format('catchment worker --queue %s  # start one', worker.shell_word(q.queue))
   from worker.queue_figures(clock_timestamp(), 1000) as q
  where q.ready > 0
    and q.paused_at is null
@@ -57,8 +58,8 @@ union all
 select 'warning', 'command ' || u.command,
        format(case u.tasks when 1 then '%s task waits on queue %s, and no live worker has the command'
                            else '%s tasks wait on queue %s, and no live worker has the command' end, u.tasks, u.queue),
-       format('Start a worker with the app that defines it%s: catchment worker --app %s',
-              coalesce(' (' || u.handler || ')', ''), worker.app_of(u.handler))
+       format('catchment worker --app %s  # start a worker with the app that defines it%s', worker.app_of(u.handler),
+              coalesce(' (' || worker.shell_word(u.handler) || ')', ''))
   from unserved as u
 union all
 select 'info', 'queue ' || q.queue, 'paused' || coalesce(case
@@ -81,14 +82,14 @@ select 'info', 'schedule ' || s.name, 'paused', worker.shell_command('catchment 
 union all
 select 'warning', 'worker ' || w.worker_id,
        format('%s has not been seen since %s', w.name, worker.said_when(w.seen_at, worker.now())),
-       'It will be declared dead when its lease ends; upkeep of any live worker does that.'
+       '# It will be declared dead when its lease ends; upkeep of any live worker does that.'
   from worker.worker as w
  where w.lease_until < clock_timestamp()
 union all
 select 'warning', 'backend ' || a.pid,
        format('holds a snapshot since %s (%s)', worker.said_when(a.xact_start, worker.now()),
               coalesce(nullif(a.application_name, ''), 'unnamed')),
-       'Long transactions keep dead rows alive everywhere: end it if it is idle.'
+       '# Long transactions keep dead rows alive everywhere: end it if it is idle.'
   from pg_stat_activity as a
  where a.backend_xmin is not null
    and a.xact_start < clock_timestamp() - interval '10 minutes'
@@ -96,20 +97,21 @@ union all
 select 'warning', 'transaction ' || p.gid,
        format('prepared by %s since %s, and neither committed nor rolled back', p.owner,
               worker.said_when(p.prepared, worker.now())),
-       format('It keeps dead rows alive everywhere: rollback prepared %L', p.gid)
+       '# It keeps dead rows alive everywhere. Commit it, or roll it back.'
+       || case when p.gid ~ '[[:cntrl:]]' then '' else format(E'\nrollback prepared %L  # give it up', p.gid) end
   from pg_prepared_xacts as p
  where p.database = current_database()
    and p.prepared < clock_timestamp() - interval '10 minutes'
 union all
 select 'warning', 'replication slot ' || r.slot_name, 'nobody reads it, and it keeps dead rows alive everywhere',
-       format('If it was forgotten: select pg_drop_replication_slot(%L)', r.slot_name)
+       format('select pg_drop_replication_slot(%L)  # if it was forgotten', r.slot_name)
   from pg_replication_slots as r
  where not r.active
    and (r.xmin is not null or r.catalog_xmin is not null)
 union all
 select 'warning', 'table worker.' || t.relname,
        format('%s dead rows beside %s live ones', t.n_dead_tup, t.n_live_tup),
-       format('End what holds an old snapshot, if anything does; then: vacuum worker.%I', t.relname)
+       format(E'# End what holds an old snapshot, if anything does; then:\nvacuum worker.%I', t.relname)
   from pg_stat_user_tables as t
  where t.schemaname = 'worker'
    and t.n_dead_tup > 100000
@@ -124,7 +126,7 @@ having count(*) > 0
 union all
 select 'warning', 'command ' || t.command,
        format('a worker of queue %s does not know it and gives its tasks back', t.queue),
-       'Give every worker of this queue the app that has the command, or the command a queue of its own.'
+       '# Give every worker of this queue the app that has the command, or the command a queue of its own.'
   from (select distinct x.task_id from warned as x where x.source = 'worker') as w
  cross join lateral (select y.command, y.queue, y.state from worker.tasks as y where y.id = w.task_id offset 0) as t
  where t.state in ('pending', 'interrupted')
@@ -134,29 +136,29 @@ union all
 select 'error', rtrim(format('upkeep %s %s', t.step, t.item)),
        format('failed %s times since %s: %s', t.count, worker.said_when(t.first_at, worker.now()), t.message),
        case t.step
-         when 'schedule' then 'Correct the row, or pause it: '
+         when 'schedule' then E'# Correct the row, or pause the schedule.\n'
                               || worker.shell_command('catchment schedule pause', t.item)
-         when 'signal'   then 'Its session may not be signalled: let all workers log in as one user, or grant '
+         when 'signal'   then '# Its session may not be signalled: let all workers log in as one user, or grant '
                               'pg_signal_backend.'
-         when 'hanging'  then 'Its session may not be ended: let all workers log in as one user, or grant '
+         when 'hanging'  then '# Its session may not be ended: let all workers log in as one user, or grant '
                               'pg_signal_backend.'
-         else format('It is tried again at %s; everything else goes on. Look at: select * from worker.trouble.',
+         else format(E'# It is tried again at %s; everything else goes on.\nselect * from worker.trouble',
                      worker.said_when(t.retry_at, worker.now()))
        end
   from worker.trouble as t
 union all
 select 'warning', 'backend ' || s.pid,
        format('user %s (%s) holds the lock %s', s.usename, coalesce(nullif(s.application_name, ''), 'unnamed'), s.lock),
-       format('Nothing stops, but deaths are noticed later: select pg_terminate_backend(%s)', s.pid)
+       format(E'# Nothing stops, but deaths are noticed later.\nselect pg_terminate_backend(%s)', s.pid)
   from worker.strangers() as s
 union all
 select 'error', 'notifications', format('the server''s queue for notifications is %s %% full%s', round(100 * u.usage),
                                          coalesce(', held up by a session of user ' || a.usename
                                                   || ' in a transaction since '
                                                   || worker.said_when(a.xact_start, worker.now()), '')),
-       coalesce(format('Workers only poll now. End the session that listens and stays in its transaction, probably: '
-                       'select pg_terminate_backend(%s)', a.pid),
-                'Workers only poll now. End sessions that listen and never read.')
+       coalesce(format(E'# Workers only poll now. End the session that listens and stays in its transaction, probably '
+                       'this one.\nselect pg_terminate_backend(%s)', a.pid),
+                '# Workers only poll now. End sessions that listen and never read.')
   from (select pg_notification_queue_usage() as usage) as u
   left join lateral (select s.pid, s.usename, s.xact_start
                        from pg_stat_activity as s
