@@ -4,11 +4,10 @@
 select t.*,
        (select coalesce(jsonb_agg(jsonb_build_object(
                           'part', case a.phase when 1 then 'join' else 'handler' end,
-                          'number', a.attempt - case a.phase when 1 then coalesce(s.attempt, 0) else 0 end,
+                          'number', a.attempt - case a.phase when 1 then coalesce(t.attempt, 0) else 0 end,
                           'state', a.state, 'is_last', a.is_last, 'started_at', a.started_at, 'ended_at', a.ended_at,
                           'error', a.error) order by a.ended_at, a.attempt), '[]')
           from worker.attempt as a
-          left join worker.scope as s on s.id = a.task_id
          where a.task_id = t.id) as attempts,
        (select coalesce(jsonb_agg(jsonb_build_object('at', w.at, 'source', w.source, 'message', w.message)
                                   order by w.at), '[]')
