@@ -70,7 +70,7 @@ def test_demo_leaves_no_process_behind(tmp_path: Path, end: signal.Signals) -> N
         demo.send_signal(end)
     wait_until(lambda: not any(is_alive(pid) for pid in pids))
     if end is signal.SIGINT:
-        assert demo.returncode == 130
+        assert demo.returncode in (1, 130)
         assert list(tmp_path.glob("catchment-demo-*")) == []
 
 

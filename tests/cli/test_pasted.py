@@ -56,7 +56,7 @@ def test_commands_for_halted_lanes_work_when_pasted(committed: Engine, db: str) 
     committed.drain("-q")
     environment = os.environ | {"CATCHMENT_DSN": db, "COLUMNS": "400"}
     shown = spare.run("doctor", environment=environment, timeout=60).stdout
-    pasted = [command.rstrip() for command in re.findall("without it: catchment (.*)", shown)]
+    pasted = [command.rstrip() for command in re.findall("catchment (lane skip .*?)  # ", shown, re.DOTALL)]
     assert len(pasted) == len(lanes)
     first = spare.run("task", "show", str(bad[0]), environment=environment, timeout=60).stdout
     assert f"catchment {pasted[0]}  # let lane -x" in first
