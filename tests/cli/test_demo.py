@@ -66,11 +66,12 @@ def test_demo_leaves_no_process_behind(tmp_path: Path, end: signal.Signals) -> N
         address = next(line.split()[-1] for line in demo.stdout if re.match(ADDRESS, line))
         pids = _descendants(demo.pid)
         assert len(pids) >= 3  # two workers and the dashboard
-        assert httpx.get(f"{address}/api/tasks").status_code == 200
+        wait_until(lambda: httpx.get(f"{address}/api/tasks").raise_for_status().json()["tasks"])
         demo.send_signal(end)
+        demo.stdout.read()  # whoever leaves before the end of the output breaks its pipe, which is another end
     wait_until(lambda: not any(is_alive(pid) for pid in pids))
     if end is signal.SIGINT:
-        assert demo.returncode in (1, 130)
+        assert demo.returncode == 130
         assert list(tmp_path.glob("catchment-demo-*")) == []
 
 
