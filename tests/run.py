@@ -4,7 +4,7 @@ python tests/run.py [--long] [pytest arguments]
 
 With ``--long`` the long tests run on 18 and beside them the whole ordinary suite on 15. Much of the suite waits for
 other processes, so the second server, and pyright, take little time of their own. Their output comes when the first run
-has ended.
+has ended, and what failed comes once more at the very end, where whoever sees only the end of a log finds it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ import os
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 # Two more than cores, because many tests wait.
 PROCESSES = (os.cpu_count() or 1) + 2
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin/postgres")
+# Of the message of each failed test, at the end.
+LAST_LINES = 40
 # What depends on the version of the server: every kind of SQL once. The rest runs on 15 beside the long tests.
 REGISTER = (
     "capture/test_capture.py",
@@ -85,20 +88,40 @@ def main() -> int:
     arguments = [a for a in arguments if a != "--long"]
     if arguments:
         return subprocess.call(_pytest(PROCESSES, marks, *arguments), cwd=ROOT)
+    with tempfile.TemporaryDirectory() as reports:
+        ended_well = _run_all(Path(reports), marks, is_long=is_long)
+        for report in sorted(Path(reports).glob("*.xml")):
+            for line in _failures(report):
+                print(line)
+    return 0 if ended_well else 1
+
+
+def _run_all(reports: Path, marks: str, *, is_long: bool) -> bool:
+    """Run everything, with a report of each run of pytest in ``reports``; whether all of it ended well."""
     beside: list[Beside] = []
     if not is_long:
         beside.append(Beside("pyright", [str(Path(sys.executable).parent / "pyright")]))
     if DEBIAN_15.exists():
-        again = _pytest(1, "not long", *([] if is_long else VERSIONED))
+        again = _pytest(1, "not long", f"--junit-xml={reports / '15.xml'}", *([] if is_long else VERSIONED))
         beside.append(Beside("Once more on PostgreSQL 15", again, CATCHMENT_TEST_PG="15"))
     try:
-        ended = [subprocess.call(_pytest(PROCESSES, marks), cwd=ROOT) == 0]
+        ended = [subprocess.call(_pytest(PROCESSES, marks, f"--junit-xml={reports / '18.xml'}"), cwd=ROOT) == 0]
     except BaseException:
         for each in beside:
             each.stop()
         raise
     ended += [each.end() for each in beside]
-    return 0 if all(ended) else 1
+    return all(ended)
+
+
+def _failures(report: Path) -> list[str]:
+    """Each test that failed in a report, with the last lines of its message."""
+    lines: list[str] = []
+    for case in ElementTree.parse(report).iter("testcase"):  # noqa: S314 - a file of our own
+        for failure in [*case.findall("failure"), *case.findall("error")]:
+            lines.append(f"\nFailed on PostgreSQL {report.stem}: {case.get('classname')}::{case.get('name')}")
+            lines += (failure.text or "").splitlines()[-LAST_LINES:]
+    return lines
 
 
 if __name__ == "__main__":
