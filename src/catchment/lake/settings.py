@@ -77,10 +77,10 @@ class LakeSettings(Settings):
     lake_full_above: float = Field(0.3, gt=0, le=1, description="Share of keys above which a refresh is full.")
     lake_small_ms: float = Field(300, ge=0, description="A full refresh expected to take less is not avoided.")
     lake_rewrite_above: float = Field(
-        0.3, gt=0, le=1, description="Share of deleted rows above which a bucket is written anew."
+        0.3, gt=0, le=1, description="Share of deleted rows above which a bucket is rewritten."
     )
     lake_wholesale_above: float = Field(
-        0.5, gt=0, le=1, description="Share of changed rows above which a whole table is written anew."
+        0.5, gt=0, le=1, description="Share of changed rows above which a whole table is rewritten."
     )
     lake_rows_per_bucket: int = Field(500_000, ge=1, description="Rows of a storage bucket, about.")
     lake_compact_files: int = Field(64, ge=2, description="Files from which a table is compacted, set at installation.")

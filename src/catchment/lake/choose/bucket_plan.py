@@ -21,7 +21,7 @@ class BucketPlan:
     """``total`` ranges of keys, ``buckets`` storage buckets.
 
     ``mode`` keys: only what is in the key files below ``folder`` is computed; all: every row. ``is_whole``: the table
-    is written anew, whatever it holds. ``table_dir`` is where data files go, ``reads`` what was read, for the frontier.
+    is rewritten, whatever it holds. ``table_dir`` is where data files go, ``reads`` what was read, for the frontier.
     ``key_counts`` says how many keys were written, by part of the definition and by range: files that are not there any
     more are noticed. ``no_progress_seconds`` is when somebody should worry.
     """

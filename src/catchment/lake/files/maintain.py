@@ -18,7 +18,7 @@ from catchment.lake.names import ALIAS
 from catchment.lake.types import Order
 
 REWRITE_ABOVE = 0.05
-"""When a table is compacted, files with a larger share of deleted rows are written anew."""
+"""When a table is compacted, files with a larger share of deleted rows are rewritten."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ def _layout_of(work: Work, table: str) -> str:
 
 
 def _is_rewritten(work: Work, control: Control, owned: Collection[int], deleted: int, settings: LakeSettings) -> bool:
-    """A bucket that loses many rows is written anew, and one that has lost some before: deleting again from such a
+    """A bucket that loses many rows is rewritten, and one that has lost some before: deleting again from such a
     file may be dated wrongly when somebody else commits meanwhile."""
     with control.connection() as conn:
         rows = catalog.bucket_rows(conn, work.order.physical_id)

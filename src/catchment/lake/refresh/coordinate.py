@@ -28,7 +28,7 @@ from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Action, BucketRange, Order, Strategy
 
 GROWTH = 4
-"""A table that is computed as a whole and should have so many times its storage buckets is written anew."""
+"""A table that is computed as a whole and should have so many times its storage buckets is rewritten."""
 
 
 def spread(
@@ -82,7 +82,7 @@ def _plan(work: Work, control: Control, spread: Spread, decision: Decision, sett
 
 
 def _is_whole(order: Order, action: Action, settings: LakeSettings) -> bool:
-    """Whether the table is written anew. In a repair nothing is known of what it holds: a row may be there twice, or in
+    """Whether the table is rewritten. In a repair nothing is known of what it holds: a row may be there twice, or in
     a storage bucket that no range would look into."""
     if action in (Action.REINITIALIZE, Action.REPAIR) or order.rows is None:
         return True

@@ -9,7 +9,7 @@ ways to commit:
     clean    rows only come, or go from untouched files, or whole files go: DuckLake may try the commit again
 
 A writer elsewhere that never takes the lock can refuse an append again and again. After a few times the buckets that
-rows go from are written anew, which is clean. Rows are never updated in place.
+rows go from are rewritten, which is clean. Rows are never updated in place.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FIRST_PAUSE = 0.02
 FILES_PER_CALL = 256
 
 CROWDED_ROWS = 10_000
-"""A bucket that loses fewer rows is never written anew for that: its delete file is small whatever its share."""
+"""A bucket that loses fewer rows is never rewritten for that: its delete file is small whatever its share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +316,7 @@ def _commit(duck: Duck, control: Control, change: _Change) -> int:
 
 
 def _rewriting(duck: Duck, change: _Change, buckets: frozenset[int]) -> _Change:
-    """The same change, with these buckets written anew: rows that stay are read now, outside of any transaction."""
+    """The same change, with these buckets rewritten: rows that stay are read now, outside of any transaction."""
     all_kept = change.kept | buckets
     duck.run(
         f"CREATE OR REPLACE TEMP TABLE {quoted('kept')} AS"
