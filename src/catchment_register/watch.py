@@ -120,15 +120,16 @@ def _import_event(conn: Connection[Any], job_id: int) -> Event:
 
 def _round_event(conn: Connection[Any]) -> Event:
     with conn.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(
-            "select register.is_deriving_statistical_units() as units, register.is_deriving_reports() as reports"
-        ).fetchone()
-        phases = cursor.execute("select * from register.pipeline_progress()").fetchall()
+        # In one statement, which sees one state: a round that ends between two would be neither active nor done.
+        phases = cursor.execute(
+            "select *, register.is_deriving_statistical_units() or register.is_deriving_reports() as derives"
+            " from register.pipeline_progress()"
+        ).fetchall()
     if any(p["active"] for p in phases) and not any(p["step"] for p in phases):
         failure = find_failure(conn)
         if failure is not None:
             return Event("derive", 0, failure_text(failure))
-    if row is None or not (row["units"] or row["reports"]):
+    if not any(p["derives"] for p in phases):
         return Event("derive", 100, "published", True)
     active = next((p for p in phases if p["active"]), None)
     if active is None:
