@@ -56,7 +56,8 @@ def test_demo_goes_on_with_a_dynamic_table(tmp_path: Path) -> None:
 def test_demo_leaves_no_process_behind(tmp_path: Path, end: signal.Signals) -> None:
     """Stopped in the middle: neither workers nor dashboard nor server."""
     demo = subprocess.Popen(
-        [sys.executable, "-m", "catchment", "demo", "--no-lake"],
+        # More children than it can finish before the signal.
+        [sys.executable, "-m", "catchment", "demo", "--no-lake", "--children", "5000"],
         env=os.environ | {"COLUMNS": "400", "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,
         text=True,
