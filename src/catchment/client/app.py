@@ -29,6 +29,7 @@ from catchment.task.limit import Limit, QueueOptions, as_defined_timedelta
 from catchment.task.middleware import Middleware, check_middleware
 from catchment.task.options import CommandOptions, Executor, MergeRule, OnFailure, Retry, as_dedup, check_name
 from catchment.task.request import BATCH_SIZE
+from catchment.task.surroundings import NOTHING, Surroundings
 from catchment.task.task_options import NO_OPTIONS
 
 P = ParamSpec("P")
@@ -52,15 +53,28 @@ class App:
     def __init__(
         self, dsn: str | None = None, *, queue: str = "default", pool_size: int = 4, imports: Iterable[str] = ()
     ) -> None:
+        self._set_up(Connections(dsn, pool_size), queue, Imports(imports))
+
+    def _set_up(
+        self,
+        connections: Connections,
+        queue: str,
+        imports: Imports,
+        *,
+        sync_verbs: type[AppSyncVerbs] = AppSyncVerbs,
+        surroundings: Surroundings = NOTHING,
+    ) -> None:
+        """Put the parts together. An app of a framework brings some of its own."""
         check_name("queue", queue)
         self.commands = Commands()
         self._queue = queue
-        self._connections = Connections(dsn, pool_size)
-        self._imports = Imports(imports)
-        registrar = Registrar(self.commands, self._imports, self._connections)
-        self.verbs = AppVerbs(self._connections, registrar)
-        self.sync_verbs = AppSyncVerbs(self._connections, registrar)
-        self.sync = SyncClient(self.commands, self._connections, self.sync_verbs, queue)
+        self._connections = connections
+        self._imports = imports
+        self._surroundings = surroundings
+        registrar = Registrar(self.commands, imports, connections)
+        self.verbs = AppVerbs(connections, registrar)
+        self.sync_verbs = sync_verbs(connections, registrar)
+        self.sync = SyncClient(self.commands, connections, self.sync_verbs, queue)
 
     async def __aenter__(self) -> App:
         return self
@@ -206,7 +220,7 @@ class App:
         )
 
         def define(function: Callable[..., Any]) -> Command[..., Any]:
-            command: Command[..., Any] = Command(function, options, self, name=name)
+            command: Command[..., Any] = Command(function, options, self, name=name, surroundings=self._surroundings)
             self.commands.add(command)
             return command
 

@@ -29,9 +29,9 @@ NAME = "catchment client"
 class LoopSide:
     """What belongs to one event loop: connections, and the callers that wait for results."""
 
-    def __init__(self, dsn: str, size: int) -> None:
-        self.pool = AsyncPool(dsn, size, name=NAME)
-        self.results = Results(self.pool)
+    def __init__(self, pool: AsyncPool) -> None:
+        self.pool = pool
+        self.results = Results(pool)
 
 
 class Connections:
@@ -40,7 +40,7 @@ class Connections:
     def __init__(self, dsn: str | None, size: int) -> None:
         check_count(size, name="pool_size")
         check_dsn(dsn)
-        self.given = dsn
+        self._given = dsn
         self._size = size
         self._lock = threading.Lock()
         self._found: str | None = None
@@ -48,11 +48,16 @@ class Connections:
         self._sides: dict[asyncio.AbstractEventLoop, LoopSide] = {}
         self._threads: Pool | None = None
 
+    @property
+    def given(self) -> str | None:
+        """The DSN that the app was made with, or None."""
+        return self._given
+
     def dsn(self) -> str:
         """The DSN given, or that of the environment, or of the embedded server, which is started."""
         with self._lock:
             if self._found is None:
-                self._found = find_dsn(self.given)
+                self._found = find_dsn(self._given)
             return self._found
 
     @property
@@ -67,7 +72,7 @@ class Connections:
         if side is None:
             dsn = self._found or await asyncio.to_thread(self.dsn)
             self._drop_ended()
-            side = self._sides.setdefault(loop, LoopSide(dsn, self._size))
+            side = self._sides.setdefault(loop, LoopSide(self._make_async_pool(dsn)))
         return side
 
     @asynccontextmanager
@@ -106,8 +111,14 @@ class Connections:
     def threads(self) -> Pool:
         """The connections for threads."""
         if self._threads is None:
-            self._threads = Pool(self.dsn(), self._size, name=NAME)
+            self._threads = self._make_pool(self.dsn())
         return self._threads
+
+    def _make_pool(self, dsn: str) -> Pool:
+        return Pool(dsn, self._size, name=NAME)
+
+    def _make_async_pool(self, dsn: str) -> AsyncPool:
+        return AsyncPool(dsn, self._size, name=NAME)
 
     def _drop_ended(self) -> None:
         for loop, side in list(self._sides.items()):

@@ -146,9 +146,11 @@ class HandlerCalls:
         def starts() -> None:
             self._begin(held)
 
+        around = command.surroundings
         if executor == "process":
-            return lambda: self._pools.run_in_process(command.path, held.payload, starts=starts)
-        return lambda: self._pools.run_in_thread(fn, bound, waits=lambda: held.stop is Stop.CANCELLED, starts=starts)
+            return lambda: self._pools.run_in_process(command.path, held.payload, set_up=around.set_up, starts=starts)
+        plain = around.around(fn)
+        return lambda: self._pools.run_in_thread(plain, bound, waits=lambda: held.stop is Stop.CANCELLED, starts=starts)
 
 
 def _check_join(command: AnyCommand, context: Context, value: Any) -> None:

@@ -112,15 +112,18 @@ class Pools:
             raise answer.error
         return answer
 
-    async def run_in_process(self, path: str, payload: str, *, starts: Callable[[], None]) -> Json:
-        """Run the command defined at ``path`` in a process; cancelling kills the process."""
+    async def run_in_process(
+        self, path: str, payload: str, *, starts: Callable[[], None], set_up: str | None = None
+    ) -> Json:
+        """Run the command defined at ``path`` in a process; cancelling kills the process. ``set_up`` is the function
+        that the process calls before its first command of this app."""
         await self._enter(self._room)
         try:
             process = self._take_idle() or await Process.start(self._limit)
             self._all.add(process)
             starts()
             try:
-                answer = await process.call(path, payload, limit=self._limit)
+                answer = await process.call(path, payload, limit=self._limit, set_up=set_up)
             except BaseException:
                 self._all.discard(process)
                 process.kill()
@@ -249,10 +252,10 @@ class Process:
     def is_alive(self) -> bool:
         return self._child.returncode is None
 
-    async def call(self, path: str, payload: str, *, limit: int) -> dict[str, Any]:
+    async def call(self, path: str, payload: str, *, limit: int, set_up: str | None = None) -> dict[str, Any]:
         """The answer to a call: ``result`` as JSON text, or ``error``. Anything else the process says is an error."""
         token = secrets.token_hex(8)
-        call = {"token": token, "path": path, "payload": payload, "limit": limit}
+        call = {"token": token, "path": path, "payload": payload, "limit": limit, "set_up": set_up}
         try:
             self._writer.write(json.dumps(call).encode() + b"\n")
             await self._writer.drain()

@@ -10,7 +10,7 @@ import os
 import signal
 import socket
 import sys
-from typing import Any
+from typing import Any, cast
 
 from catchment.task.command import Command
 from catchment.task.failure import describe_error
@@ -26,7 +26,7 @@ def main() -> None:
     with socket.socket(fileno=number) as line, line.makefile("rwb") as stream:
         for request in stream:
             call = json.loads(request)
-            answer = {"token": call["token"], **_run(call["path"], call["payload"], call["limit"])}
+            answer = {"token": call["token"], **_run(call["set_up"], call["path"], call["payload"], call["limit"])}
             stream.write(json.dumps(answer, ensure_ascii=False).encode() + b"\n")
             stream.flush()
 
@@ -39,22 +39,33 @@ def _die_with(worker: int) -> None:
         os._exit(1)
 
 
-def _run(path: str, payload: str, limit: int) -> dict[str, Any]:
+def _run(set_up: str | None, path: str, payload: str, limit: int) -> dict[str, Any]:
     try:
+        if set_up is not None:
+            _set_up(set_up)
         command = _find(path)
-        value = command.fn(**command.payload.load(payload))
+        value = command.surroundings.around(command.fn)(**command.payload.load(payload))
         return {"result": command.returns.dump(value, limit=limit)}
     except BaseException as error:  # sys.exit() in a handler ends its attempt, not this process
         return {"error": describe_error(error)}
 
 
 @functools.cache
-def _find(path: str) -> Command[..., Any]:
+def _set_up(path: str) -> None:
+    _load(path)()
+
+
+def _load(path: str) -> Any:
     module, _, name = path.partition(":")
-    command = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+
+
+@functools.cache
+def _find(path: str) -> Command[..., Any]:
+    command = _load(path)
     if not isinstance(command, Command):
         raise TypeError(f"{path} is a {type(command).__name__}, expected a command")
-    return command
+    return cast("Command[..., Any]", command)
 
 
 if __name__ == "__main__":

@@ -104,6 +104,11 @@ class Attempt:
         return self._failures + 1 >= self._max_attempts
 
     @property
+    def has_transaction(self) -> bool:
+        """Has the handler asked for a transaction?"""
+        return self._has_transaction
+
+    @property
     def cancelled(self) -> bool:
         """Has the task, or one above it, been asked to stop?"""
         return self._cancel_reason is not None

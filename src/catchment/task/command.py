@@ -22,6 +22,7 @@ from catchment.task.project import importable
 from catchment.task.request import Request
 from catchment.task.returns import Returns
 from catchment.task.signature import read_signature
+from catchment.task.surroundings import NOTHING, Surroundings
 from catchment.task.task_options import NO_OPTIONS
 from catchment.task.verbs import Client
 
@@ -60,7 +61,15 @@ class Command(Request[P, R], Generic[P, R, F]):
     ``DefinitionRefused`` at definition.
     """
 
-    def __init__(self, fn: F, options: CommandOptions, client: Client, *, name: str | None = None) -> None:
+    def __init__(
+        self,
+        fn: F,
+        options: CommandOptions,
+        client: Client,
+        *,
+        name: str | None = None,
+        surroundings: Surroundings = NOTHING,
+    ) -> None:
         super().__init__(self, NO_OPTIONS, client)
         signature = read_signature(fn)
         self.fn = fn
@@ -71,6 +80,7 @@ class Command(Request[P, R], Generic[P, R, F]):
         self.returns = Returns(self.name, signature.function, signature.returns)
         self.is_async = inspect.iscoroutinefunction(fn)
         self.join_part: Join | None = None
+        self.surroundings = surroundings
         self._context_parameter = signature.context
         options.check_keys(self.name, signature.fields)
         self.executor: Executes = self._choose_executor()

@@ -25,6 +25,8 @@ _CALLERS = frozenset(
         "runtime/handler_call",
         "runtime/pools",
         "runtime/process_child",
+        "contrib/django/handlers",
+        "contrib/django/run",
         "task/middleware",
     )
 )

@@ -48,11 +48,16 @@ def drain(app: App, conn: Connection[Any], *, max_tasks: int = 10_000) -> dict[s
     check_count(max_tasks, name="max_tasks")
 
     async def work() -> dict[str, int]:
-        with twin_of(conn, AsyncConnection[Any]) as twin, with_plain_rows(conn):
-            return await _drain(app, twin, max_tasks)
+        return await drain_on(app, conn, PoolsHere(app.commands), max_tasks)
 
     check_transaction(conn)
     return run_to_end(work(), name="drain")
+
+
+async def drain_on(app: App, conn: Connection[Any], pools: PoolsHere, max_tasks: int) -> dict[str, int]:
+    """As ``drain``, on the event loop of the caller: plain handlers run where ``pools`` says, which are closed."""
+    with twin_of(conn, AsyncConnection[Any]) as twin, with_plain_rows(conn):
+        return await _drain(app, twin, pools, max_tasks)
 
 
 async def drain_async(app: App, conn: AsyncConnection[Any], *, max_tasks: int = 10_000) -> dict[str, int]:
@@ -61,11 +66,10 @@ async def drain_async(app: App, conn: AsyncConnection[Any], *, max_tasks: int = 
     check_count(max_tasks, name="max_tasks")
     check_transaction(conn)
     with with_plain_rows(conn):
-        return await _drain(app, conn, max_tasks)
+        return await _drain(app, conn, PoolsHere(app.commands), max_tasks)
 
 
-async def _drain(app: App, conn: AsyncConnection[Any], max_tasks: int) -> dict[str, int]:
-    pools = PoolsHere(app.commands)
+async def _drain(app: App, conn: AsyncConnection[Any], pools: PoolsHere, max_tasks: int) -> dict[str, int]:
     try:
         # As in a worker, handlers must not end the transaction, which is the test's.
         with twin_of(conn, AsyncHandlerConnection) as own, twin_of(conn, HandlerConnection) as own_plain:

@@ -37,10 +37,18 @@ class PoolsHere(Pools):
         super().__init__(threads=THREADS, processes=1)
         self._by_path = {command.path: command for command in commands}
 
-    async def run_in_process(self, path: str, payload: str, *, starts: Callable[[], None]) -> Json:
+    async def run_in_process(
+        self,
+        path: str,
+        payload: str,
+        *,
+        starts: Callable[[], None],
+        set_up: str | None = None,  # noqa: ARG002 - this process is set up
+    ) -> Json:
         command = self._by_path[path]
         arguments = command.payload.load(payload)
-        value = await self.run_in_thread(command.fn, arguments, waits=lambda: False, starts=starts)
+        plain = command.surroundings.around(command.fn)
+        value = await self.run_in_thread(plain, arguments, waits=lambda: False, starts=starts)
         return Json(command.returns.dump(value))
 
 

@@ -69,7 +69,11 @@ async def run_inline_async(app: App, command: Any, /, *args: Any, **kwargs: Any)
 
 async def _run_inline(app: App, command: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
     check_app(app)
-    pools = PoolsHere(app.commands)
+    return await run_inline_on(app, PoolsHere(app.commands), command, args, kwargs)
+
+
+async def run_inline_on(app: App, pools: PoolsHere, command: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+    """As ``run_inline``, on the event loop of the caller: plain handlers run where ``pools`` says, which are closed."""
     try:
         inline = Inline(app.commands, pools)
         task = inline.make_root(command, args, kwargs)
