@@ -13,7 +13,7 @@ from catchment.runtime.settings import WorkerSettings, read_options
 
 ROOT = Path(__file__).parents[2]
 # Where the names without the prefix are defined, documented and tested.
-KNOWN_BARE = {"settings.py", "settings.md", "test_config.py"}
+KNOWN_BARE = {"settings.py", "settings.md", "test_config.py", "use-with-django.md"}
 NUMBERS = [n for n, field in WorkerSettings.model_fields.items() if "bool" not in str(field.annotation)]
 
 

@@ -1,0 +1,1 @@
+"""A Django project for tests of ``catchment.contrib.django``; ``cases`` are run by Django's own test runner."""
