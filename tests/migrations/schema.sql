@@ -1462,6 +1462,9 @@ REVOKE ALL ON FUNCTION worker.retry_delay(p_failures integer, p_delay interval, 
 REVOKE ALL ON FUNCTION worker.retry_failed(p_task_id bigint, p_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry_failed(p_task_id bigint, p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.retry_hint(p_parent_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.retry_id(p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.retry_id(p_task_id bigint) TO catchment_read;
+GRANT ALL ON FUNCTION worker.retry_id(p_task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.retry_troubles(p_dead bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.root_cause(p_task_id bigint) FROM PUBLIC;

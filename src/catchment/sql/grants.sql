@@ -14,8 +14,8 @@ grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry
    to catchment_read, catchment_worker;
 grant select on worker.migration, worker.version to catchment_enqueue; -- whether a client fits
 grant select on worker.commit_probe to catchment_worker;
-grant execute on function worker.explain(bigint), worker.root_cause(bigint), worker.app_of(text),
-  worker.alike(text, text[]),
+grant execute on function worker.explain(bigint), worker.root_cause(bigint), worker.retry_id(bigint),
+  worker.app_of(text), worker.alike(text, text[]),
   worker.check_invariants(), worker.strangers(),
   worker.unserved_commands(bigint), worker.now(), worker.moment(), worker.shell_word(text),
   worker.shell_command(text, text[]),

@@ -31,7 +31,7 @@ begin
         ('explain',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off '
          'set enable_hashjoin = off set enable_mergejoin = off set enable_hashagg = off',
-         'explain root_cause surroundings_of'),
+         'explain retry_id root_cause surroundings_of'),
         -- Arrays meet what a statement returned: record 0009.
         ('hash',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off '

@@ -1,6 +1,5 @@
 -- task_show: one task with its attempts, warnings and snoozes. Runs of a join are numbered apart from attempts of the
--- handler. retry_id is the task whose retry runs it again: itself,
--- or the topmost of those above it that have settled with it. halted: its lane, if it has halted that.
+-- handler. halted: its lane, if it has halted that.
 select t.*,
        (select coalesce(jsonb_agg(jsonb_build_object(
                           'part', case a.phase when 1 then 'join' else 'handler' end,
@@ -14,16 +13,7 @@ select t.*,
           from worker.warning as w where w.task_id = t.id) as warnings,
        (select jsonb_build_object('times', z.times, 'until', z.until, 'at', z.at, 'reason', z.reason)
           from worker.snoozed as z where z.task_id = t.id) as snoozed,
-       case when t.state in ('failed', 'cancelled') and t.merged_into is null then
-         (with recursive up as (
-            select t.id, t.parent_id
-            union all
-            select p.id, p.parent_id
-              from up as c
-              join worker.tasks as p on p.id = c.parent_id and p.state in ('failed', 'cancelled')
-          )
-          select min(u.id) from up as u)
-       end as retry_id,
+       worker.retry_id(t.id) as retry_id,
        (select jsonb_build_object('lane', l.lane, 'queue', l.queue, 'task_id', l.head_id, 'since', l.halted_at)
           from worker.lanes as l
          where l.queue = t.queue

@@ -28,15 +28,7 @@ as $$
            'catchment task retry ' || coalesce(
              o.merged_into,
              case when o.error ->> 'follows' ~ '^\d{1,18}$' then (o.error ->> 'follows')::bigint end,
-             (with recursive up as (
-                select t.id, t.parent_id from worker.task as t where t.id = o.id
-                union all
-                select t.id, t.parent_id
-                  from up as u
-                  join worker.task as t on t.id = u.parent_id
-                  join worker.outcome as p on p.id = t.id and p.state <> 'completed'
-              )
-              select min(u.id) from up as u))
+             worker.retry_id(o.id))
            || case when l.name is null then ''
                    else format(E'  # run it again\n%s  # let %s go on without it', l.skip, l.name) end
          end
