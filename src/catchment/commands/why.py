@@ -19,7 +19,8 @@ def print_conditions(headline: str, conditions: Iterable[Condition]) -> None:
     for condition in sorted(conditions, key=lambda one: not one.is_blocking):
         style = "yellow" if condition.is_blocking else "dim"
         _print(f"[{style}]{escape(condition.kind)}[/]  {escape(harmless(localized(condition.words)))}", 2)
-        for line in (condition.remedy or "").splitlines():
+        # Not by splitlines: a name may have other signs that end a line.
+        for line in condition.remedy.split("\n") if condition.remedy else ():
             _print(f"[dim]{escape(harmless(line))}[/]", 6)
 
 

@@ -25,6 +25,7 @@ from catchment.dashboard.charts.sparkline import sparkline
 from catchment.dashboard.charts.waterfall import density, hatched, waterfall
 from catchment.dashboard.plugin import Plugin
 from catchment.dashboard.screen import Button, button
+from catchment.model.remedy import ways_of
 from catchment.model.terminal import shell_command
 
 if TYPE_CHECKING:
@@ -179,6 +180,7 @@ def make_environment(plugins: Iterable[Plugin] = ()) -> Environment:
         words.clock_times,
         words.roughly,
         shell_command,
+        ways_of,
         sparkline,
         stacked_area,
         shares,

@@ -26,12 +26,6 @@ class RegisterCondition(Answer):
     remedy: str | None
 
     @property
-    def lines(self) -> list[tuple[str, str]]:
-        """The lines of the remedy: a command, and what it does."""
-        parted = (line.partition("  # ") for line in (self.remedy or "").splitlines())
-        return [(command, what) for command, _, what in parted]
-
-    @property
     def tasks(self) -> list[int]:
         """The tasks that the words name."""
         other: dict[str, Any] = self.evidence.get("task") or {}
