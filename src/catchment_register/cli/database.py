@@ -23,19 +23,25 @@ def connect_register(dsn: str | None = None, *, name: str = "catchment register"
 
 
 @contextmanager
-def open_register(dsn: str | None) -> Generator[Connection[Any]]:
-    """Connect, and check that the register fits. On the embedded server it is kept up to date by itself.
+def open_register(dsn: str | None, *, installs: bool = False) -> Generator[Connection[Any]]:
+    """Connect, and check that the register fits. On the embedded server it is kept up to date by itself; ``installs``
+    makes it there too.
 
     Errors of the register's functions are raised as its classes, and a right that is missing with the roles that give
     it; an open end is read as ``date.max``, and numbers as JSON has them.
     """
     with connect_register(dsn) as conn, REGISTER.translated(), _roles_named():
-        if dsn is None:
+        if dsn is None and (installs or _is_there(conn)):
             migrate(conn)
         check_version(conn)
         read_open_ends(conn)
         read_numbers(conn)
         yield conn
+
+
+def _is_there(conn: Connection[Any]) -> bool:
+    row = conn.execute("select to_regnamespace('register') is not null").fetchone()
+    return row is not None and row[0]
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def import_file(
         note=note,
         definition=definition,
     )
-    with open_register(dsn) as conn:
+    with open_register(dsn, installs=True) as conn:
         with open_source(file, encoding=encoding, sheet=sheet) as source:
             uploaded = import_source(conn, source, request)
         if not as_json:

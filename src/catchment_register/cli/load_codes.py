@@ -32,7 +32,7 @@ def load_codes(
     """
     code_list = find_kind(kind)
     reading = read_codes(file, code_list, encoding=encoding)
-    with open_register(dsn) as conn:
+    with open_register(dsn, installs=True) as conn:
         loading = write_codes(conn, code_list, reading, version=version, replaces=replaces)
     if as_json:
         print_json(asdict(loading))

@@ -108,6 +108,10 @@ def own_data() -> Iterator[Path]:
 
 @pytest.mark.slow
 def test_without_a_database_the_embedded_server_is_kept_up_to_date(own_data: Path, tmp_path: Path) -> None:
+    for question in (["why"], ["status"], ["search", "x"]):
+        refused = run_cli(None, "register", *question, code=1, CATCHMENT_DATA=str(own_data))
+        assert "the register is not installed in this database" in refused.stderr
+        assert "catchment register init" in refused.stderr
     file = tmp_path / "tags.csv"
     file.write_text("path,name\nx,X\n")
     done = run_cli(None, "register", "load-codes", "tag", str(file), CATCHMENT_DATA=str(own_data))

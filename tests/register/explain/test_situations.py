@@ -30,6 +30,13 @@ def test_what_is_asked_about_must_exist(reg: Register) -> None:
             reg.rows("select * from register.explain(%s)", of)
 
 
+@pytest.mark.parametrize("of", [None, "statistical_unit", "statistical_history"])
+def test_before_the_first_round_no_round_is_named(reg: Register, of: str | None) -> None:
+    (answer,) = reg.rows("select * from register.explain(%s)", of)
+    assert (answer["kind"], answer["is_blocking"]) == ("current", False)
+    assert answer["words"].endswith(" has everything that was committed; nothing was derived yet.")
+
+
 def test_the_step_that_runs_is_named_with_its_worker(reg_db: RegisterDatabase) -> None:
     reg_db.lu("1", "2025-01-01", employees=1)
     reg_db.derive()
