@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -11,10 +12,13 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from catchment import App
 from catchment.dashboard.form import fields_of, problems_of, read_json_text
+from catchment.dashboard.payload_schema import KEYWORDS, fault_of
 from tests.fixtures.dashboard import VIEWER, DashboardSite, StartDashboard
 from tests.fixtures.engine import Engine
 
@@ -164,6 +168,51 @@ def test_schemas_that_refer_to_themselves_or_elsewhere_end() -> None:
     deep = {"$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]}}, "$ref": "#/$defs/A"}
     assert "" in problems_of(deep, 1) or problems_of(deep, 1) == {}
     assert problems_of({"properties": {"a": {"$ref": "https://example.org/schema"}}}, {"a": 1}) == {}
+
+
+# Any value for each keyword, and schemas inside schemas.
+NAMES = [*KEYWORDS, "const", "default", "description", "format"]
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.sampled_from(["a", "object", "integer", "#/$defs/a"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*NAMES, "a", "b"]), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(schema=st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=5), payload=VALUES)
+def test_a_schema_has_a_fault_or_makes_a_form(schema: dict[str, Any], payload: Any) -> None:
+    if fault_of(schema) is None:
+        for one in fields_of(schema) or ():
+            assert one.name
+        problems_of(schema, payload)
+
+
+def test_a_schema_that_would_take_for_ever_ends() -> None:
+    parts = {f"A{number}": {"allOf": [{"$ref": f"#/$defs/A{number + 1}"}] * 2} for number in range(40)}
+    assert problems_of({"$defs": parts, "$ref": "#/$defs/A0"}, 1) == {}
+
+
+def test_a_schema_with_a_mistake_leaves_a_field_of_json(dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard()
+    fields = {"command": "act", "payload": '{"a": 5}', "token": site.token("/start?command=act")}
+    for schema, fault in (
+        ('{"type": "object", "properties": [1, 2]}', "properties is not an object"),
+        ('{"required": [1, null, {}]}', "required.0 is not a text"),
+        ('{"properties": {"a": {"type": "integer", "minimum": "x"}}}', "properties.a.minimum is not a number"),
+        ('{"minimum": 1' + "0" * 5000 + "}", "more digits than Python reads"),
+        ('{"items": ' * 300 + "1" + "}" * 300, "is not flat enough to be read"),
+    ):
+        committed.conn.execute("update worker.command_registry set payload_schema = %s where command = 'act'", [schema])
+        page = html.unescape(site.get("/start?command=act").text)
+        assert re.search(f"The schema of act cannot be used: [^<]*{re.escape(fault)}", page)
+        assert fault in site.json("/api/start", command="act")["schema_fault"]
+        assert site.post("/start", **fields, confirmed="yes").status_code == 303
+    assert committed.value("select count(*) from worker.tasks where payload = %s", '{"a": 5}') == 5
 
 
 @pytest.fixture

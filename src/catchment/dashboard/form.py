@@ -12,14 +12,16 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, cast
 
+from catchment.dashboard.payload_schema import Schema
 from catchment.dashboard.values import dump_exactly, exact_number, refuse_constant
 from catchment.store.json_text import JsonText, loads_for_people
 
 Kind = Literal["text", "integer", "number", "boolean", "choice", "json"]
-Schema = Mapping[str, Any]
 
 MOST_FIELDS = 40
 _DEEPEST = 40
+# References can make a small schema take for ever. The worker checks what is not looked at here.
+_MOST_STEPS = 50_000
 _TYPES = {"string": "text", "integer": "integer", "number": "number", "boolean": "boolean"}
 # As payloads have what JSON lacks.
 _NO_NUMBERS = ("Infinity", "-Infinity", "NaN")
@@ -135,68 +137,75 @@ def problems_of(schema: Schema | None, payload: Any) -> dict[str, str]:
     if schema is None:
         return {}
     problems: dict[str, str] = {}
-    for path, said in _check(payload, schema, schema, (), 0):
+    for path, said in _Check(schema).problems(payload, schema):
         name = str(path[0]) if path else ""
         inner = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path[1:])
         problems.setdefault(name, f"{inner.lstrip('.')}: {said}" if inner else said)
     return problems
 
 
-Problem = tuple[tuple[str | int, ...], str]
+Path = tuple[str | int, ...]
+Problem = tuple[Path, str]
 
 
-def _check(value: Any, part: Any, whole: Schema, path: tuple[str | int, ...], depth: int) -> Iterator[Problem]:
-    schema = _resolved(part, whole)
-    if depth > _DEEPEST:
-        return
-    options: list[Any] = schema.get("anyOf") or schema.get("oneOf") or []
-    if options:
-        has_none = True
+class _Check:
+    """One comparison of a payload with the whole schema, which parts refer to."""
+
+    def __init__(self, whole: Schema) -> None:
+        self._whole = whole
+        self._steps = 0
+
+    def problems(self, value: Any, part: Any, path: Path = (), depth: int = 0) -> Iterator[Problem]:
+        schema = _resolved(part, self._whole)
+        self._steps += 1
+        if depth > _DEEPEST or self._steps > _MOST_STEPS:
+            return
+        if options := schema.get("anyOf") or schema.get("oneOf"):
+            yield from self._of_options(value, options, path, depth)
+            return
+        for option in schema.get("allOf", []):
+            yield from self.problems(value, option, path, depth + 1)
+        if "type" in schema and not _is_of(value, schema["type"]):
+            yield path, f"expected {_SAID.get(str(schema['type']), schema['type'])}"
+            return
+        if "enum" in schema and value not in schema["enum"]:
+            yield path, f"expected one of {', '.join(dump_exactly(one) for one in schema['enum'][:10])}"
+        if "const" in schema and value != schema["const"]:
+            yield path, f"expected {dump_exactly(schema['const'])}"
+        yield from ((path, said) for said in _limits(value, schema))
+        yield from self._inside(value, schema, path, depth)
+
+    def _of_options(self, value: Any, options: list[Any], path: Path, depth: int) -> Iterator[Problem]:
         first: list[Problem] = []
         for option in options:
-            problems = list(_check(value, option, whole, path, depth + 1))
-            has_none = has_none and bool(problems)
+            problems = list(self.problems(value, option, path, depth + 1))
             if not problems:
-                break
+                return
             is_of_type = not any(inner == path and said.startswith("expected") for inner, said in problems)
             first = problems if is_of_type and not first else first
-        if has_none:
-            yield from first or [(path, f"expected {_said_options(options, whole)}")]
-        return
-    for option in schema.get("allOf", []):
-        yield from _check(value, option, whole, path, depth + 1)
-    if "type" in schema and not _is_of(value, schema["type"]):
-        yield path, f"expected {_SAID.get(str(schema['type']), schema['type'])}"
-        return
-    if "enum" in schema and value not in schema["enum"]:
-        yield path, f"expected one of {', '.join(dump_exactly(one) for one in schema['enum'][:10])}"
-    if "const" in schema and value != schema["const"]:
-        yield path, f"expected {dump_exactly(schema['const'])}"
-    yield from ((path, said) for said in _limits(value, schema))
-    yield from _inside(value, schema, whole, path, depth)
+        yield from first or [(path, f"expected {_said_options(options, self._whole)}")]
 
-
-def _inside(value: Any, schema: Schema, whole: Schema, path: tuple[str | int, ...], depth: int) -> Iterator[Problem]:
-    if isinstance(value, dict):
-        items = cast("dict[str, Any]", value)
-        properties: dict[str, Any] = schema.get("properties", {})
-        for name in schema.get("required", []):
-            if name not in items:
-                yield (*path, name), "is required"
-        others = schema.get("additionalProperties", True)
-        for name, item in items.items():
-            if name in properties:
-                yield from _check(item, properties[name], whole, (*path, name), depth + 1)
-            elif others is False:
-                yield (*path, name), "is not a parameter"
-            elif isinstance(others, Mapping):
-                yield from _check(item, others, whole, (*path, name), depth + 1)
-    elif isinstance(value, list):
-        first: list[Any] = schema.get("prefixItems", [])
-        for place, item in enumerate(cast("list[Any]", value)):
-            part = first[place] if place < len(first) else schema.get("items", {})
-            if isinstance(part, Mapping):
-                yield from _check(item, part, whole, (*path, place), depth + 1)
+    def _inside(self, value: Any, schema: Schema, path: Path, depth: int) -> Iterator[Problem]:
+        if isinstance(value, dict):
+            items = cast("dict[str, Any]", value)
+            properties: dict[str, Any] = schema.get("properties", {})
+            for name in schema.get("required", []):
+                if name not in items:
+                    yield (*path, name), "is required"
+            others = schema.get("additionalProperties", True)
+            for name, item in items.items():
+                if name in properties:
+                    yield from self.problems(item, properties[name], (*path, name), depth + 1)
+                elif others is False:
+                    yield (*path, name), "is not a parameter"
+                elif isinstance(others, Mapping):
+                    yield from self.problems(item, others, (*path, name), depth + 1)
+        elif isinstance(value, list):
+            first: list[Any] = schema.get("prefixItems", [])
+            for place, item in enumerate(cast("list[Any]", value)):
+                part = first[place] if place < len(first) else schema.get("items", {})
+                if isinstance(part, Mapping):
+                    yield from self.problems(item, part, (*path, place), depth + 1)
 
 
 def _limits(value: Any, schema: Schema) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from catchment.dashboard.database import Actor, Reader
 from catchment.dashboard.errors import Problem
 from catchment.dashboard.form import FormField, fields_of, problems_of, read_field, read_json_text
+from catchment.dashboard.payload_schema import fault_of
 from catchment.dashboard.screen import Action, Answer, Done, Form, FormInvalid, Query, Screen, sql
 from catchment.dashboard.values import dump_exactly, pretty
 from catchment.task.encode import has_nul
@@ -54,6 +55,7 @@ class StartAnswer(Answer):
     priority: int | None
     fields: list[FieldAnswer] | None = Field(description="Null if the payload has to be written as JSON.")
     payload_schema: dict[str, Any] | None
+    schema_fault: str | None = Field(description="Why the schema of the command cannot be used, if it cannot.")
 
 
 async def read(reader: Reader, query: StartQuery) -> StartAnswer:
@@ -65,6 +67,7 @@ async def read(reader: Reader, query: StartQuery) -> StartAnswer:
             priority=None,
             fields=None,
             payload_schema=None,
+            schema_fault=None,
         )
     row = await _command(reader, query.command)
     fields = None if query.as_json else fields_of(row["payload_schema"])
@@ -74,6 +77,7 @@ async def read(reader: Reader, query: StartQuery) -> StartAnswer:
         priority=row["priority"],
         fields=None if fields is None else [_shown(one) for one in fields],
         payload_schema=row["payload_schema"],
+        schema_fault=row["schema_fault"],
     )
 
 
@@ -96,7 +100,9 @@ async def _command(reader: Reader, name: str) -> dict[str, Any]:
         raise Problem(
             404, f"there is no command {name!r}", "A worker registers the commands of its app when it starts."
         )
-    if not isinstance(row["payload_schema"], dict):
+    schema = row["payload_schema"]
+    row["schema_fault"] = None if schema is None else fault_of(schema)
+    if row["schema_fault"] is not None:
         row["payload_schema"] = None
     return row
 
@@ -170,9 +176,10 @@ async def _read_form(reader: Reader, given: dict[str, str]) -> dict[str, Any]:
                     payload[one.name] = None
             except ValueError as error:
                 errors[_MARK + one.name] = str(error)
+    names = {one.name for one in fields or ()}
     for name, said in problems_of(row["payload_schema"], payload).items():
-        place = _MARK + name if fields is not None and name else "payload"
-        errors.setdefault(place, said if fields is not None or not name else f"{name}: {said}")
+        place = _MARK + name if name in names else "payload"
+        errors.setdefault(place, said if name in names or not name else f"{name}: {said}")
     if errors:
         raise FormInvalid(errors)
     others = {name: given[name] for name in ("lane", "priority", "delay_seconds") if name in given}
@@ -222,7 +229,7 @@ START = Action(
     verb=lambda body: f"Start {body.command}",
     consequence=_consequence,
     subject=lambda body: f"command {body.command}",
-    back=lambda _: "/start",
+    back="/start",
     form=Form(
         screen=SCREEN,
         query=_page_of,
