@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
+from catchment.dashboard import asgi_app
 from catchment.dashboard.pages import values as values_page
 from catchment.dashboard.pages.task_path import Run, Story, path_of
 from catchment.dashboard.values import Shown, dump_exactly, pretty, trace_id_of
@@ -177,6 +179,21 @@ def test_a_hook_decides_what_is_shown(dashboard: StartDashboard, committed: Engi
         for path in ("/tasks", "/api/tasks"):
             assert "a secret" not in address.get(f"{path}/{broken}/payload?whole=true").text
     assert hidden.json(f"/api/tasks/{task}/payload")["text"] is None
+
+
+@pytest.mark.parametrize("value", [object(), {"a": [object()]}, b"a secret"], ids=["object", "inside", "bytes"])
+def test_what_a_hook_returns_is_shown_as_json_or_not_at_all(value: object) -> None:
+    async def later(*_: object) -> object:
+        return value
+
+    for hook in (lambda *_: value, lambda *_: later()):
+        text, reason = Shown(redact=hook).text_of("act", "payload", "{}")
+        assert text is None
+        assert "hook failed" in (reason or "")
+    wrong: Any
+    for wrong in (later, partial(later, 1), "x", 5):
+        with pytest.raises(RequestRefused, match=r"redact is .*, expected a function that returns"):
+            asgi_app("dbname=none", authenticate=lambda _: None, redact=wrong)
 
 
 def test_json_text_is_laid_out_and_stays_as_it_is() -> None:

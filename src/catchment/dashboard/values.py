@@ -6,6 +6,7 @@ with a fraction are ``Decimal`` then.
 
 from __future__ import annotations
 
+import inspect
 import json
 import logging
 import re
@@ -15,7 +16,7 @@ from decimal import Decimal
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from catchment.errors import RequestRefused
+from catchment.errors import RequestRefused, shown
 from catchment.store.json_text import JsonText, loads_for_people
 
 logger = logging.getLogger("catchment.dashboard")
@@ -45,6 +46,10 @@ class Shown:
     trace_url: str | None = None
 
     def __post_init__(self) -> None:
+        hook: object = self.redact
+        if hook is not None and (not callable(hook) or inspect.iscoroutinefunction(hook)):
+            what = "an async function" if callable(hook) else shown(hook)
+            raise RequestRefused(f"redact is {what}, expected a function that returns what is shown instead")
         url = self.trace_url
         if url is not None and (TRACE_MARK not in url or urlsplit(url).scheme not in ("http", "https")):
             raise RequestRefused(
@@ -67,7 +72,7 @@ class Shown:
         if isinstance(value, JsonText):
             return None, f"It cannot be redacted, so it is not shown: {value.reason}."
         try:
-            return dump_exactly(self.redact(command, part, value)), None
+            return dump_exactly(_returned(self.redact(command, part, value))), None
         except Exception:
             logger.exception("the redact hook of the dashboard failed for a %s of %s", part, command)
             return None, "The redact hook failed, so it is not shown. The log of the dashboard has the reason."
@@ -81,6 +86,15 @@ def trace_id_of(traceparent: str | None) -> str | None:
     """The trace of a W3C traceparent; None for anything else."""
     match = _TRACEPARENT.fullmatch(traceparent or "")
     return None if match is None else match[1]
+
+
+def _returned(value: object) -> object:
+    """What a hook has returned, unless that has to be awaited."""
+    if inspect.iscoroutine(value):
+        value.close()
+    if inspect.isawaitable(value):
+        raise TypeError("redact is async, expected a function that returns what is shown instead")
+    return value
 
 
 def _read(text: str) -> Any:
@@ -103,15 +117,15 @@ def refuse_constant(name: str) -> Any:
 
 
 def dump_exactly(value: Any) -> str:
-    """JSON text of a value; decimals are numbers with all their digits. What JSON lacks is written as text."""
+    """JSON text of a value; decimals are numbers with all their digits. Raises ``TypeError`` for what JSON lacks."""
     if isinstance(value, dict):
         items = cast("dict[Any, Any]", value).items()
         return "{" + ", ".join(f"{json.dumps(str(key))}: {dump_exactly(item)}" for key, item in items) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(dump_exactly(item) for item in cast("list[Any]", value)) + "]"
-    if isinstance(value, Decimal) and value.is_finite():
-        return str(value)
-    return json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, Decimal):
+        return str(value) if value.is_finite() else json.dumps(str(value))
+    return json.dumps(value, ensure_ascii=False)
 
 
 def pretty(text: str) -> str:
