@@ -17,7 +17,8 @@ from catchment.dashboard import TrustedProxy, User, asgi_app
 from catchment.dashboard.auth.check import Access
 from catchment.dashboard.auth.sessions import IDLE_SECONDS, WHOLE_SECONDS, Sessions
 from catchment.dashboard.auth.throttle import SECONDS, TRIES, TRIES_OF_ALL, Throttle
-from catchment.dashboard.server import check_host
+from catchment.dashboard.server import check_host, read_prefix
+from catchment.dashboard.settings import read_access
 from catchment.errors import RequestRefused
 from tests.fixtures.dashboard import VIEWER, DashboardSite, StartDashboard, serving
 from tests.fixtures.engine import Engine
@@ -107,6 +108,39 @@ def test_off_loopback_it_refuses_to_start_without_authentication() -> None:
         asgi_app("dbname=none", authenticate=wrong)
     with pytest.raises(RequestRefused, match="has 5 characters"):
         asgi_app("dbname=none", password="short")  # noqa: S106
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["jobs", "//evil.example.org", "/a?b#c", '/"><script>', "/é", "/a b", "/a%20b", "/..", "/a/./b", "/a\n", "/a//b"],
+)
+def test_a_prefix_that_is_no_path_is_refused_at_the_start(path: str) -> None:
+    with pytest.raises(RequestRefused, match="expected a path such as /jobs"):
+        read_prefix(path)
+    assert [read_prefix(path) for path in ("", "/", "/jobs", "/jobs/", "/a-b/~c.d_e")] == [
+        *("", "", "/jobs", "/jobs", "/a-b/~c.d_e")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "addresses", "operators", "said"),
+    [
+        ("bad header", ["10.0.0.5"], [], "which no header can be called"),
+        ("X-User:", ["10.0.0.5"], [], "which no header can be called"),
+        ("", ["10.0.0.5"], [], "which no header can be called"),
+        ("X-User", ["0.0.0.0/0"], [], "which is every address"),
+        ("X-User", ["10.0.0.5", "::/0"], [], "which is every address"),
+        ("X-User", ["proxy"], [], "expected an IP address"),
+        ("X-User", "10.0.0.5", [], "expected a list"),
+        ("X-User", ["10.0.0.5"], "ada", "expected a list"),
+        ("X-User", [], [], "belong together"),
+        (None, ["10.0.0.5"], [], "belong together"),
+        (None, [], ["ada"], "--operator is 'ada', and there is no proxy"),
+    ],
+)
+def test_options_of_a_proxy_are_checked_at_the_start(header: Any, addresses: Any, operators: Any, said: str) -> None:
+    with pytest.raises(RequestRefused, match=re.escape(said)):
+        read_access(header, addresses, operators)
 
 
 def test_a_form_of_another_site_does_nothing(dashboard: StartDashboard, committed: Engine) -> None:
@@ -307,27 +341,31 @@ def test_an_authentication_that_returns_no_user_lets_nobody_in(db: str, answer: 
     asyncio.run(ask())
 
 
-def test_it_is_mounted_under_a_prefix_with_the_authentication_of_its_host(db: str) -> None:
+@pytest.mark.parametrize(
+    ("prefix", "written"),
+    [("/jobs", "/jobs"), ("/jobs x", "/jobs%20x"), ("/größe", "/gr%C3%B6%C3%9Fe"), ("/a;b", "/a%3Bb")],
+)
+def test_it_is_mounted_under_a_prefix_with_the_authentication_of_its_host(db: str, prefix: str, written: str) -> None:
     async def who(request: HTTPConnection) -> User | None:
         name = request.headers.get("x-user")
         return User(name, "operator") if name else None
 
     app = asgi_app(db, authenticate=who)
-    host = Starlette(routes=[Mount("/jobs", app)])
+    host = Starlette(routes=[Mount(prefix, app)])
 
     async def ask() -> None:
         transport = httpx.ASGITransport(host)
         async with httpx.AsyncClient(transport=transport, base_url="http://host") as client:
-            refused = await client.get("/jobs/")
+            refused = await client.get(f"{written}/")
             assert refused.status_code == 401
-            assert "; Path=/jobs;" in refused.headers["set-cookie"]
-            page = await client.get("/jobs/tasks", headers={"x-user": "ada"})
+            assert f"; Path={written};" in refused.headers["set-cookie"]
+            page = await client.get(f"{written}/tasks", headers={"x-user": "ada"})
             assert page.status_code == 200
             inner = [part.split('"')[0] for part in page.text.split('href="')[1:] + page.text.split('src="')[1:]]
-            assert [link for link in inner if not link.startswith(("/jobs", "#"))] == []
-            assert (await client.get("/jobs/static/dashboard.css")).status_code == 200
-            document = (await client.get("/jobs/api/openapi.json", headers={"x-user": "ada"})).json()
-            assert document["servers"] == [{"url": "/jobs"}]
+            assert [link for link in inner if not link.startswith((f"{written}/", "#"))] == []
+            assert (await client.get(f"{written}/static/dashboard.css")).status_code == 200
+            document = (await client.get(f"{written}/api/openapi.json", headers={"x-user": "ada"})).json()
+            assert document["servers"] == [{"url": written}]
         await app.state.site.database.close()
 
     asyncio.run(ask())

@@ -49,19 +49,20 @@ def dashboard(
 ) -> None:
     """Serve the dashboard: queues, tasks and what needs attention, live in a browser. Ctrl-C stops it."""
     DASHBOARD.check()
-    from catchment.dashboard.server import address_of, bind, check_host, serve
+    from catchment.dashboard.server import address_of, bind, check_host, read_prefix, serve
     from catchment.dashboard.settings import read_access
     from catchment.dashboard.values import Shown
 
     shown = Shown(hides_values=hide_values, trace_url=trace_url)
     access = read_access(proxy_header, proxy_from or (), operator or ())
+    prefix = read_prefix(root_path)
     check_host(host, access)
     where = find_dsn(dsn)
     with open_database(where, "catchment_read"):
         pass
     line = bind(host, port)
     app = local_app(where, host, access, shown)
-    address = address_of(line) + root_path.rstrip("/")
+    address = address_of(line) + prefix
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
 
     def ready() -> None:
@@ -69,7 +70,7 @@ def dashboard(
         if open_browser:
             webbrowser.open(address)
 
-    serve(app, line, root_path=root_path, on_ready=ready)
+    serve(app, line, root_path=prefix, on_ready=ready)
 
 
 def local_app(dsn: str, host: str, access: Access, shown: Shown | None = None) -> Starlette:

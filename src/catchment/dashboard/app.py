@@ -27,7 +27,7 @@ from catchment.dashboard.openapi import document
 from catchment.dashboard.pages import ACTIONS
 from catchment.dashboard.plugin import Plugin, find_plugins
 from catchment.dashboard.requests import asker_of
-from catchment.dashboard.security import Security
+from catchment.dashboard.security import Security, prefix_of
 from catchment.dashboard.site import Site
 from catchment.dashboard.values import Redact, Shown
 from catchment.errors import RequestRefused
@@ -131,7 +131,7 @@ def _routes(site: Site) -> list[BaseRoute]:
         asker_of(request)
         async with site.database.reading() as reader:
             await site.plugins.look(reader)
-        return JSONResponse(document(request.scope.get("root_path", ""), site.present))
+        return JSONResponse(document(prefix_of(request.scope), site.present))
 
     routes: list[BaseRoute] = [
         *(

@@ -18,7 +18,7 @@ from catchment.dashboard.auth.check import Asker
 from catchment.dashboard.errors import Problem, not_of_the_request, problem_of, refused_by_database
 from catchment.dashboard.requests import asker_of, read_form, read_json, read_query
 from catchment.dashboard.screen import Answer, AnyAction, AnyScreen, Form, FormInvalid
-from catchment.dashboard.security import is_same_origin
+from catchment.dashboard.security import inner_path, is_same_origin, prefix_of
 from catchment.dashboard.site import Site, is_api, is_following
 
 logger = logging.getLogger("catchment.dashboard")
@@ -96,13 +96,13 @@ def action_routes(site: Site, action: AnyAction) -> list[Route]:
                 action=action,
                 body=body,
                 fields=given,
-                back=action.back(body),
+                back=action.page_after(body),
                 preview="" if action.form is None else action.form.preview(body),
             )
         done = await run_action(site.database, action, asker.user, body)
         site.hub.change()
         site.notes.put(request.state.visit, done.message)
-        return RedirectResponse(f"{request.scope.get('root_path', '')}{done.to or action.back(body)}", 303)
+        return RedirectResponse(f"{prefix_of(request.scope)}{done.to or action.page_after(body)}", 303)
 
     async def api(request: Request) -> Response:
         asker = asker_of(request)
@@ -199,10 +199,9 @@ def refusal(site: Site, request: Request, error: Exception) -> Response:
     """The answer to a request that has failed with this error."""
     problem = problem_of(error)
     if problem.status == 401 and not is_api(request) and site.checker.access.passwords:
-        root = request.scope.get("root_path", "")
-        target = quote(request.url.path.removeprefix(root), safe="/")
+        target = quote(inner_path(request.scope), safe="/")
         query = f"?{request.url.query}" if request.url.query else ""
-        return RedirectResponse(f"{root}/login?next={target}{quote(query)}", 303)
+        return RedirectResponse(f"{prefix_of(request.scope)}/login?next={target}{quote(query)}", 303)
     if problem.status == 500:
         logger.error("%s %s failed", request.method, request.url.path[:200], exc_info=error)
     return site.refuse(request, problem)

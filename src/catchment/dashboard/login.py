@@ -14,7 +14,7 @@ from catchment.dashboard.auth.sessions import WHOLE_SECONDS
 from catchment.dashboard.endpoints import check_origin, guarded
 from catchment.dashboard.errors import Problem
 from catchment.dashboard.requests import read_form
-from catchment.dashboard.security import cookie, is_https
+from catchment.dashboard.security import cookie, is_https, prefix_of
 from catchment.dashboard.site import Site
 from catchment.errors import RequestRefused
 
@@ -63,7 +63,7 @@ def login_routes(site: Site) -> list[Route]:
         if user is None:
             checker.throttle.failed(address)
             return _form(request, next=target, status=403, problem="This password is not right.", name=name)
-        answer = RedirectResponse(f"{request.scope.get('root_path', '')}{_inner(target)}", 303)
+        answer = RedirectResponse(f"{prefix_of(request.scope)}{_inner(target)}", 303)
         _set(request, answer, checker.sessions.begin(user), round(WHOLE_SECONDS))
         return answer
 
@@ -71,7 +71,7 @@ def login_routes(site: Site) -> list[Route]:
         fields = await read_form(request)
         check_origin(site, request, fields.get("token", ""))
         checker.sessions.end(request.cookies.get(cookie_name(SESSION, request), ""))
-        answer = RedirectResponse(f"{request.scope.get('root_path', '')}/login", 303)
+        answer = RedirectResponse(f"{prefix_of(request.scope)}/login", 303)
         _set(request, answer, "", 0)
         return answer
 

@@ -132,6 +132,7 @@ class Action(Generic[B]):
       as a ``CatchmentError`` is shown to the user and written to the audit table as refused.
     - ``verb`` is on the button, ``consequence`` in the dialog that asks for confirmation.
     - ``subject`` names what is acted on, for the audit table: ``task 17``.
+    - ``back``: the page that is shown then. Defaults to the one above ``path``.
     - ``form``: where its fields are filled in, if they are more than a button has.
     """
 
@@ -143,9 +144,13 @@ class Action(Generic[B]):
     verb: Callable[[B], str]
     consequence: Callable[[B], str]
     subject: Callable[[B], str]
-    back: Callable[[B], str]
+    back: str | None = None
     is_destructive: bool = False
     form: Form | None = None
+
+    def page_after(self, body: B) -> str:
+        """The page that is shown when it is done, or left."""
+        return _filled(self.back or self.path.rpartition("/")[0], body.model_dump())
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +167,16 @@ class Button:
 _PATH_PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
 
 
+def _filled(path: str, values: dict[str, Any]) -> str:
+    return _PATH_PARAMETER.sub(lambda part: str(values[part[1]]), path)
+
+
 def button(action: Action[Any], values: dict[str, Any]) -> Button:
     """The button of an action on these values: those of its path are in the address, the others in fields."""
     body = action.body.model_validate(values)
     inner = {*_PATH_PARAMETER.findall(action.path)}
     return Button(
-        path=_PATH_PARAMETER.sub(lambda part: str(values[part[1]]), action.path),
+        path=_filled(action.path, values),
         verb=action.verb(body),
         consequence=action.consequence(body),
         fields={key: value for key, value in values.items() if key not in inner},

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable, Collection
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
@@ -44,6 +44,12 @@ HEADERS = {
 
 Refusal = Callable[[Request, Exception], Response]
 """The answer to a request that has failed with an error."""
+
+
+def prefix_of(scope: Scope) -> str:
+    """The prefix that the dashboard is mounted under, as an address has it. ASGI has it without percent-encoding."""
+    # What browsers leave as it is in a path, but for the sign that ends the path of a cookie.
+    return quote(scope.get("root_path", ""), safe="/!$&'()*+,=:@")
 
 
 def inner_path(scope: Scope) -> str:
@@ -116,7 +122,7 @@ def is_https(connection: HTTPConnection, checker: Checker) -> bool:
 
 def cookie(scope: Scope, name: str, value: str, *, is_secure: bool, seconds: int | None = None) -> str:
     """A Set-Cookie header. Other sites cannot make a browser send it, and scripts cannot read it."""
-    path = scope.get("root_path", "") or "/"
+    path = prefix_of(scope) or "/"
     age = "" if seconds is None else f"; Max-Age={seconds}"
     return f"{name}={value}; Path={path}; HttpOnly; SameSite=Strict{'; Secure' if is_secure else ''}{age}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import getpass
+import re
 import socket
 from collections.abc import Callable
 from ipaddress import ip_address
@@ -14,10 +15,11 @@ from starlette.applications import Starlette
 from catchment.dashboard.auth.check import Access
 from catchment.dashboard.auth.user import User
 from catchment.dashboard.site import Site
-from catchment.errors import RequestRefused
+from catchment.errors import RequestRefused, shown
 
 PORT = 8240
 PORTS_TRIED = 20
+_PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)*")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -37,6 +39,17 @@ def check_host(host: str, access: Access) -> None:
             hint="Set CATCHMENT_DASHBOARD_PASSWORD or CATCHMENT_DASHBOARD_TOKEN, or give --proxy-header and"
             " --proxy-from.",
         )
+
+
+def read_prefix(root_path: str) -> str:
+    """The prefix under which a proxy shows it, without a slash at the end; empty if there is none."""
+    prefix = root_path.rstrip("/")
+    if (root_path and not _PREFIX.fullmatch(prefix)) or {".", ".."} & {*prefix.split("/")}:
+        raise RequestRefused(
+            f"--root-path is {shown(root_path)}, expected a path such as /jobs",
+            hint="It begins with a slash, and has letters of ASCII, digits and - . _ ~ between slashes.",
+        )
+    return prefix
 
 
 def local_user() -> User:
@@ -101,14 +114,14 @@ class _Server(uvicorn.Server):
 
 
 def serve(app: Starlette, line: socket.socket, *, root_path: str = "", on_ready: Callable[[], None]) -> None:
-    """Serve until SIGINT or SIGTERM. ``root_path``: the prefix under which a proxy shows it."""
+    """Serve until SIGINT or SIGTERM. ``root_path``: see ``read_prefix``."""
     make_server(app, root_path=root_path, on_ready=on_ready).run(sockets=[line])
 
 
 def make_server(app: Starlette, *, root_path: str = "", on_ready: Callable[[], None] = lambda: None) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
-        root_path=root_path.rstrip("/"),
+        root_path=root_path,
         lifespan="on",
         log_config=None,
         access_log=False,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from catchment.dashboard.auth.check import Access
 from catchment.dashboard.auth.proxy import TrustedProxy
 from catchment.dashboard.auth.user import Role
-from catchment.errors import RequestRefused
+from catchment.errors import RequestRefused, shown
 
 PASSWORDS: dict[Role, str] = {
     "operator": "CATCHMENT_DASHBOARD_PASSWORD",
@@ -24,6 +24,11 @@ def read_access(header: str | None, addresses: Sequence[str], operators: Sequenc
     """Who may use it: secrets of the environment, and the proxy of the options."""
     if (header is None) == bool(addresses):
         raise RequestRefused("--proxy-header and --proxy-from belong together", hint="Give both, or neither.")
+    if header is None and operators:
+        raise RequestRefused(
+            f"--operator is {', '.join(map(shown, operators))}, and there is no proxy that names users",
+            hint="Give --proxy-header and --proxy-from too.",
+        )
     proxy = None if header is None else TrustedProxy(header, addresses=addresses, operators=operators)
     return Access(tokens=_given(TOKENS), passwords=_given(PASSWORDS), proxy=proxy)
 

@@ -20,7 +20,7 @@ from catchment.dashboard.plugin import Plugin, Plugins
 from catchment.dashboard.recent import Recent
 from catchment.dashboard.render import Renderer
 from catchment.dashboard.screen import AnyScreen
-from catchment.dashboard.security import Tokens, inner_path
+from catchment.dashboard.security import Tokens, inner_path, prefix_of
 from catchment.model.release import VERSION
 
 THEME_COOKIE = "catchment_theme"
@@ -64,7 +64,7 @@ class Site:
         asker: Asker | None = request.state.asker
         theme = request.cookies.get(THEME_COOKIE, "")
         return {
-            "root": request.scope.get("root_path", ""),
+            "root": prefix_of(request.scope),
             "path": inner_path(request.scope),
             "path_parameters": request.path_params,
             "section": section,

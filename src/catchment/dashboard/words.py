@@ -54,6 +54,13 @@ def count(number: int, most: int | None = None) -> str:
     return f"{most:,}+" if most is not None and number >= most else f"{number:,}"
 
 
+def listed(number: int, one: str, *, has_more: bool) -> str:
+    """What a page of a list has: ``No tasks``, ``1 task``, ``50 tasks and more``."""
+    if number == 0:
+        return f"No {one}s"
+    return f"{number:,} {one}{'' if number == 1 else 's'}{' and more' if has_more else ''}"
+
+
 def rate(number: float) -> str:
     """A number per second: ``0``, ``0.4``, ``1,250``."""
     if number == 0:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import psycopg
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
+from catchment.dashboard import asgi_app
 from catchment.dashboard.auth.check import Access
-from tests.fixtures.dashboard import StartDashboard
+from tests.fixtures.dashboard import StartDashboard, serving_app
 from tests.fixtures.engine import Engine
 
 pytest.importorskip("playwright", reason="playwright is not installed")
@@ -172,3 +177,34 @@ def test_a_page_is_readable_and_acts_without_scripts(page: Page, dashboard: Star
         plain.get_by_role("button", name=f"Retry task {task_id}").click()
         plain.get_by_text("runs again").wait_for()
     assert committed.state(task_id) == "pending"
+
+
+def test_it_works_under_any_prefix_of_its_host(page: Page, committed: Engine, db: str) -> None:
+    """People log in and act: cookies are for the path as the browser writes it."""
+    task_ids = [committed.enqueue(), committed.enqueue()]
+    prefixes = ("/jobs x", "/größe")
+    apps = [asgi_app(db, password=PASSWORD) for _ in prefixes]
+
+    @asynccontextmanager
+    async def life(_: Starlette) -> AsyncGenerator[None]:
+        async with AsyncExitStack() as stack:
+            for app in apps:
+                await stack.enter_async_context(app.router.lifespan_context(app))
+            yield
+
+    routes = [Mount(prefix, app) for prefix, app in zip(prefixes, apps, strict=True)]
+    host = Starlette(routes=routes, lifespan=life)
+    host.state.site = apps[0].state.site
+    with serving_app(host) as address:
+        for prefix, task_id in zip(prefixes, task_ids, strict=True):
+            page.goto(f"{address}{prefix}/tasks/{task_id}")
+            page.get_by_label("Your name").fill("ada")
+            page.get_by_label("Password").fill(PASSWORD)
+            page.get_by_role("button", name="Log in").click()
+            page.get_by_role("button", name="Cancel").click()
+            page.get_by_role("button", name=f"Cancel task {task_id}").click()
+            page.get_by_text(f"Task {task_id} is cancelled.").wait_for()
+            page.get_by_role("button", name="Switch between light and dark").click()
+            page.reload()
+            assert page.locator("html").get_attribute("data-theme") == "dark"
+    assert [committed.state(task_id) for task_id in task_ids] == ["cancelled"] * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
@@ -9,6 +10,8 @@ from starlette.requests import HTTPConnection
 
 from catchment.dashboard.auth.user import User, is_name
 from catchment.errors import RequestRefused, shown
+
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class TrustedProxy:
@@ -21,13 +24,15 @@ class TrustedProxy:
 
     def __init__(self, header: str, *, addresses: Iterable[str], operators: Iterable[str] = ()) -> None:
         self.header = header.strip()
-        self.operators = frozenset(operators)
-        self._networks = [_network(address) for address in addresses]
-        if not self.header or not self._networks:
+        if not _HEADER.fullmatch(self.header):
             raise RequestRefused(
-                "a TrustedProxy needs a header and an address of the proxy",
-                hint="Such as TrustedProxy('X-Forwarded-User', addresses=['10.0.0.5']).",
+                f"header of a TrustedProxy is {shown(header)}, which no header can be called",
+                hint="Such as X-Forwarded-User.",
             )
+        self.operators = _names("operators", operators)
+        self._networks = [_network(address) for address in _names("addresses", addresses)]
+        if not self._networks:
+            raise RequestRefused("a TrustedProxy has no address of the proxy", hint="Such as addresses=['10.0.0.5'].")
 
     def is_from(self, connection: HTTPConnection) -> bool:
         """Does the request come from the proxy itself?"""
@@ -59,11 +64,23 @@ def _text(header: str) -> str:
         return header
 
 
+def _names(what: str, given: Iterable[str]) -> frozenset[str]:
+    if isinstance(given, str):
+        raise RequestRefused(f"{what} of a TrustedProxy is {shown(given)}, expected a list of them")
+    return frozenset(given)
+
+
 def _network(address: str) -> IPv4Network | IPv6Network:
     try:
-        return ip_network(address.strip(), strict=False)
+        network = ip_network(address.strip(), strict=False)
     except ValueError as error:
         raise RequestRefused(
             f"address of a TrustedProxy is {shown(address)}, expected an IP address or a network",
             hint="Such as 10.0.0.5 or 10.0.0.0/8.",
         ) from error
+    if network.prefixlen == 0:
+        raise RequestRefused(
+            f"address of a TrustedProxy is {shown(address)}, which is every address: anybody could be any user",
+            hint="Give the address of the proxy, or its network, such as 10.0.0.5 or 10.0.0.0/8.",
+        )
+    return network

@@ -161,7 +161,7 @@ RETRY = Action(
     verb=lambda body: "Retry tasks",  # noqa: ARG005
     consequence=lambda body: f"All failed tasks that match run again: {described(filter_of(body))}.",
     subject=lambda body: f"tasks: {described(filter_of(body))}",
-    back=lambda body: "/tasks",  # noqa: ARG005
+    back="/tasks",
 )
 
 CANCEL = Action(
@@ -173,6 +173,6 @@ CANCEL = Action(
     verb=lambda body: "Cancel tasks",  # noqa: ARG005
     consequence=lambda body: f"All unsettled tasks that match stop: {described(filter_of(body))}.",
     subject=lambda body: f"tasks: {described(filter_of(body))}",
-    back=lambda body: "/tasks",  # noqa: ARG005
+    back="/tasks",
     is_destructive=True,
 )

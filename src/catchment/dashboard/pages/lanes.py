@@ -172,6 +172,5 @@ SKIP = Action(
         "later, and then runs after those that are in the lane by that time."
     ),
     subject=_name,
-    back=lambda _: "/lanes",
     is_destructive=True,
 )

@@ -170,7 +170,7 @@ PAUSE = Action(
     verb=lambda body: f"Pause queue {body.queue}",
     consequence=lambda body: f"No task of {body.queue} starts until it is resumed. Running tasks go on.",
     subject=lambda body: f"queue {body.queue}",
-    back=lambda _: "/",
+    back="/",
 )
 
 RESUME = Action(
@@ -182,5 +182,5 @@ RESUME = Action(
     verb=lambda body: f"Resume queue {body.queue}",
     consequence=lambda body: f"Ready tasks of {body.queue} start at once, as far as workers have room.",
     subject=lambda body: f"queue {body.queue}",
-    back=lambda _: "/",
+    back="/",
 )

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 
 from catchment.dashboard.database import Actor, Reader
 from catchment.dashboard.screen import Action, Answer, Done, Query, Screen
-from catchment.dashboard.words import exact
+from catchment.dashboard.words import exact, listed
 from catchment.model.rhythm import say_rhythm
 
 PAGE = 50
@@ -67,11 +67,10 @@ async def read(reader: Reader, query: SchedulesQuery) -> SchedulesAnswer:
 
 
 def _title(answer: SchedulesAnswer) -> str:
-    number = len(answer.schedules)
     broken = sum(schedule.trouble is not None for schedule in answer.schedules)
     if broken:
         return f"{broken} {'schedule' if broken == 1 else 'schedules'} cannot be fired"
-    return f"{number} {'schedule' if number == 1 else 'schedules'}" + (" and more" if answer.next else "")
+    return listed(len(answer.schedules), "schedule", has_more=answer.next is not None)
 
 
 SCREEN = Screen(
@@ -117,7 +116,6 @@ RUN = Action(
     verb=lambda body: f"Run {body.name} now",
     consequence=lambda _: "Its task is made now, besides those of its times. Its next time stays what it is.",
     subject=lambda body: f"schedule {body.name}",
-    back=lambda _: "/schedules",
 )
 
 PAUSE = Action(
@@ -129,7 +127,6 @@ PAUSE = Action(
     verb=lambda body: f"Pause {body.name}",
     consequence=lambda _: "It makes no more tasks until it is resumed. Those that it has made go on.",
     subject=lambda body: f"schedule {body.name}",
-    back=lambda _: "/schedules",
 )
 
 RESUME = Action(
@@ -141,5 +138,4 @@ RESUME = Action(
     verb=lambda body: f"Resume {body.name}",
     consequence=lambda _: "It fires again, at its next time. What it missed is not made up for.",
     subject=lambda body: f"schedule {body.name}",
-    back=lambda _: "/schedules",
 )

@@ -284,7 +284,6 @@ CANCEL = Action(
         "is. It can be retried later."
     ),
     subject=lambda body: f"task {body.id}",
-    back=lambda body: f"/scopes/{body.id}",
     is_destructive=True,
 )
 
@@ -300,5 +299,4 @@ RETRY = Action(
         "them. If it has settled, its cancelled children run again too. Children that completed do not."
     ),
     subject=lambda body: f"task {body.id}",
-    back=lambda body: f"/scopes/{body.id}",
 )

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from catchment.dashboard.database import Reader
 from catchment.dashboard.screen import Answer, Query, Screen, sql
+from catchment.dashboard.words import listed
 from catchment.model.check import LARGEST_ID
 
 PAGE = 50
@@ -70,13 +71,6 @@ async def read(reader: Reader, query: ScopesQuery) -> ScopesAnswer:
     return ScopesAnswer(scopes=scopes, next=next_page)
 
 
-def _title(answer: ScopesAnswer) -> str:
-    number = len(answer.scopes)
-    if number == 0:
-        return "No scopes"
-    return f"{number} {'scope' if number == 1 else 'scopes'}" + (" and more" if answer.next else "")
-
-
 SCREEN = Screen(
     name="scopes",
     path="/scopes",
@@ -84,7 +78,7 @@ SCREEN = Screen(
     query=ScopesQuery,
     answer=ScopesAnswer,
     read=read,
-    title=_title,
+    title=lambda answer: listed(len(answer.scopes), "scope", has_more=answer.next is not None),
     template="scopes.html",
     label="Scopes",
     key="o",

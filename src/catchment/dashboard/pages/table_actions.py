@@ -52,7 +52,6 @@ REFRESH = Action(
     verb=lambda body: f"Refresh table {body.id}",
     consequence=lambda _: "It and the dynamic tables that it reads are refreshed as of now. Workers of the lake do it.",
     subject=lambda body: f"table {body.id}",
-    back=lambda body: f"/tables/{body.id}",
 )
 
 SUSPEND = Action(
@@ -67,7 +66,6 @@ SUSPEND = Action(
         " resumed. A refresh that runs goes on."
     ),
     subject=lambda body: f"table {body.id}",
-    back=lambda body: f"/tables/{body.id}",
     is_destructive=True,
 )
 
@@ -83,7 +81,6 @@ RESUME = Action(
         " turn."
     ),
     subject=lambda body: f"table {body.id}",
-    back=lambda body: f"/tables/{body.id}",
 )
 
 

@@ -267,7 +267,6 @@ RETRY = Action(
     verb=lambda body: f"Retry task {body.id}",
     consequence=lambda body: f"Task {body.id} runs again. If it failed through its children, those that failed do.",
     subject=lambda body: f"task {body.id}",
-    back=lambda body: f"/tasks/{body.id}",
 )
 
 CANCEL = Action(
@@ -282,6 +281,5 @@ CANCEL = Action(
         "runs is asked to stop. It can be retried later."
     ),
     subject=lambda body: f"task {body.id}",
-    back=lambda body: f"/tasks/{body.id}",
     is_destructive=True,
 )

@@ -14,6 +14,7 @@ from pydantic import Field, StringConstraints
 from catchment.dashboard.database import Reader
 from catchment.dashboard.errors import Problem
 from catchment.dashboard.screen import Answer, GivenTime, Query, Screen, sql
+from catchment.dashboard.words import listed
 from catchment.model.state import TaskState
 from catchment.sql import ENGINE
 from catchment.store.find import Place, TaskFilters
@@ -140,13 +141,6 @@ def _place(query: TasksQuery) -> Place | None:
         ) from error
 
 
-def _title(answer: TasksAnswer) -> str:
-    number = len(answer.tasks)
-    if number == 0:
-        return "No tasks"
-    return f"{number} {'task' if number == 1 else 'tasks'}" + (" and more" if answer.next else "")
-
-
 SCREEN = Screen(
     name="tasks",
     path="/tasks",
@@ -154,7 +148,7 @@ SCREEN = Screen(
     query=TasksQuery,
     answer=TasksAnswer,
     read=read,
-    title=_title,
+    title=lambda answer: listed(len(answer.tasks), "task", has_more=answer.next is not None),
     template="tasks.html",
     label="Tasks",
     key="t",

@@ -161,7 +161,7 @@ PAUSE = Action(
         f"Worker {body.id} takes no more tasks until it is resumed. What it runs goes on, and the process stays."
     ),
     subject=lambda body: f"worker {body.id}",
-    back=lambda _: "/workers",
+    back="/workers",
 )
 
 RESUME = Action(
@@ -173,7 +173,7 @@ RESUME = Action(
     verb=lambda body: f"Resume worker {body.id}",
     consequence=lambda body: f"Worker {body.id} takes tasks again, as far as it has room.",
     subject=lambda body: f"worker {body.id}",
-    back=lambda _: "/workers",
+    back="/workers",
 )
 
 DRAIN = Action(
@@ -188,6 +188,6 @@ DRAIN = Action(
         "process ends, and nothing here starts it again."
     ),
     subject=lambda body: f"worker {body.id}",
-    back=lambda _: "/workers",
+    back="/workers",
     is_destructive=True,
 )
