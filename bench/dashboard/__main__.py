@@ -1,4 +1,5 @@
-"""Times every page of the dashboard with 1,000,000 finished tasks and 1,000,000 children in one scope.
+"""Times every page of the dashboard with 1,000,000 finished tasks and 1,000,000 children in one scope, beside 200,000
+tasks in lanes, 200 of them halted, 200,000 at limits, 200 schedules and 50 workers.
 
 python -m bench.dashboard [--quick]
 
@@ -31,6 +32,27 @@ LIMIT_MS = 300
 NAME = "catchment dashboard"
 CROWD = Path(__file__).with_name("crowd.sql").read_text(encoding="utf-8")
 RUNNING = 200
+BATCH = 10_000
+LANES = """
+create procedure bench.fail(payload jsonb) language plpgsql as $$ begin raise exception 'no route to host'; end; $$;
+insert into worker.queue_registry (queue, mode) values ('mail', 'concurrent');
+insert into worker.command_registry (command, queue, handler_kind, handler_procedure, limit_key, max_running) values
+  ('post', 'mail', 'python', null, null, null), ('call', 'mail', 'python', null, '{customer}', 2),
+  ('send', 'mail', 'sql', 'bench.fail', null, null);
+select worker.enqueue('send', p_lane => 'halted ' || lane) from generate_series(1, 200) as lane;
+call worker.drain('mail');
+insert into worker.schedule (name, command, cron) select 'schedule ' || n, 'foreign', '5 3 * * *'
+  from generate_series(1, 200) as n;
+select worker.run_schedule(name) from worker.schedule cross join generate_series(1, 10) where command = 'foreign';
+select worker.register_worker('host ' || n, '{mail}', p_lease => '1 day', p_python_queues => '{mail}',
+                              p_python_commands => '{post,call}')
+  from generate_series(1, 50) as n;
+"""
+STAND_IN_LINE = """
+select worker.enqueue_many('post', array_agg('{}'::jsonb), p_lanes => array_agg('lane ' || n * n % 9973)),
+       worker.enqueue_many('call', array_agg(jsonb_build_object('customer', n % 50)))
+  from generate_series(%s::integer, %s) as n
+"""
 
 
 def make_crowd(conn: Connection[Any], count: int) -> int:
@@ -41,8 +63,18 @@ def make_crowd(conn: Connection[Any], count: int) -> int:
     )
     conn.execute("select worker.register_worker('bench', '{bench}', p_lease => '1 day', p_python_queues => '{bench}')")
     conn.execute("select worker.claim_tasks((select max(worker_id) from worker.worker), '{bench}', %s)", [RUNNING])
-    conn.execute("vacuum (analyze) worker.task, worker.outcome, worker.ready, worker.scope, worker.running")
+    make_lanes(conn, count // 5)
+    conn.execute("vacuum (analyze)")
     return scope_id
+
+
+def make_lanes(conn: Connection[Any], count: int) -> None:
+    """So many tasks in lanes, and as many at limits; halted lanes, schedules and workers."""
+    for statement in LANES.split(";\n"):
+        if statement.strip():
+            conn.execute(statement)
+    for first in range(0, count, BATCH):
+        conn.execute(STAND_IN_LINE, [first, min(first + BATCH, count) - 1])
 
 
 @contextmanager
@@ -73,6 +105,7 @@ def pages(client: httpx.Client, scope_id: int) -> dict[str, str]:
         "Task": f"/tasks/{scope_id + 1}",
         "Task: the parent": f"/tasks/{scope_id}",
         "Scopes": "/scopes",
+        "Lanes: oldest": "/lanes?order=oldest",
         "Scope": f"/scopes/{scope_id}",
         **{
             f"Scope: {state}": f"/scopes/{scope_id}?state={state}"
