@@ -1,13 +1,13 @@
-"""axe-core on every screen, light and dark: contrast, names, roles, order."""
+"""axe-core on every screen, light and dark. Those of dynamic tables are in ``test_tables``."""
 
 from __future__ import annotations
 
-from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from catchment.dashboard.pages import SCREENS
+from tests.dashboard.browser.axe import complaints_at
 from tests.dashboard.sample import fill
 from tests.fixtures.dashboard import StartDashboard
 from tests.fixtures.engine import Engine
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 # A screen without parameters of its path has an address; of the others, one is made of the sample.
+PLAIN = tuple(screen.path for screen in SCREENS if "{" not in screen.path)
 MORE = (
     "/tasks/{failed}",
     "/tasks/{scope}",
     "/tasks/{pending}",
+    "/tasks/{done}/result",
     "/scopes/{parent}",
     "/bulk/{bulk}",
     "/start?command=act",
 )
+# All tones: the others have the same.
+COLOURFUL = ("/", "/tasks", "/tasks/{failed}", "/scopes/{parent}")
 
 
 @pytest.mark.timeout(600)
-def test_axe_finds_nothing(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
+@pytest.mark.parametrize(
+    ("theme", "paths"),
+    [
+        ("light", (*PLAIN, *MORE, "/nowhere")),
+        ("dark", COLOURFUL),
+        pytest.param("dark", (*PLAIN, *MORE, "/nowhere"), marks=pytest.mark.long),
+    ],
+    ids=["light", "dark", "all dark"],
+)
+def test_axe_finds_nothing(
+    page: Page, dashboard: StartDashboard, committed: Engine, theme: str, paths: tuple[str, ...]
+) -> None:
     ids = fill(committed)
     site = dashboard()
-    plain = [screen.path for screen in SCREENS if "{" not in screen.path]
-    paths = [*plain, *(path.format(**ids) for path in MORE), "/nowhere"]
-    # Not by a script element, which the content security policy refuses.
-    axe = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-    said: list[str] = []
-    for path in paths:
-        page.goto(f"{site.address}{path}")
-        page.evaluate(axe)
-        for theme in ("light", "dark"):
-            page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-            answer: dict[str, Any] = page.evaluate("axe.run()")
-            said += [
-                f"{path} {theme}: {each['id']}: {each['help']}: {node['html'][:150]} {node['failureSummary'][:300]}"
-                for each in answer["violations"]
-                for node in each["nodes"][:3]
-            ]
+    said = complaints_at(page, site.address, *(path.format(**ids) for path in paths), theme=theme)
     assert not said, "\n".join(said)

@@ -9,6 +9,7 @@ import pytest
 
 from catchment.dashboard.auth.check import Access
 from catchment.dashboard.auth.user import User
+from tests.dashboard.browser.axe import complaints_at, complaints_of
 from tests.dashboard.test_tables import build, fail_daily
 from tests.fixtures.dashboard import serving
 from tests.fixtures.lake_case import LakeCase
@@ -49,6 +50,7 @@ def test_a_refresh_that_is_asked_for_shows_up_by_itself(
     expect(page.locator("#refreshes-title")).to_be_visible()
     page.get_by_role("link", name="Preview 100 rows").click()
     page.locator("[data-panel] .preview td", has_text="30").wait_for(timeout=LIMIT)
+    assert complaints_of(page) == []
 
 
 def test_the_failed_table_above_is_named_as_the_cause(page: Page, address: str, lake_case: LakeCase) -> None:
@@ -72,3 +74,5 @@ def test_the_failed_table_above_is_named_as_the_cause(page: Page, address: str, 
     page.wait_for_url(f"**/tables/{ids['daily']}")
     # What the query said about a hostile row is text.
     assert "<script>alert(1)</script>" in page.locator("#why").inner_text()
+    paths = ("/tables", f"/tables/{ids['daily']}", f"/tables/{ids['totals']}")
+    assert [*complaints_at(page, address, *paths), *complaints_of(page, theme="dark")] == []

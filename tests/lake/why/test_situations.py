@@ -37,11 +37,18 @@ def filled(server: str, lake_template: str, tmp_path_factory: pytest.TempPathFac
         case.close()
 
 
-@pytest.fixture
-def stage(filled: LakeCase) -> Iterator[Stage]:
+@pytest.fixture(scope="module")
+def session(filled: LakeCase) -> Iterator[Connection[Any]]:
+    """One for all tests: another would compile and plan every function again."""
     with psycopg.connect(filled.dsn) as conn:
-        yield Stage(conn)
+        yield conn
         conn.rollback()
+
+
+@pytest.fixture
+def stage(session: Connection[Any]) -> Iterator[Stage]:
+    yield Stage(session)
+    session.rollback()
 
 
 @each
