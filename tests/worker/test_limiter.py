@@ -41,6 +41,41 @@ def test_a_claim_is_of_the_batch_while_there_is_room() -> None:
     assert [_limiter(cap=1000).claim_size(held) for held in (0, 500, 900)] == [50, 50, 50]
 
 
+def _sizes(limiter: Limiter, *claims: tuple[int, int]) -> list[int]:
+    """The size of the claim after each of these: how many it was short of, and how many tasks ended meanwhile."""
+    sizes: list[int] = []
+    for short, ended in claims:
+        asked = limiter.claim_size(0)
+        limiter.after_claim(asked, asked - short, ended=ended, size=0)
+        sizes.append(limiter.claim_size(0))
+    return sizes
+
+
+def test_claims_grow_while_tasks_end_as_fast_as_they_are_claimed() -> None:
+    assert _sizes(_limiter(), (0, 0), (0, 50), (0, 90), (0, 150), (0, 300), (0, 500)) == [50, 100, 200, 400, 500, 500]
+
+
+def test_claims_shrink_to_the_first_size_when_tasks_run_longer() -> None:
+    limiter = _limiter()
+    assert _sizes(limiter, (0, 50), (0, 100)) == [100, 200]
+    assert _sizes(limiter, (0, 10), (0, 0), (0, 0), (0, 0)) == [200, 100, 50, 50]
+
+
+def test_a_claim_that_falls_short_is_followed_by_one_of_the_first_size() -> None:
+    limiter = _limiter()
+    assert _sizes(limiter, (0, 50), (0, 100), (1, 200)) == [100, 200, 50]
+
+
+def test_claims_of_large_payloads_do_not_grow() -> None:
+    limiter = _limiter()
+    limiter.after_claim(50, 50, ended=50, size=2 * 1024 * 1024)
+    assert limiter.claim_size(0) == 50
+
+
+def test_a_batch_above_the_largest_claim_stays_as_it_was_set() -> None:
+    assert _sizes(_limiter(batch=800), (0, 800), (0, 0)) == [800, 800]
+
+
 def test_a_claim_is_never_above_the_free_slots() -> None:
     limiter = _limiter(cap=100, batch=50)
     assert [limiter.claim_size(100 - free) for free in (70, 40, 20, 11)] == [50, 40, 20, 11]

@@ -121,9 +121,12 @@ class Claimer:
 
     async def _claim(self, conn: AsyncConnection[Any], size: int) -> list[Held]:
         began = time.perf_counter()
+        held = len(self._holdings)
         with self.link.call():
             claimed = await self._hooks.claim(conn, self._identity.worker_id, self._queues, size)
         self._metrics.claimed(len(claimed), time.perf_counter() - began)
+        payloads = sum(len(each.payload) for each in claimed)
+        self._limiter.after_claim(size, len(claimed), ended=held - len(self._holdings), size=payloads)
         if claimed:
             self._start(claimed)
             if len(self._queues) > 1:

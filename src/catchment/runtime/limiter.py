@@ -1,9 +1,10 @@
 """Backpressure: how many tasks to claim next, and how many to hold at most.
 
 A claim asks for nothing while fewer than a tenth of the slots are free, for half its size above 80 % of memory, and for
-70 % while the 99th percentile of a command is above the threshold; never for less than one. Signals that this process
-is late (event loop, completer, memory, transaction connections) also lower the limit itself; while there are none, it
-rises again.
+70 % while the 99th percentile of a command is above the threshold; never for less than one. Its size doubles while
+tasks end as fast as they are claimed, and returns to the first size when they do not, so that other workers get their
+share of long tasks. Signals that this process is late (event loop, completer, memory, transaction connections) also
+lower the limit itself; while there are none, it rises again.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from dataclasses import dataclass, field
 from catchment.runtime.options import WorkerOptions
 
 SMALL_CAP = 10
+# Larger claims save nothing, and no claim may bring more text than a slow network can carry within a call.
+LARGEST_CLAIM = 500
+LARGEST_CLAIM_BYTES = 1024 * 1024
 STOP_SHARE = 0.10
 RESUME_SHARE = 0.11
 HIGH_MEMORY = 0.80
@@ -59,9 +63,12 @@ class Limiter:
     read_left: Callable[[], int] = lambda: 0
     reasons: set[str] = field(default_factory=set[str])
     _is_full: bool = False
+    _size: int = 0
+    _ended: int = 0
 
     def __post_init__(self) -> None:
         self.limit = self.options.max_concurrent_tasks
+        self._size = self.options.claim_batch_size
 
     def free(self, held: int) -> int:
         """How many more tasks may be held: those that run under the current limit, and those claimed ahead.
@@ -81,7 +88,20 @@ class Limiter:
             factor *= 0.5
         if signals.slowest_p99 > self.options.latency_threshold.total_seconds():
             factor *= 0.7
-        return min(free, max(1, int(self.options.claim_batch_size * factor)))
+        return min(free, max(1, int(self._size * factor)))
+
+    def after_claim(self, asked: int, got: int, *, ended: int, size: int) -> None:
+        """Choose the size of the next claim. ``ended`` tasks of this worker ended during this one, and it brought
+        ``size`` characters of payload."""
+        # Ends are recorded in batches: of two claims in a row, one may see none of them.
+        recently, self._ended = ended + self._ended, ended
+        first = self.options.claim_batch_size
+        if got < asked or size > LARGEST_CLAIM_BYTES:
+            self._size = first
+        elif recently >= asked:
+            self._size = max(first, min(2 * self._size, LARGEST_CLAIM))
+        elif recently < asked / 4:
+            self._size = max(first, self._size // 2)
 
     def _has_room(self, free: int) -> bool:
         """Stop below one mark, go on above another one, so that the worker does not flap between the two."""

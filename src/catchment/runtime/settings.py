@@ -26,7 +26,10 @@ class WorkerSettings(Settings):
         description="Python tasks this process holds at most.",
     )
     claim_batch_size: Count = Field(
-        50, ge=1, validation_alias=also("CLAIM_BATCH_SIZE"), description="Tasks that one claim takes at most."
+        50,
+        ge=1,
+        validation_alias=also("CLAIM_BATCH_SIZE"),
+        description="Tasks of a first claim; claims grow to 500 while tasks are short.",
     )
     claim_ahead: Count = Field(
         0, ge=0, description="Tasks claimed beyond those that run, so that a free slot finds one at once."
