@@ -41,6 +41,7 @@ CRONS = {
     "5,35 * * * *": "every hour at :05 and :35 Europe/Oslo",
     "0 8-18 * * sat,sun": "every Saturday and Sunday at :00 of the hours 08 to 18 Europe/Oslo",
     "0 12 1,15 * mon": "on days 1 and 15 of the month and every Monday at 12:00 Europe/Oslo",
+    "0 12 */10 * mon,fri": "on days 1, 11, 21 and 31 of the month that are Monday or Friday at 12:00 Europe/Oslo",
     "0 3 1-7,20 jun-aug *": "on days 1 to 7 and 20 of the month at 03:00 in June, July and August Europe/Oslo",
 }
 

@@ -75,9 +75,11 @@ def _days(cron: Mapping[str, Any]) -> str:
     """On which days; empty if on all."""
     weekdays = _weekdays(cron["weekdays"])
     days = f"on {'day' if len(cron['days']) == 1 else 'days'} {_ranges(cron['days'], '{}')} of the month"
-    if cron["any_day"]:
+    if not (cron["any_day"] or cron["any_weekday"]):
+        return f"{days} and {weekdays or 'every day'}"
+    if len(cron["days"]) == 31:
         return weekdays
-    return days if cron["any_weekday"] else f"{days} and {weekdays or 'every day'}"
+    return f"{days} that are {weekdays.removeprefix('every ').replace(' and ', ' or ')}" if weekdays else days
 
 
 def _weekdays(days: Sequence[int]) -> str:

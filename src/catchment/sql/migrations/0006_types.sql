@@ -137,10 +137,12 @@ create type worker.cron as (
   months       integer[],
   weekdays     integer[],
   any_day      boolean,
-  any_weekday  boolean
+  any_weekday  boolean,
+  is_fixed     boolean
 );
 comment on type worker.cron is
-  'A parsed cron expression: the values of its fields, and whether the day fields were * or ?. Sunday is 0.';
+  'A parsed cron expression: the values of its fields, whether the day fields begin with * or ?, and whether neither '
+  'minute nor hour begins with *. Sunday is 0.';
 
 create type worker.condition as (
   kind         text,

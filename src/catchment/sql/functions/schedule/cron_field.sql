@@ -15,7 +15,7 @@ create or replace function worker.cron_field(
   language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_item   constant text := '^(?:(\*)|(\d{1,2}|[a-z]{3})(?:-(\d{1,2}|[a-z]{3}))?)(?:/(\d{1,3}))?$';
+  c_item   constant text := '^(?:(\*)|([0-9]{1,2}|[a-z]{3})(?:-([0-9]{1,2}|[a-z]{3}))?)(?:/([0-9]{1,3}))?$';
   v_top    integer := case p_high when 6 then 7 else p_high end;
   v_item   text;
   v_parts  text[];
@@ -31,10 +31,10 @@ begin
       v_from := p_low;
       v_to := p_high;
     else
-      v_from := case when v_parts[2] ~ '^\d' then v_parts[2]::integer
+      v_from := case when v_parts[2] ~ '^[0-9]' then v_parts[2]::integer
                      else p_low - 1 + array_position(p_names, v_parts[2]) end;
       v_to := case
-                when v_parts[3] ~ '^\d'       then v_parts[3]::integer
+                when v_parts[3] ~ '^[0-9]'       then v_parts[3]::integer
                 when v_parts[3] is not null   then p_low - 1 + array_position(p_names, v_parts[3])
                 when v_parts[4] is not null   then greatest(p_high, v_from)
                 else v_from

@@ -1,5 +1,7 @@
--- next_on_date: the first time after p_after at which a cron expression fires on this local date. An hour that occurs
--- twice counts twice; times that are skipped when the clocks go forward fire at the moment of the change.
+-- next_on_date: the first time after p_after at which a cron expression fires on this local date. When clocks change,
+-- Debian's rule holds. Fixed times fire once: those that are skipped when the clocks go forward fire at the moment of
+-- the change, of those that occur twice the first counts. Other expressions fire whenever the clock shows a time of
+-- theirs: not at times that are skipped, and twice at those that occur twice.
 create or replace function worker.next_on_date(
   p_cron      worker.cron,
   p_timezone  text,
@@ -30,14 +32,19 @@ begin
              order by h, m
              limit 1);
   end if;
-  select min(i.moment) into v_next
-    from unnest(p_cron.hours) as h
-   cross join unnest(p_cron.minutes) as m
-   cross join unnest(v_offsets) as o
-   cross join lateral (select p_date + make_interval(hours => h, mins => m) as shown) as l
-   cross join lateral (select (l.shown - o) at time zone 'UTC' as moment) as i
-   where i.moment > p_after
-     and i.moment at time zone p_timezone = l.shown;
+  select min(t.moment) into v_next
+    from (select i.moment, row_number() over (partition by l.shown order by i.moment) as n
+            from unnest(p_cron.hours) as h
+           cross join unnest(p_cron.minutes) as m
+           cross join unnest(v_offsets) as o
+           cross join lateral (select p_date + make_interval(hours => h, mins => m) as shown) as l
+           cross join lateral (select (l.shown - o) at time zone 'UTC' as moment) as i
+           where i.moment at time zone p_timezone = l.shown) as t
+   where t.moment > p_after
+     and (t.n = 1 or not p_cron.is_fixed);
+  if not p_cron.is_fixed then
+    return v_next;
+  end if;
   select min(c.moment) into v_skip
     from unnest(v_moments) as f
    cross join lateral (select worker.clock_change(p_timezone, f, f + c_step) as moment) as c
