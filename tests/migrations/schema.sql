@@ -35,7 +35,8 @@ CREATE TYPE worker.cron AS (
 	months integer[],
 	weekdays integer[],
 	any_day boolean,
-	any_weekday boolean
+	any_weekday boolean,
+	is_fixed boolean
 );
 ALTER TYPE worker.cron OWNER TO catchment_owner;
 CREATE TYPE worker.run AS (
@@ -214,13 +215,26 @@ CREATE TABLE worker.schedule (
     every interval,
     cron text,
     timezone text DEFAULT 'UTC'::text NOT NULL,
+    missed text DEFAULT 'one'::text NOT NULL,
+    overlap text DEFAULT 'allow'::text NOT NULL,
+    due_key text,
+    lane text,
+    priority integer,
     next_at timestamp with time zone,
     last_at timestamp with time zone,
     last_task_id bigint,
     recent_ids bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    runs bigint DEFAULT 0 NOT NULL,
     enabled boolean DEFAULT true NOT NULL,
+    is_declared boolean DEFAULT false NOT NULL,
+    CONSTRAINT schedule_cron_is_short CHECK ((length(cron) <= 500)),
+    CONSTRAINT schedule_due_key_is_named CHECK (((due_key <> ''::text) AND (length(due_key) <= 200))),
     CONSTRAINT schedule_every_is_positive CHECK ((every >= '00:00:01'::interval)),
     CONSTRAINT schedule_has_one_rhythm CHECK (((every IS NULL) <> (cron IS NULL))),
+    CONSTRAINT schedule_lane_is_named CHECK (((lane <> ''::text) AND (length(lane) <= 500))),
+    CONSTRAINT schedule_missed_is_known CHECK ((missed = ANY (ARRAY['one'::text, 'all'::text, 'skip'::text]))),
+    CONSTRAINT schedule_name_is_short CHECK (((name <> ''::text) AND (length(name) <= 500))),
+    CONSTRAINT schedule_overlap_is_known CHECK ((overlap = ANY (ARRAY['allow'::text, 'skip'::text, 'wait'::text, 'cancel'::text]))),
     CONSTRAINT schedule_payload_is_object CHECK ((jsonb_typeof(payload) = 'object'::text))
 );
 ALTER TABLE worker.schedule OWNER TO catchment_owner;
@@ -725,6 +739,27 @@ CREATE VIEW worker.queues AS
           WHERE (x.state = 'waiting'::text)
           GROUP BY x.queue_id) s USING (queue_id));
 ALTER VIEW worker.queues OWNER TO catchment_owner;
+CREATE TABLE worker.schedule_run (
+    schedule text NOT NULL,
+    n bigint NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    missed_from timestamp with time zone,
+    at timestamp with time zone NOT NULL,
+    fate text NOT NULL,
+    task_id bigint,
+    CONSTRAINT schedule_run_fate_is_known CHECK ((fate = ANY (ARRAY['made'::text, 'by_hand'::text, 'overlap'::text, 'missed'::text]))),
+    CONSTRAINT schedule_run_made_has_task CHECK (((task_id IS NOT NULL) = (fate = ANY (ARRAY['made'::text, 'by_hand'::text]))))
+);
+ALTER TABLE worker.schedule_run OWNER TO catchment_owner;
+CREATE TABLE worker.schedule_source (
+    name text NOT NULL,
+    digest text NOT NULL,
+    definition jsonb NOT NULL,
+    first_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    worker_ids bigint[] NOT NULL
+);
+ALTER TABLE worker.schedule_source OWNER TO catchment_owner;
 CREATE UNLOGGED TABLE worker.sleeper (
     worker_id bigint NOT NULL,
     queue_id integer NOT NULL,
@@ -1043,6 +1078,10 @@ ALTER TABLE ONLY worker.running
     ADD CONSTRAINT running_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY worker.schedule
     ADD CONSTRAINT schedule_pkey PRIMARY KEY (name);
+ALTER TABLE ONLY worker.schedule_run
+    ADD CONSTRAINT schedule_run_pkey PRIMARY KEY (schedule, n);
+ALTER TABLE ONLY worker.schedule_source
+    ADD CONSTRAINT schedule_source_pkey PRIMARY KEY (name, digest);
 ALTER TABLE ONLY worker.scope
     ADD CONSTRAINT scope_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY worker.sleeper
@@ -1101,11 +1140,14 @@ ALTER TABLE ONLY worker.command_registry
     ADD CONSTRAINT command_registry_queue_fkey FOREIGN KEY (queue) REFERENCES worker.queue_registry(queue) ON UPDATE CASCADE;
 ALTER TABLE ONLY worker.schedule
     ADD CONSTRAINT schedule_command_fkey FOREIGN KEY (command) REFERENCES worker.command_registry(command) ON UPDATE CASCADE;
+ALTER TABLE ONLY worker.schedule_run
+    ADD CONSTRAINT schedule_run_schedule_fkey FOREIGN KEY (schedule) REFERENCES worker.schedule(name) ON UPDATE CASCADE ON DELETE CASCADE;
 GRANT USAGE ON SCHEMA worker TO catchment_enqueue;
 GRANT USAGE ON SCHEMA worker TO catchment_worker;
 GRANT USAGE ON SCHEMA worker TO catchment_read;
 REVOKE ALL ON FUNCTION worker.admit_arrivals(p_limit integer, p_only text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.admit_to_gates(p_limit integer, p_only text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.adopt_schedules(p_only text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.advance_lanes(p_heads worker.lane_head[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.age_ready(p_limit integer, p_only text) TO catchment_worker;
@@ -1189,6 +1231,8 @@ REVOKE ALL ON FUNCTION worker.current_parent_id() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.current_parent_id() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.current_task_id() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.current_task_id() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.declare_schedules(p_worker_id bigint, p_schedules jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.declare_schedules(p_worker_id bigint, p_schedules jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.dedup_key(p_keys text[], p_command text, p_lane text, p_parent_id bigint, p_payload jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.delete_settled(p_completed_before timestamp with time zone, p_failed_before timestamp with time zone, p_limit integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.do_step(p_step text, p_item text, p_dead bigint[]) FROM PUBLIC;
@@ -1198,6 +1242,7 @@ GRANT SELECT ON TABLE worker.schedule TO catchment_read;
 GRANT SELECT ON TABLE worker.schedule TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.due_schedules() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.due_schedules() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.due_time(p_schedule worker.schedule, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE worker.end_bulk(IN p_payload jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.end_bulk(IN p_payload jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.end_by_snooze(p_until timestamp with time zone, p_reason text) FROM PUBLIC;
@@ -1242,6 +1287,7 @@ GRANT ALL ON FUNCTION worker.fail_task(p_task_id bigint, p_fence bigint, p_error
 REVOKE ALL ON FUNCTION worker.failures_of(p_task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.failures_of(p_task_id bigint) TO catchment_read;
 GRANT ALL ON FUNCTION worker.failures_of(p_task_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.fate_of_time(p_schedule worker.schedule, p_due timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.filter_tasks(p_ids bigint[], p_command text, p_queue text, p_lane text, p_error text, p_made_after timestamp with time zone, p_made_before timestamp with time zone, p_is_top boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.find_children(p_scope_id bigint, p_state text, p_command text, p_after_id bigint, p_is_backward boolean, p_page integer, p_looked integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.find_children(p_scope_id bigint, p_state text, p_command text, p_after_id bigint, p_is_backward boolean, p_page integer, p_looked integer) TO catchment_read;
@@ -1320,7 +1366,9 @@ GRANT ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[], p_only bigint)
 REVOKE ALL ON FUNCTION worker.interrupt_orphans(p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.interrupt_orphans(p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.is_before(p_left text, p_right text, p_type text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.is_due(p_schedule worker.schedule, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.is_idle(p_scope_id bigint, p_new integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.is_in_code(p_name text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.keep_engine() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.keep_engine() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.keep_step(p_step text, p_dead bigint[]) FROM PUBLIC;
@@ -1331,6 +1379,7 @@ GRANT ALL ON FUNCTION worker.lane_figures(p_order text, p_limit integer, p_pages
 GRANT ALL ON FUNCTION worker.lane_figures(p_order text, p_limit integer, p_pages integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.last_processed() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.last_processed() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.last_time(p_every interval, p_cron text, p_timezone text, p_due timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.leave_gate(p_gate text, p_command text, p_freed integer, p_unused integer, p_queue_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.leave_task() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.leave_task() TO catchment_worker;
@@ -1350,6 +1399,7 @@ REVOKE ALL ON FUNCTION worker.lock_trees(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.look_from_start() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.look_from_start() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.make_offspring(p_task_id bigint, p_fence bigint, p_spawns jsonb, p_child_mode text, p_on_child_failure text, p_follow_ups jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.make_run(p_schedule worker.schedule, p_due timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.mark_dead_workers(p_grace interval, p_only bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.mark_dead_workers(p_grace interval, p_only bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.may_analyze(p_table oid) FROM PUBLIC;
@@ -1373,6 +1423,7 @@ REVOKE ALL ON FUNCTION worker.next_on_date(p_cron worker.cron, p_timezone text, 
 REVOKE ALL ON FUNCTION worker.next_serial(p_scope_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.next_time(p_every interval, p_cron text, p_timezone text, p_previous timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.note_offspring(p_fence bigint, p_child_mode text, p_on_child_failure text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.note_run(p_name text, p_due timestamp with time zone, p_missed_from timestamp with time zone, p_fate text, p_task_id bigint, p_next_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.notify(p_channel text, p_payload text) FROM PUBLIC;
@@ -1383,6 +1434,7 @@ GRANT ALL ON FUNCTION worker.now() TO catchment_worker;
 GRANT ALL ON FUNCTION worker.now() TO catchment_enqueue;
 REVOKE ALL ON FUNCTION worker.open_child(p_scope_id bigint, p_total integer, p_most integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_gates(p_gates text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.open_runs(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_scopes(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.own_backend_key() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.parse_cron(p_cron text) FROM PUBLIC;
@@ -1436,6 +1488,7 @@ REVOKE ALL ON FUNCTION worker.refuse_open_scope_delete() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_other_projects(p_commands jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_outcome_of_open_scope() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_schedule(p_message text, p_hint text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.refuse_unknown_schedule(p_name text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.register_commands(p_queues jsonb, p_commands jsonb, p_overwrite boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.register_worker(p_name text, p_queues text[], p_max_capacity integer, p_lease interval, p_has_lock boolean, p_python_queues text[], p_python_commands text[], p_pid integer, p_version text) FROM PUBLIC;
@@ -1500,9 +1553,16 @@ REVOKE ALL ON FUNCTION worker.said_task(p_standing jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.said_when(p_at timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.said_when(p_at timestamp with time zone, p_now timestamp with time zone) TO catchment_read;
 GRANT ALL ON FUNCTION worker.said_when(p_at timestamp with time zone, p_now timestamp with time zone) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.schedule_fault(p_schedule worker.schedule) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.schedule_figures(p_after text, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.schedule_figures(p_after text, p_limit integer) TO catchment_read;
 GRANT ALL ON FUNCTION worker.schedule_figures(p_after text, p_limit integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.schedule_history(p_name text, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.schedule_history(p_name text, p_limit integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.schedule_history(p_name text, p_limit integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.schedule_problems() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.schedule_problems() TO catchment_read;
+GRANT ALL ON FUNCTION worker.schedule_problems() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.scope_figures(p_scope_id bigint, p_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.scope_figures(p_scope_id bigint, p_most integer) TO catchment_read;
 GRANT ALL ON FUNCTION worker.scope_figures(p_scope_id bigint, p_most integer) TO catchment_worker;
@@ -1628,6 +1688,8 @@ GRANT SELECT ON TABLE worker.migration TO catchment_worker;
 GRANT SELECT ON TABLE worker.migration TO catchment_enqueue;
 GRANT SELECT ON TABLE worker.queues TO catchment_read;
 GRANT SELECT ON TABLE worker.queues TO catchment_worker;
+GRANT SELECT ON TABLE worker.schedule_run TO catchment_read;
+GRANT SELECT ON TABLE worker.schedule_run TO catchment_worker;
 GRANT SELECT ON TABLE worker.snoozed TO catchment_read;
 GRANT SELECT ON TABLE worker.snoozed TO catchment_worker;
 GRANT SELECT ON TABLE worker.tasks TO catchment_read;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -15,12 +15,16 @@ from catchment.model.rhythm import say_rhythm
 from catchment.model.terminal import harmless
 from catchment.store import task as task_store
 
-app = typer.Typer(help="List schedules, run, pause and resume them.", no_args_is_help=True)
+app = typer.Typer(
+    help="List schedules and what became of their times; run, pause and resume them.", no_args_is_help=True
+)
 
 ScheduleName = Annotated[str, typer.Argument(metavar="NAME", help="A schedule, as 'catchment schedule list' shows it.")]
 
 COLUMNS = ["name", "command", "fires", "next", "last", "result"]
 WIDE_COLUMNS = ["command", "last"]
+HISTORY_COLUMNS = ["due", "made", "task", "result"]
+FATES = {"overlap": "skipped: the run before was not settled", "missed": "missed"}
 
 
 @app.command("list")
@@ -40,13 +44,44 @@ def list_schedules(
     shown = [
         {
             **row,
-            "next": row["next_at"] if row["enabled"] else "paused",
+            "next": _next(row),
             "last": row["last_at"],
             "result": row["recent"][0].get("state", "deleted") if row["recent"] else None,
         }
         for row in rows
     ]
     print_rows(shown, COLUMNS, as_json=False, empty="No schedules.", extra=WIDE_COLUMNS, cut=["name", "command"])
+
+
+def _next(row: dict[str, Any]) -> Any:
+    if not row["enabled"]:
+        return "paused"
+    return "not in code" if row["is_declared"] and not row["is_in_code"] else row["next_at"]
+
+
+@app.command("history")
+def show_history(
+    name: ScheduleName,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_ROWS, help="Show at most this many times, newest first.")] = 20,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """Show what became of the times of a schedule: the tasks it made, and times that were skipped or missed."""
+    with open_database(dsn, "catchment_read") as conn:
+        rows = task_store.schedule_history(conn, name, limit=limit)
+    if as_json:
+        print_json(rows)
+        return
+    shown = [
+        {
+            "due": "by hand" if row["fate"] == "by_hand" else row["due_at"],
+            "made": row["at"] if row["task_id"] is not None else None,
+            "task": row["task_id"],
+            "result": FATES.get(row["fate"]) or row["state"] or "deleted",
+        }
+        for row in rows
+    ]
+    print_rows(shown, HISTORY_COLUMNS, as_json=False, empty="It has not fired yet.")
 
 
 @app.command("run")

@@ -131,6 +131,15 @@ class Upkeep:
                 schedule=schedule["schedule"],
                 id=schedule["id"],
             )
+        skipped: list[dict[str, Any]] = done.get("skipped") or []
+        for schedule in skipped:
+            why = "was missed" if schedule["policy"] == "missed" else "came while its last run was not settled"
+            self._events.emit(
+                "schedule.skipped",
+                f"schedule {schedule['schedule']}: {schedule['due_at']} {why}, next at {schedule['next_at']}",
+                schedule=schedule["schedule"],
+                policy=schedule["policy"],
+            )
         for trouble in troubles:
             self._events.emit(
                 "upkeep.trouble",

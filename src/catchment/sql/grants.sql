@@ -7,7 +7,7 @@ revoke all on all functions in schema worker from public, catchment_enqueue, cat
 revoke all on all procedures in schema worker from public, catchment_enqueue, catchment_worker, catchment_read;
 
 grant select on worker.tasks, worker.lanes, worker.queues, worker.queue_registry, worker.command_registry,
-  worker.schedule,
+  worker.schedule, worker.schedule_run,
                 worker.attempt, worker.snoozed, worker.warning, worker.trouble, worker.audit, worker.bulk,
                 worker.worker,
                 worker.migration, worker.version
@@ -29,6 +29,7 @@ grant execute on function worker.explain(bigint), worker.root_cause(bigint), wor
                           worker.worker_tasks(bigint[], integer, integer), worker.served_queues(),
                           worker.lane_figures(text, integer, integer), worker.gate_figures(integer, integer),
                           worker.queue_limits(), worker.schedule_figures(text, integer),
+                          worker.schedule_history(text, integer), worker.schedule_problems(),
                           worker.next_let_in(integer),
                           worker.refilled(double precision, timestamptz, timestamptz, integer, interval),
                           worker.count_bulk(text, jsonb, integer, integer),
@@ -77,6 +78,7 @@ grant execute on function
   worker.cancel(bigint, text), worker.retry(bigint), worker.retry_failed(bigint, integer),
   worker.sweep_cancelled(bigint), worker.skip_halted(text, text),
   worker.run_schedule(text), worker.pause_schedule(text), worker.resume_schedule(text),
+  worker.declare_schedules(bigint, jsonb),
   worker.pause_queue(text, timestamptz, text), worker.resume_queue(text),
   worker.write_audit(text, text, text, text, jsonb, text, text),
   worker.start_bulk(text, jsonb, text, text, text), worker.has_bulk(),

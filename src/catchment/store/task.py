@@ -137,6 +137,13 @@ def run_schedule(conn: Connection[Any], name: str) -> int:
     return fetch_value(conn, "select worker.run_schedule(%s::pg_catalog.text)", name)
 
 
+def schedule_history(conn: Connection[Any], name: str, *, limit: int) -> list[Row]:
+    """What became of the times of a schedule, the newest first."""
+    return fetch_rows(
+        conn, "select * from worker.schedule_history(%(name)s::text, %(limit)s::integer)", name=name, limit=limit
+    )
+
+
 def pause_schedule(conn: Connection[Any], name: str) -> None:
     fetch_value(conn, "select worker.pause_schedule(%s::pg_catalog.text)", name)
 

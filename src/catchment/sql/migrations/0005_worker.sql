@@ -123,18 +123,62 @@ create table if not exists worker.schedule (
   every         interval,
   cron          text,
   timezone      text not null default 'UTC',
+  missed        text not null default 'one',
+  overlap       text not null default 'allow',
+  due_key       text,
+  lane          text,
+  priority      integer,
   next_at       timestamptz,
   last_at       timestamptz,
   last_task_id  bigint,
   recent_ids    bigint[] not null default '{}',
+  runs          bigint not null default 0,
   enabled       boolean not null default true,
+  is_declared   boolean not null default false,
+  constraint schedule_name_is_short      check (name <> '' and length(name) <= 500),
   constraint schedule_has_one_rhythm     check ((every is null) <> (cron is null)),
   constraint schedule_every_is_positive  check (every >= interval '1 second'),
-  constraint schedule_payload_is_object  check (jsonb_typeof(payload) = 'object')
+  constraint schedule_cron_is_short      check (length(cron) <= 500),
+  constraint schedule_payload_is_object  check (jsonb_typeof(payload) = 'object'),
+  constraint schedule_missed_is_known    check (missed in ('one', 'all', 'skip')),
+  constraint schedule_overlap_is_known   check (overlap in ('allow', 'skip', 'wait', 'cancel')),
+  constraint schedule_due_key_is_named   check (due_key <> '' and length(due_key) <= 200),
+  constraint schedule_lane_is_named      check (lane <> '' and length(lane) <= 500)
 );
 comment on table worker.schedule is
-  'Recurring tasks. A due row enqueues one task and moves next_at in the same transaction, whatever became of the last '
-  'run; missed times are made up for by one run. recent_ids: its last ten tasks, the newest first.';
+  'Recurring tasks. A due row enqueues a task and moves next_at in the same transaction. missed: what times get that '
+  'nobody noticed, one run for all of them, a run each, or none. overlap: what a time gets while a run is not settled: '
+  'a run beside it, none, one after it, or one in its place. due_key: the key of the payload that gets the time. '
+  'recent_ids: its last ten tasks, the newest first. is_declared: it is in the code of an app, see declare_schedules.';
+
+create table if not exists worker.schedule_run (
+  schedule     text not null references worker.schedule (name) on update cascade on delete cascade,
+  n            bigint not null,
+  due_at       timestamptz not null,
+  missed_from  timestamptz,
+  at           timestamptz not null,
+  fate         text not null,
+  task_id      bigint,
+  primary key (schedule, n),
+  constraint schedule_run_fate_is_known  check (fate in ('made', 'by_hand', 'overlap', 'missed')),
+  constraint schedule_run_made_has_task  check ((task_id is not null) = (fate in ('made', 'by_hand')))
+);
+comment on table worker.schedule_run is
+  'What became of the times of each schedule, the last 1000. missed_from: the first of the times that this one stands '
+  'for. overlap and missed: no task was made, by the policy of that name.';
+
+create table if not exists worker.schedule_source (
+  name        text not null,
+  digest      text not null,
+  definition  jsonb not null,
+  first_at    timestamptz not null,
+  seen_at     timestamptz not null,
+  worker_ids  bigint[] not null,
+  primary key (name, digest)
+);
+comment on table worker.schedule_source is
+  'Schedules as the code of workers has them, each version with the workers that have it. Of those that a live worker '
+  'has, the one that was new last counts: see adopt_schedules.';
 
 insert into worker.queue_registry (queue, description)
 values ('maintenance', 'Upkeep of the engine itself.')

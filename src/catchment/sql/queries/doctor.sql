@@ -76,9 +76,7 @@ select 'info', 'worker ' || w.worker_id,
   from worker.worker as w
  where w.asked is not null
 union all
-select 'info', 'schedule ' || s.name, 'paused', worker.shell_command('catchment schedule resume', s.name)
-  from worker.schedule as s
- where not s.enabled
+select p.level, p.subject, p.finding, p.remedy from worker.schedule_problems() as p
 union all
 select 'warning', 'worker ' || w.worker_id,
        format('%s has not been seen since %s', w.name, worker.said_when(w.seen_at, worker.now())),

@@ -11,10 +11,7 @@ declare
 begin
   select s.* into v_schedule from worker.schedule as s where s.name = p_name for update;
   if not found then
-    raise exception using
-      errcode = 'CM018',
-      message = format('schedule is %L, expected the name of one that there is', p_name),
-      hint = '"catchment schedule list" shows them.';
+    perform worker.refuse_unknown_schedule(p_name);
   end if;
   return v_schedule;
 end;

@@ -1,7 +1,8 @@
--- run_schedule: enqueue the task of a schedule now, also of one that is paused. Its next time stays what it is.
+-- run_schedule: enqueue the task of a schedule now, also of one that is paused or has a run that is not settled. Its
+-- next time stays what it is.
 --
 --   returns the task
---   locks   the schedule row
+--   locks   the schedule row; see make_run
 --   raises  CM018 an option has an invalid value; see enqueue
 create or replace function worker.run_schedule(p_name text)
   returns bigint
@@ -9,13 +10,10 @@ create or replace function worker.run_schedule(p_name text)
 as $$
 declare
   v_schedule worker.schedule := worker.hold_schedule(p_name);
-  v_task_id  bigint := worker.enqueue(v_schedule.command, v_schedule.payload);
+  v_now      timestamptz := worker.now();
+  v_task_id  bigint := worker.make_run(v_schedule, v_now);
 begin
-  update worker.schedule as s
-     set last_at      = worker.now(),
-         last_task_id = v_task_id,
-         recent_ids   = (v_task_id || s.recent_ids)[1:10]
-   where s.name = p_name;
+  perform worker.note_run(p_name, v_now, null, 'by_hand', v_task_id);
   return v_task_id;
 end;
 $$;

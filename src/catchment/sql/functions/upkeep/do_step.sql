@@ -26,6 +26,7 @@ begin
     when 'lane'      then return worker.admit_arrivals(p_only => p_item);
     when 'gate'      then return worker.admit_to_gates(p_only => p_item);
     when 'schedule'  then return worker.fire_schedules(p_item);
+    when 'adopt'     then return worker.adopt_schedules(p_item);
     when 'age'       then return worker.age_ready(p_only => p_item);
     when 'scope'     then return worker.close_idle_scopes(p_only => p_item::bigint);
     when 'rouse'     then return worker.rouse_limited();

@@ -11,6 +11,7 @@ declare
   v_interrupted bigint;
   v_promoted    bigint;
   v_fired       jsonb;
+  v_skipped     jsonb;
 begin
   perform worker.retry_troubles(v_dead);
   perform worker.signal_backends('hanging', worker.backends_to_signal('hanging', v_dead), v_began);
@@ -28,7 +29,13 @@ begin
       from worker.schedule as s
      where s.last_at >= v_began;
   end if;
+  select jsonb_agg(jsonb_build_object('schedule', s.name, 'policy', r.fate, 'due_at', r.due_at, 'next_at', s.next_at))
+    into v_skipped
+    from worker.schedule as s
+    join worker.schedule_run as r on r.schedule = s.name and r.n = s.runs
+   where r.at >= v_began
+     and r.task_id is null;
   return jsonb_strip_nulls(jsonb_build_object('interrupted', v_interrupted, 'promoted', v_promoted, 'fired', v_fired,
-                                              'troubles', worker.new_troubles(v_began)));
+                                              'skipped', v_skipped, 'troubles', worker.new_troubles(v_began)));
 end;
 $$;

@@ -29,6 +29,7 @@ begin
                                 union
                                 select g.gate from worker.gate as g where g.next_at <= v_now limit c_many)
     when 'schedule'  then array(select s.name from worker.due_schedules() as s)
+    when 'adopt'     then array(select distinct s.name from worker.schedule_source as s)
     when 'age'       then array(select q.queue from worker.queue_registry as q)
     when 'scope'     then array(select s.id::text from worker.scope as s
                                  where s.state = 'waiting' and s.open_children = 0 and not s.is_joining limit c_many)
