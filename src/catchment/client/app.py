@@ -13,6 +13,7 @@ from catchment.client.decorator import Awaited, Decorator, Unchecked, WithContex
 from catchment.client.enqueue import Lanes, batches_of_mappings
 from catchment.client.imports import Imports
 from catchment.client.register import Registrar
+from catchment.client.schedules import Scheduling
 from catchment.client.sync import SyncClient
 from catchment.client.sync_verbs import AppSyncVerbs
 from catchment.client.verbs import AppVerbs
@@ -37,7 +38,7 @@ R = TypeVar("R")
 AnyMiddleware = TypeVar("AnyMiddleware", bound=Middleware)
 
 
-class App:
+class App(Scheduling):
     """The commands of an application, and the way to their database.
 
     ``@app.command`` makes a command of a function; its tasks are made by ``command.enqueue(…)``.

@@ -196,6 +196,7 @@ class Dispatcher:
                 name for name in self._commands.queues if not self._options.queues or name in self._options.queues
             ],
             python_commands=self._commands.names,
+            schedules=self._commands.schedule_definitions(),
         )
         async with membership.joined(queues, capacity) as identity:
             self._has_served = True

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from typing import Any
 
 import psycopg
 
@@ -34,7 +35,7 @@ class Membership:
     no database any more, ``on_hooks`` when after hooks are due, ``on_tick`` at each heartbeat. ``interrupted`` returns
     the tasks that ran when the worker failed. ``on_asked`` is called when an operator asks for something else;
     ``asked`` is what this process was asked for before. ``python_queues`` are those whose Python commands it runs,
-    ``python_commands`` the commands it has."""
+    ``python_commands`` the commands it has, ``schedules`` those of its code."""
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class Membership:
         interrupted: Callable[[], list[int]],
         python_queues: Sequence[str] = (),
         python_commands: Sequence[str] = (),
+        schedules: Sequence[dict[str, Any]] = (),
     ) -> None:
         self._dsn = dsn
         self._options = options
@@ -68,6 +70,7 @@ class Membership:
         self._interrupted = interrupted
         self._python_queues = python_queues
         self._python_commands = python_commands
+        self._schedules = schedules
         self._ticked = time.monotonic()
         self._tick_due: float | None = None
         self._lag = 0.0
@@ -143,6 +146,8 @@ class Membership:
                     python_queues=self._python_queues,
                     python_commands=self._python_commands,
                 )
+                if self._schedules:
+                    await worker_store.declare_schedules(conn, identity, self._schedules)
                 if self._asked is not None:
                     await worker_store.ask_again(conn, identity, self._asked)
                 if not options.is_single:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from psycopg import AsyncConnection, Connection, sql
+from psycopg.types.json import Jsonb
 
 from catchment.model.release import VERSION
 from catchment.store.errors import translated
@@ -79,6 +80,15 @@ async def register(
         )
         ((worker_id, lock_key),) = await cursor.fetchall()
     return WorkerIdentity(worker_id, lock_key)
+
+
+async def declare_schedules(
+    conn: AsyncConnection[Any], identity: WorkerIdentity, schedules: Sequence[dict[str, Any]]
+) -> None:
+    """Say which schedules the code of this worker has. Raises ``NameTaken`` for one that was made by SQL, and
+    ``ScheduleRefused`` for one that the server cannot fire."""
+    with translated():
+        await conn.execute("select worker.declare_schedules(%s, %s)", [identity.worker_id, Jsonb(list(schedules))])
 
 
 async def set_queues(conn: AsyncConnection[Any], identity: WorkerIdentity, queues: list[str], *, capacity: int) -> None:

@@ -15,6 +15,7 @@ from catchment.task.limit import QueueOptions
 from catchment.task.middleware import Middleware
 from catchment.task.options import check_name
 from catchment.task.project import project_of
+from catchment.task.schedule import Schedule
 from catchment.task.verbs import Defined
 
 AnyCommand = Command[..., Any]
@@ -27,6 +28,7 @@ class Commands:
         self._by_name: dict[str, AnyCommand] = {}
         self.middlewares: list[Middleware] = []
         self.collectors: list[Collector] = []
+        self.schedules: dict[str, Schedule] = {}
         self._queues: dict[str, QueueOptions] = {}
         self._parts: dict[str, Commands] = {}
 
@@ -46,6 +48,16 @@ class Commands:
         if name in self._queues:
             raise DefinitionRefused(f"queue {name} is described twice", hint="Describe each queue in one place.")
         self._queues[name] = options
+
+    def add_schedule(self, schedule: Schedule) -> None:
+        """Take a schedule in; a second one of the same name is refused."""
+        if schedule.name in self.schedules:
+            raise DefinitionRefused(
+                f"schedule {schedule.name} is defined twice, for {self.schedules[schedule.name].command} and for"
+                f" {schedule.command}",
+                hint="Give one of them another name: app.schedule(name=…).",
+            )
+        self.schedules[schedule.name] = schedule
 
     def unite(self, place: str, part: Commands, places: dict[str, str]) -> None:
         """Take in all commands of an app at ``place``; each keeps the middlewares of its app. ``places`` says where the
@@ -68,6 +80,14 @@ class Commands:
                 )
             self._queues[name] = options
             places[f"queue {name}"] = place
+        for schedule in part.schedules.values():
+            if schedule.name in self.schedules:
+                raise DefinitionRefused(
+                    f"schedule {schedule.name} is defined in {places[f'schedule {schedule.name}']} and in {place}",
+                    hint="Give one of them another name (app.schedule(name=…)), or run a worker for each app.",
+                )
+            self.add_schedule(schedule)
+            places[f"schedule {schedule.name}"] = place
         self.collectors += [collector for collector in part.collectors if collector not in self.collectors]
 
     def middlewares_of(self, name: str) -> Sequence[Middleware]:
@@ -122,6 +142,10 @@ class Commands:
     def queue_definition(self, name: str) -> dict[str, Any]:
         """One queue as ``worker.register_commands`` takes it."""
         return self._queues.get(name, QueueOptions()).definition(name)
+
+    def schedule_definitions(self) -> list[dict[str, Any]]:
+        """All schedules as ``worker.declare_schedules`` takes them."""
+        return [schedule.definition() for schedule in self.schedules.values()]
 
     def definitions(self, *, with_project: bool = False) -> list[dict[str, Any]]:
         """All commands as ``worker.register_commands`` takes them, with the schemas of their payloads."""
