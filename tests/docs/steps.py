@@ -43,7 +43,7 @@ LIVE_PAGES = [
 # A page that needs a store besides.
 S3_PAGE = HOW_TO / "put-the-lake-on-s3.md"
 # Pages about processes, which have tests of their own.
-PROCESS_PAGES = [HOW_TO / "use-the-embedded-server.md", HOW_TO / "use-with-django.md"]
+PROCESS_PAGES = [HOW_TO / f"{name}.md" for name in ("use-the-embedded-server", "use-with-django", "use-with-fastapi")]
 # Calls for type checkers: see tests/typing.
 TYPED_PAGE = HOW_TO / "check-your-calls.md"
 # Pages whose SQL runs in one transaction that is rolled back.

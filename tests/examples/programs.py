@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
 import httpx
 from psycopg.conninfo import conninfo_to_dict
@@ -23,8 +24,10 @@ _NAMES = {"host": "PGHOST", "port": "PGPORT", "dbname": "PGDATABASE", "user": "P
 
 def variables(dsn: str) -> dict[str, str]:
     """The environment of a program that uses this database, by the variables of libpq and of Catchment."""
-    parts = conninfo_to_dict(dsn)
-    given = {variable: str(parts[name]) for name, variable in _NAMES.items() if name in parts}
+    parts = {name: str(value) for name, value in conninfo_to_dict(dsn).items()}
+    given = {variable: parts[name] for name, variable in _NAMES.items() if name in parts}
+    place = urlencode({name: parts[name] for name in ("host", "port") if name in parts})
+    given["DATABASE_URL"] = f"postgresql://{parts['user']}@/{parts['dbname']}?{place}"
     return {**os.environ, **given, "CATCHMENT_DSN": dsn, "PYTHONUNBUFFERED": "1"}
 
 

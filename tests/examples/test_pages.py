@@ -10,7 +10,7 @@ from tests.docs.live import file_of
 from tests.docs.steps import HOW_TO, read_blocks
 from tests.examples.programs import EXAMPLES
 
-PAGES = {"use-with-django": "django"}
+PAGES = {"use-with-django": "django", "use-with-fastapi": "fastapi"}
 
 
 @pytest.mark.parametrize("page", PAGES)

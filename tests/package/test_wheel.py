@@ -69,5 +69,13 @@ def test_the_source_distribution_makes_the_same_wheel(wheel: Path, tmp_path: Pat
     (unpacked,) = (tmp_path / "unpacked").iterdir()
     (again,) = build(tmp_path / "again", "--wheel", source=unpacked)
     assert files_of(again) == files_of(wheel)
-    for name in ("LICENSE", "README.md", "CHANGELOG.md", "Makefile", "docs/tutorial.md", "tests/run.py"):
+    for name in (
+        "LICENSE",
+        "README.md",
+        "CHANGELOG.md",
+        "Makefile",
+        "docs/tutorial.md",
+        "tests/run.py",
+        "examples/plain/books.py",
+    ):
         assert (unpacked / name).exists(), name

@@ -106,7 +106,8 @@ async def _guarded(alias: str, ctx: Context, call: Call) -> Any:
 
 
 def _save(alias: str) -> str | None:
-    return transaction.savepoint(using=alias) if connections[alias].in_atomic_block else None
+    conn: Any = connections[alias]
+    return conn.savepoint() if conn.in_atomic_block else None
 
 
 def _mend(alias: str, savepoint: str | None, *, undoes_itself: bool) -> None:
@@ -115,9 +116,9 @@ def _mend(alias: str, savepoint: str | None, *, undoes_itself: bool) -> None:
     conn: Any = connections[alias]
     if savepoint is None or not (conn.needs_rollback or _has_failed(conn)):
         return
-    transaction.set_rollback(False, using=alias)
+    conn.set_rollback(False)
     if not undoes_itself:
-        transaction.savepoint_rollback(savepoint, using=alias)
+        conn.savepoint_rollback(savepoint)
 
 
 def _has_failed(conn: Any) -> bool:
