@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from catchment.lake.tasks.metrics import collector
+from catchment.lake.tasks.metrics import collector, gauges
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.metrics_server import WorkerCollector
 from catchment.store.depth import QueueDepth
@@ -50,10 +50,10 @@ def test_no_event_and_no_metric_is_listed_twice(page: str) -> None:
 
 
 def test_every_metric_is_listed_with_its_type_and_no_other() -> None:
-    depth = QueueDepth("mail", 0, 0, 0, 0, 0.0)
+    depth = QueueDepth("mail", 0, 0, 0, 0, 0.0, False, 0)
     of_worker = WorkerCollector(Metrics(), lambda: None, lambda: [depth]).collect()
     shown = {
         f"{family.name}_total" if family.type == "counter" else family.name: family.type
-        for family in (*of_worker, *collector().collect())
+        for family in (*of_worker, *collector().collect(), *gauges([]))
     }
     assert {cells[0].strip("`"): cells[1] for cells in rows("metrics.md")} == shown

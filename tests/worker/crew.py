@@ -122,13 +122,13 @@ class Crew:
         return [line for line in found if line["event"] == event]
 
     def scrape(self, name: str, **labels: str) -> float:
-        """A metric of the worker that was hired last with a port for them."""
+        """A metric of the worker that was hired last with a port for them; the sum of its series with these labels."""
         wait_until(lambda: self.logged("metrics.listening"))
         where = self.logged("metrics.listening")[-1]
         with urllib.request.urlopen(f"http://{where['host']}:{where['port']}/metrics", timeout=20) as answer:
             families = text_string_to_metric_families(answer.read().decode())
-            found = [s.value for f in families for s in f.samples if s.name == name and s.labels == labels]
-        return found[0] if found else 0.0
+            samples = [s for f in families for s in f.samples if s.name == name]
+        return sum(s.value for s in samples if labels.items() <= s.labels.items())
 
     def attempts(self) -> set[int]:
         """How often tasks were started."""

@@ -236,9 +236,9 @@ def test_the_slowest_command_counts() -> None:
     metrics = Metrics()
     assert metrics.slowest() == 0.0
     for _ in range(100):
-        metrics.finished("quick", 0.01, time.monotonic())
-        metrics.finished("slow", 3.0, time.monotonic())
-    metrics.finished("rare", 60.0, time.monotonic())
+        metrics.returned("quick", 0.01, time.monotonic())
+        metrics.returned("slow", 3.0, time.monotonic())
+    metrics.returned("rare", 60.0, time.monotonic())
     assert metrics.slowest() == pytest.approx(3.0, rel=0.25)
 
 

@@ -18,6 +18,7 @@ from catchment.runtime.doorbell import wait_for
 from catchment.runtime.events import Events
 from catchment.runtime.fiber import Fiber, QueueState, Shared, roles
 from catchment.runtime.left_work import LeftWork
+from catchment.runtime.metrics import MOST_COMMANDS
 from catchment.runtime.options import WorkerOptions
 from catchment.runtime.reports import Reports
 from catchment.store import migrate
@@ -130,6 +131,8 @@ class Discovery:
         if (names, capacity) != self._recorded:
             await worker_store.set_queues(conn, shared.identity, names, capacity=capacity)
             self._recorded = names, capacity
+        if self._options.metrics_port is not None:
+            shared.metrics.expect(await worker_store.list_sql_commands(conn, names, MOST_COMMANDS))
         for queue in new:
             self._start_queue(queue, shared, fibers)
         if self._options.stops_when_idle:

@@ -36,6 +36,7 @@ from catchment.runtime.reports import Reports
 from catchment.store import embedded, migrate, registry
 from catchment.store import worker as worker_store
 from catchment.store.connect import connect_ours
+from catchment.store.depth import read_depths
 from catchment.store.embedded import FolderGone
 from catchment.store.foreign.of_psycopg import PsycopgSender
 from catchment.task.commands import Commands
@@ -55,7 +56,11 @@ class Dispatcher:
     ) -> None:
         self._dsn = dsn
         self._commands = commands or Commands()
-        self.metrics = Metrics()
+        self.metrics = Metrics(
+            (command.name, command.options.queue)
+            for command in self._commands
+            if not options.queues or command.options.queue in options.queues
+        )
         self.on_tick: Callable[[], None] = lambda: None
         self.python: PythonWorker | None = None
         self._options = options
@@ -128,16 +133,12 @@ class Dispatcher:
         if options.metrics_port is None:
             yield
             return
-        from catchment.runtime.metrics_server import MetricsServer  # with a web server, only where one is asked for
+        # With a web server, only where one is asked for.
+        from catchment.runtime.metrics_server import MetricsServer, WorkerCollector
 
+        own = WorkerCollector(self.metrics, self._load, lambda: read_depths(self._dsn))
         server = MetricsServer(
-            self._dsn,
-            self.metrics,
-            self._load,
-            self._events,
-            host=options.metrics_host,
-            port=options.metrics_port,
-            collectors=self._commands.collectors,
+            [own, *self._commands.collectors], self._events, host=options.metrics_host, port=options.metrics_port
         )
         server.start()
         try:

@@ -226,7 +226,7 @@ class Executor:
             ending = await self.run_one(held)
             now = time.monotonic()
             if ending is None or ending.asked != "released":
-                self._metrics.finished(held.command, now - began, now)
+                self._metrics.returned(held.command, now - began, now)
             if held.is_left:
                 self._left.discard(held)
             else:

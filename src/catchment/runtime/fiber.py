@@ -183,7 +183,7 @@ class Fiber:
         finally:
             self.is_running = False
         for task in processed:
-            self._shared.metrics.processed(task.state, task.duration_ms / 1000)
+            self._shared.metrics.processed(task.command, self._state.queue.name, task.state, task.duration_ms / 1000)
             name = f"{self._name}: {task.command} {task.id}"
             self._shared.events.emit(
                 "task.processed",

@@ -18,8 +18,9 @@ class Journal:
         self._events = events
 
     def completed(self, endings: Sequence[Ending]) -> None:
-        """Count completed attempts. If the log level is above INFO, a batch costs one addition."""
-        self._metrics.completed += len(endings)
+        """Count completed attempts. They are logged if the log level is INFO or below."""
+        for ending in endings:
+            self._count(ending, "completed")
         if self._events.is_heard(logging.INFO):
             for ending in endings:
                 self._log(ending, "completed", logging.INFO)
@@ -33,24 +34,29 @@ class Journal:
                     self._put_off(ending, ending.failure["message"])
                 continue
             state = states[ending.attempt.id]
-            if ending.asked == "snoozed" and state != "cancelled":
-                self._metrics.snoozed += 1
-                self._log(ending, "snoozed", logging.INFO)
-                continue
-            failure = ending.failure or {}
             level = logging.INFO
             if state == "cancelled":
-                self._metrics.cancelled += 1
+                outcome = "cancelled"
+            elif ending.asked == "snoozed":
+                outcome = state = "snoozed"
             elif ending.asked == "completed":
-                self._metrics.completed += 1
+                outcome = "completed"
             elif ending.asked == "interrupted" and state == "interrupted":
-                self._metrics.interrupted += 1
-                level = logging.WARNING
+                outcome, level = "interrupted", logging.WARNING
+            elif state == "pending":
+                outcome, level = "retried", logging.WARNING
             else:
-                self._metrics.failed[str(failure.get("kind", ending.asked))] += 1
-                level = logging.WARNING if state == "pending" else logging.ERROR
+                outcome, level = "failed", logging.ERROR
+            self._count(ending, outcome)
             if self._events.is_heard(level):
                 self._log(ending, state, level)
+
+    def _count(self, ending: Ending, outcome: str) -> None:
+        attempt = ending.attempt
+        figures = self._metrics.of_app(attempt.command)
+        figures.seconds[outcome].observe(attempt.seconds if isinstance(attempt, Held) else 0.0)
+        if outcome in ("failed", "retried"):
+            figures.failed(str((ending.failure or {}).get("kind", ending.asked)))
 
     def _put_off(self, ending: Ending, reason: str) -> None:
         self._events.emit(
@@ -101,6 +107,7 @@ class Journal:
         """Count and log endings that were dropped, because another worker has the tasks."""
         self._metrics.fenced_writes += len(endings)
         for ending in endings:
+            self._count(ending, "lost")
             self._events.emit(
                 "task.fenced",
                 f"{ending.attempt.command} {ending.attempt.id}: the claim was lost, its end is dropped",

@@ -1,6 +1,7 @@
 """Counts what the worker does. Plain numbers on the hot path, read at each scrape.
 
-``SHOWN`` has the names and sentences that operators see; ``metrics_server`` writes them in Prometheus' format.
+``SHOWN`` has the names and sentences that operators see; ``metrics_server`` writes them in Prometheus' format. The
+number of series is bounded: a command or an error class beyond the limits below counts as ``OTHER``.
 """
 
 from __future__ import annotations
@@ -8,25 +9,39 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 SIZES = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 
+# How an attempt ends. A failed one is retried, or its task has failed; the end of a lost one was dropped.
+OUTCOMES = ("completed", "failed", "retried", "cancelled", "interrupted", "snoozed", "lost")
+# The outcome for each state that SQL handlers leave their task in.
+OF_STATE = {
+    "completed": "completed",
+    "waiting": "completed",
+    "cancelled": "cancelled",
+    "snoozed": "snoozed",
+    "lost": "lost",
+    "pending": "retried",
+}
+OTHER = "(other)"
+MOST_COMMANDS = 500
+MOST_KINDS = 30
+
 # Attributes of Metrics: the name, without the _total that counters get, and what it is.
 SHOWN = {
-    "completed": ("worker_tasks_completed", "Attempts that completed, as recorded."),
-    "failed": ("worker_tasks_failed", "Attempts that failed."),
-    "cancelled": ("worker_tasks_cancelled", "Attempts that were cancelled."),
-    "interrupted": ("worker_tasks_interrupted", "Attempts that were interrupted and run again."),
-    "task_seconds": ("worker_task_duration_seconds", "Time that attempts took, however they ended."),
-    "snoozed": ("worker_snoozes", "Attempts that snoozed: they end without a failure, and their tasks run later."),
     "released": ("worker_releases", "Claimed tasks given back unfinished."),
     "fenced_writes": ("worker_fenced_writes", "Ends dropped because the claim was lost."),
     "claims": ("worker_claims", "Claims asked for, empty ones too."),
     "claim_size": ("worker_claim_size", "Tasks that claims took."),
     "claim_seconds": ("worker_claim_seconds", "Time that claims took."),
 }
+# Of each command.
+ATTEMPTS = ("worker_attempts", "Attempts that ended, by outcome.")
+COMPLETED = ("worker_tasks_completed", "Attempts that completed, as recorded.")
+FAILED = ("worker_tasks_failed", "Attempts that failed, by the class of the error.")
+DURATION = ("worker_task_duration_seconds", "Time that attempts took, by outcome.")
 
 
 class Histogram:
@@ -93,50 +108,76 @@ class Window:
         self._current = self._counts[self._slot % self.SLOTS]
 
 
-class Metrics:
-    """The counters of one worker process: numbers, numbers by kind, and histograms."""
+class CommandFigures:
+    """The ended attempts of one command: how long they took, by outcome, and the classes of their errors."""
+
+    __slots__ = ("kinds", "seconds")
 
     def __init__(self) -> None:
-        self.completed = 0
-        self.failed: Counter[str] = Counter()
-        self.cancelled = 0
-        self.interrupted = 0
-        self.snoozed = 0
+        self.seconds = {outcome: Histogram(SECONDS) for outcome in OUTCOMES}
+        self.kinds: Counter[str] = Counter()
+
+    def failed(self, kind: str) -> None:
+        self.kinds[kind if kind in self.kinds or len(self.kinds) < MOST_KINDS else OTHER] += 1
+
+
+class Metrics:
+    """The counters of one worker process: numbers, histograms, and figures of each command.
+
+    ``expected`` are commands with their queues. They are shown from the start: the first failure is then an increase.
+    """
+
+    def __init__(self, expected: Iterable[tuple[str, str]] = ()) -> None:
         self.released = 0
         self.fenced_writes = 0
         self.claims = 0
         self.claim_size = Histogram(SIZES)
         self.claim_seconds = Histogram(SECONDS)
-        self.task_seconds = Histogram(SECONDS)
         self.windows: dict[str, Window] = {}
+        # By command and queue.
+        self.commands: dict[tuple[str, str], CommandFigures] = {}
+        self._of_app = {command: self.of(command, queue) for command, queue in expected}
+
+    def of(self, command: str, queue: str) -> CommandFigures:
+        """The figures of a command, begun when it is first seen."""
+        figures = self.commands.get((command, queue))
+        if figures is None:
+            if len(self.commands) >= MOST_COMMANDS:
+                command = queue = OTHER
+            figures = self.commands.setdefault((command, queue), CommandFigures())
+        return figures
+
+    def expect(self, commands: Iterable[tuple[str, str]]) -> None:
+        """Show these commands, each with its queue, though none of their tasks has ended yet."""
+        for command, queue in commands:
+            self.of(command, queue)
+
+    def of_app(self, command: str) -> CommandFigures:
+        """The figures of a command that was expected; another one has no queue that is known here."""
+        return self._of_app.get(command) or self.of(command, OTHER)
 
     def claimed(self, size: int, seconds: float) -> None:
         self.claims += 1
         self.claim_size.observe(size)
         self.claim_seconds.observe(seconds)
 
-    def finished(self, command: str, seconds: float, now: float) -> None:
-        """A handler has returned, however, at this monotonic time."""
-        self.task_seconds.observe(seconds)
+    def returned(self, command: str, seconds: float, now: float) -> None:
+        """A handler has returned, however, at this monotonic time. Its attempt counts when its end is recorded."""
         window = self.windows.get(command)
         if window is None:
             window = self.windows[command] = Window()
         window.observe(seconds, now)
 
-    def processed(self, state: str, seconds: float) -> None:
+    def processed(self, command: str, queue: str, state: str, seconds: float) -> None:
         """A session has run a SQL handler; its task is in this state now, ``pending`` when it will be retried, or it is
         ``snoozed``."""
-        self.task_seconds.observe(seconds)
-        if state in ("completed", "waiting"):
-            self.completed += 1
-        elif state == "cancelled":
-            self.cancelled += 1
-        elif state == "snoozed":
-            self.snoozed += 1
-        elif state == "lost":
+        outcome = OF_STATE.get(state, "failed")
+        figures = self.of(command, queue)
+        figures.seconds[outcome].observe(seconds)
+        if outcome == "lost":
             self.fenced_writes += 1
-        else:
-            self.failed["sql"] += 1
+        elif outcome in ("failed", "retried"):
+            figures.failed("sql")
 
     def slowest(self) -> float:
         """The highest 99th percentile of any command in the last minute, in seconds; 0 while none can be told."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import errno
 import logging
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from threading import Thread
 from typing import cast
 from wsgiref.simple_server import WSGIServer
@@ -23,8 +23,8 @@ from catchment.errors import CatchmentError, RequestRefused
 from catchment.runtime.events import Events
 from catchment.runtime.limiter import Load
 from catchment.runtime.memory import memory_usage
-from catchment.runtime.metrics import SHOWN, Histogram, Metrics
-from catchment.store.depth import PLACES, QueueDepth, read_depths
+from catchment.runtime.metrics import ATTEMPTS, COMPLETED, DURATION, FAILED, SHOWN, Histogram, Metrics
+from catchment.store.depth import PLACES, QueueDepth
 from catchment.task.collector import Collector as AppCollector
 
 PORTS_TRIED = 32
@@ -45,22 +45,37 @@ class WorkerCollector(Collector):
         self._read_queues = read_queues
 
     def collect(self) -> Iterator[Metric]:
+        yield from self._attempts()
         yield from self._counted()
         yield from self._load()
         yield from self._queues()
 
+    def _attempts(self) -> Iterator[Metric]:
+        attempts = CounterMetricFamily(*ATTEMPTS, labels=["command", "queue", "outcome"])
+        completed = CounterMetricFamily(*COMPLETED, labels=["command", "queue"])
+        failed = CounterMetricFamily(*FAILED, labels=["command", "queue", "kind"])
+        duration = HistogramMetricFamily(*DURATION, labels=["command", "queue", "outcome"])
+        for place, figures in list(self._metrics.commands.items()):
+            for outcome, seconds in figures.seconds.items():
+                buckets, total = _buckets(seconds)
+                count = buckets[-1][1]
+                attempts.add_metric([*place, outcome], count)
+                if outcome == "completed":
+                    completed.add_metric(place, count)
+                if count:
+                    duration.add_metric([*place, outcome], buckets, total)
+            for kind, count in list(figures.kinds.items()):
+                failed.add_metric([*place, kind], count)
+        yield from (attempts, completed, failed, duration)
+
     def _counted(self) -> Iterator[Metric]:
         for attribute, (name, text) in SHOWN.items():
-            value: int | Histogram | Counter[str] = getattr(self._metrics, attribute)
-            if isinstance(value, Histogram):
-                yield _histogram(name, text, value)
-            elif isinstance(value, int):
+            value: int | Histogram = getattr(self._metrics, attribute)
+            if isinstance(value, int):
                 yield CounterMetricFamily(name, text, value=value)
             else:
-                kinds = CounterMetricFamily(name, text, labels=["kind"])
-                for kind, count in sorted(dict(value).items()):
-                    kinds.add_metric([kind], count)
-                yield kinds
+                buckets, total = _buckets(value)
+                yield HistogramMetricFamily(name, text, buckets=buckets, sum_value=total)
 
     def _load(self) -> Iterator[Metric]:
         load = self._read_load() or Load()
@@ -94,39 +109,33 @@ class WorkerCollector(Collector):
         oldest = GaugeMetricFamily(
             "worker_queue_oldest_ready_seconds", "How long the first ready task waits; 0 if none.", labels=["queue"]
         )
+        paused = GaugeMetricFamily("worker_queue_paused", "1 while a queue is paused.", labels=["queue"])
+        halted = GaugeMetricFamily(
+            "worker_queue_halted_lanes", "Lanes that stand still because their head failed.", labels=["queue"]
+        )
         for queue in queues:
             for place in PLACES:
                 tasks.add_metric([queue.queue, place], getattr(queue, place))
             oldest.add_metric([queue.queue], queue.oldest_ready_seconds)
-        yield tasks
-        yield oldest
+            paused.add_metric([queue.queue], float(queue.is_paused))
+            halted.add_metric([queue.queue], queue.halted_lanes)
+        yield from (tasks, oldest, paused, halted)
 
 
 class MetricsServer:
-    """The HTTP server of one worker, from ``start`` to ``stop``."""
+    """An HTTP server for the metrics of these collectors, from ``start`` to ``stop``."""
 
-    def __init__(
-        self,
-        dsn: str,
-        metrics: Metrics,
-        read_load: Callable[[], Load | None],
-        events: Events,
-        *,
-        host: str,
-        port: int,
-        collectors: Sequence[AppCollector] = (),
-    ) -> None:
+    def __init__(self, collectors: Iterable[Collector | AppCollector], events: Events, *, host: str, port: int) -> None:
         self._events = events
         self._host = host
         self._asked = port
         self._server: WSGIServer | None = None
         self._thread: Thread | None = None
         self._registry = CollectorRegistry()
-        self._registry.register(WorkerCollector(metrics, read_load, lambda: read_depths(dsn)))
         for collector in collectors:
             self._add(collector)
 
-    def _add(self, collector: AppCollector) -> None:
+    def _add(self, collector: Collector | AppCollector) -> None:
         try:
             self._registry.register(cast("Collector", collector))
         except ValueError as error:
@@ -184,13 +193,8 @@ def _gauge(name: str, text: str, value: float) -> Metric:
     return GaugeMetricFamily(name, text, value=value)
 
 
-def _histogram(name: str, text: str, counted: Histogram) -> Metric:
-    """Buckets as Prometheus wants them: each counts all values up to its bound."""
-    counts = list(counted.counts)  # one copy, because the worker goes on counting
+def _buckets(counted: Histogram) -> tuple[list[tuple[str, float]], float]:
+    """Buckets as Prometheus wants them, each with all values up to its bound; and the sum of the values."""
+    total, counts = counted.sum, list(counted.counts)  # one copy, because the worker goes on counting
     bounds = [*(repr(bound) for bound in counted.bounds), "+Inf"]
-    buckets: list[tuple[str, float]] = []
-    total = 0
-    for bound, count in zip(bounds, counts, strict=True):
-        total += count
-        buckets.append((bound, total))
-    return HistogramMetricFamily(name, text, buckets=buckets, sum_value=counted.sum)
+    return list(zip(bounds, accumulate(counts), strict=True)), total

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -137,6 +138,7 @@ class Outcomes:
     def _dropped(self, held: Held) -> None:
         """Drop an attempt that another worker has taken over."""
         self._metrics.fenced_writes += 1
+        self._metrics.of_app(held.command).seconds["lost"].observe(time.monotonic() - held.since)
         self._events.emit(
             "task.fenced",
             f"{held.command} {held.id}: the claim was lost, its handler was stopped",

@@ -1,4 +1,4 @@
-"""How full the queues are, for a gauge: a connection for one question, with short time limits."""
+"""How full the queues are, for gauges: a connection for one question, with short time limits."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ PLACES = ("ready", "blocked", "processing", "waiting")
 _DEPTHS = """
 select q.queue, q.ready, q.blocked, q.processing, q.waiting,
        case when isfinite(q.oldest_ready_since)
-         then greatest(extract(epoch from worker.now() - q.oldest_ready_since), 0)::float8 else 0 end
+         then greatest(extract(epoch from worker.now() - q.oldest_ready_since), 0)::float8 else 0 end,
+       q.is_paused, q.halted_lanes
   from worker.queues as q
- order by q.queue
+ order by q.oldest_ready_since, q.queue
+ limit 1000
 """
 
 
 @dataclass(frozen=True, slots=True)
 class QueueDepth:
-    """The unsettled tasks of one queue by place, and how long its first ready task has been waiting."""
+    """The unsettled tasks of one queue by place, how long its first ready task has been waiting, and what stops it."""
 
     queue: str
     ready: int
@@ -26,10 +28,13 @@ class QueueDepth:
     processing: int
     waiting: int
     oldest_ready_seconds: float
+    is_paused: bool
+    halted_lanes: int
 
 
 def read_depths(dsn: str) -> list[QueueDepth]:
-    """All queues as they are now; raises within seconds when the database is away or busy."""
+    """All queues as they are now, or the 1,000 whose tasks wait longest. Raises within seconds when the database is
+    away or busy."""
     with connect_ours(dsn, name="catchment metrics", seconds=2) as conn:
         conn.execute("set statement_timeout = '2s'")
         return [QueueDepth(*row) for row in conn.execute(_DEPTHS)]

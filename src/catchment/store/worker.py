@@ -165,6 +165,17 @@ async def list_queues(conn: AsyncConnection[Any]) -> list[Queue]:
     return [Queue(*row) for row in await cursor.fetchall()]
 
 
+async def list_sql_commands(conn: AsyncConnection[Any], queues: Sequence[str], limit: int) -> list[tuple[str, str]]:
+    """The commands with SQL handlers of these queues, each with its queue."""
+    cursor = await conn.execute(
+        "select c.command, c.queue from worker.command_registry as c"
+        " where c.handler_kind operator(pg_catalog.=) 'sql' and c.queue operator(pg_catalog.=) any (%s::text[])"
+        " order by c.command limit %s",
+        [list(queues), limit],
+    )
+    return await cursor.fetchall()
+
+
 async def has_bulk(conn: AsyncConnection[Any]) -> bool:
     """Is there a bulk that can start?"""
     cursor = await conn.execute("select worker.has_bulk()")

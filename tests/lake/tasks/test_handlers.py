@@ -11,7 +11,6 @@ from prometheus_client import Counter
 from catchment import App
 from catchment.errors import RequestRefused
 from catchment.runtime.events import Events
-from catchment.runtime.metrics import Metrics
 from catchment.runtime.metrics_server import MetricsServer
 from tests.engine.test_metrics_server import listening
 from tests.fixtures.worker import StartWorker
@@ -31,7 +30,7 @@ def test_handlers_find_the_database_of_their_worker_and_show_their_metrics(
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
         lines = answer.read().decode().splitlines()
     assert "metered_asked_total 1.0" in lines
-    assert "worker_tasks_completed_total 1.0" in lines
+    assert 'worker_tasks_completed_total{command="ask",queue="metered"} 1.0' in lines
 
 
 def test_two_metrics_of_one_name_stop_the_start() -> None:
@@ -39,7 +38,5 @@ def test_two_metrics_of_one_name_stop_the_start() -> None:
     for _ in range(2):
         app.collector(Counter("metered_twice", "Twice.", registry=None))
     with pytest.raises(RequestRefused, match="metered_twice") as raised:
-        MetricsServer(
-            "", Metrics(), lambda: None, Events(), host="127.0.0.1", port=0, collectors=app.commands.collectors
-        )
+        MetricsServer(app.commands.collectors, Events(), host="127.0.0.1", port=0)
     assert "app.collector" in (raised.value.hint or "")

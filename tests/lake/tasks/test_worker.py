@@ -7,9 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from catchment.lake.settings import LakeSettings
 from catchment.lake.tasks.worker import share_of_threads, worker_environment
@@ -49,6 +51,14 @@ def live_workers(case: LakeCase) -> int:
     return case.pg("select count(*) from worker.worker where lease_until > worker.now() and lock_lost_at is null")[0][0]
 
 
+def shown(port: int, name: str, **labels: str) -> dict[str, float]:
+    """A metric of each process, as the parent shows it."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+        families = list(text_string_to_metric_families(answer.read().decode()))
+    samples = [s for family in families for s in family.samples if s.name == name]
+    return {s.labels["process"]: s.value for s in samples if s.labels == {**labels, "process": s.labels["process"]}}
+
+
 @pytest.mark.parametrize("how", often(signal.SIGTERM, now_and_then=[signal.SIGKILL]))
 def test_dead_processes_are_replaced_and_all_end_with_the_first(lake_case: LakeCase, how: signal.Signals) -> None:
     lake_case.make("source", "k BIGINT", [(1,), (2,)])
@@ -62,7 +72,6 @@ def test_dead_processes_are_replaced_and_all_end_with_the_first(lake_case: LakeC
         "CATCHMENT_LAKE_MEMORY_LIMIT": "600MB",
         "CATCHMENT_LEASE_SECONDS": "2",
     }
-    # All of them have the same port setting; each takes the next one that is free.
     settings["CATCHMENT_METRICS_PORT"] = str(port)
     parent = subprocess.Popen(
         [sys.executable, "-m", "catchment", "table", "worker", "--processes", "2"],
@@ -78,6 +87,15 @@ def test_dead_processes_are_replaced_and_all_end_with_the_first(lake_case: LakeC
         refresh_id = lake_case.request("dt")
         wait_until(lambda: lake_case.refreshed(refresh_id)["state"] == "SUCCEEDED", seconds=60)
         lake_case.check("dt")
+        # One port has all processes, also the one that was replaced.
+        labels = {"command": "lake_refresh", "queue": "lake"}
+        wait_until(lambda: set(shown(port, "worker_tasks_completed_total", **labels)) == {"0", "1"}, seconds=60)
+        wait_until(lambda: sum(shown(port, "worker_tasks_completed_total", **labels).values()) >= 1, seconds=60)
+        assert sum(shown(port, "lake_refreshes_total", table="main.dt", outcome="succeeded").values()) >= 1
+        assert shown(port, "lake_table_target_lag_seconds", table="main.dt") == {"0": 86400, "1": 86400}
+        assert set(shown(port, "lake_table_suspended", table="main.dt", by="failures").values()) == {0}
+        assert max(shown(port, "lake_table_lag_seconds", table="main.dt").values()) >= 0
+        assert set(shown(port, "lake_table_failures", table="main.dt").values()) == {0}
         crew = children_of(parent.pid)
         parent.send_signal(how)
         assert parent.wait(timeout=60) == (0 if how == signal.SIGTERM else -how)

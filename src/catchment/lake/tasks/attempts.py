@@ -206,6 +206,7 @@ def _finish(lake: LakeProcess, ctx: Context, order: Order, figures: Mapping[str,
         # Somebody who wanted to cancel it came too late, and has settled it.
         if lake.control.refresh_state(order.refresh_id).state != "SUCCEEDED":
             raise
+    metrics.refresh_ended(str(order.definition.ref), "succeeded")
     return result
 
 
@@ -264,6 +265,7 @@ def _fail(lake: LakeProcess, ctx: Context, order: Order, code: str, text: str, e
     except ClaimLost as lost:
         _give_up_if_over(lake, order.refresh_id, lost)
         raise
+    metrics.refresh_ended(str(order.definition.ref), state.lower())
     raise Failed(f"refresh {order.refresh_id} is {state}: {text}", code) from error
 
 

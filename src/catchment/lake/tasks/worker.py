@@ -18,17 +18,22 @@ from contextlib import suppress
 from contextvars import copy_context
 from datetime import timedelta
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from catchment.lake.settings import LakeSettings
 from catchment.lake.tasks.app import QUEUE, SCHEDULE_QUEUE, app
 from catchment.lake.tasks.process import served
 from catchment.runtime.dispatcher import Dispatcher
-from catchment.runtime.settings import read_options
+from catchment.runtime.settings import WorkerSettings, read_options
 from catchment.store.connect import DSN_VARIABLE
+
+if TYPE_CHECKING:
+    from catchment.runtime.metrics_crew import MetricsCrew
 
 RESTART_SECONDS = 1.0
 PR_SET_PDEATHSIG = 1
 LOOK_SECONDS = 0.05
+_LIBC = ctypes.CDLL(None)  # opened here: between fork and exec, while other threads ran, it might wait forever
 HERE_GRACE = timedelta(seconds=3)
 """How long somebody who pressed Ctrl-C waits for what is nearly done."""
 
@@ -44,24 +49,36 @@ def run_workers(
     ``arguments`` are further ones of ``catchment worker``.
     """
     environment = worker_environment(dsn, processes, memory=memory, threads=threads)
+    settings = WorkerSettings.read()
+    metrics: MetricsCrew | None = None
+    if settings.metrics_port is not None and processes > 1:
+        from catchment.runtime.metrics_crew import MetricsCrew  # with a web server, only where one is asked for
+
+        metrics = MetricsCrew(processes, host=settings.metrics_host, port=settings.metrics_port)
+        metrics.start()
     stopping = False
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         nonlocal stopping
         stopping = True
 
+    def start(place: int) -> subprocess.Popen[bytes]:
+        return _start({**environment, **({} if metrics is None else metrics.settings_of(place))}, arguments)
+
     before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-    crew = [_start(environment, arguments) for _ in range(processes)]
+    crew = [start(place) for place in range(processes)]
     try:
         while not stopping:
             for place, process in enumerate(crew):
                 if process.poll() is not None and not stopping:
                     time.sleep(RESTART_SECONDS)
-                    crew[place] = _start(environment, arguments)
+                    crew[place] = start(place)
             time.sleep(LOOK_SECONDS)
         return 0
     finally:
         _end(crew)
+        if metrics is not None:
+            metrics.stop()
         for number, handler in before.items():
             signal.signal(number, handler)
 
@@ -99,7 +116,7 @@ def _start(environment: Mapping[str, str], arguments: tuple[str, ...]) -> subpro
 def _end_with_parent() -> None:
     """Ask the system to send SIGTERM when the parent is gone: killed, it cannot do so itself."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _end(crew: list[subprocess.Popen[bytes]]) -> None:
