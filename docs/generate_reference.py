@@ -39,6 +39,7 @@ GROUPS = {
     ],
     "Ask without asyncio": ["SyncRequest", "SyncTask", "SyncClient"],
     "In a handler": ["Context", "Child", "RetryLater", "GiveUp", "Snoozed"],
+    "In a log": ["TaskFilter"],
     "Connect and install": ["connect", "migrate"],
     "catchment.schema": catchment.schema.__all__,
     "catchment.commands": [n for n in catchment.commands.__all__ if inspect.isroutine(getattr(catchment.commands, n))],
@@ -55,6 +56,7 @@ MORE = {
     "Retry": "More is in [retry and give up](../how-to/retry-and-give-up.md).",
     "Limit": "More is in [limit work](../how-to/limit-work.md).",
     "Schema": "A whole application is in [ship your own schema](../how-to/ship-your-own-schema.md).",
+    "TaskFilter": "More is in [read the logs](../how-to/read-the-logs.md).",
     "Context": "More ways to test a handler are in [test your tasks](../how-to/test-your-tasks.md).",
 }
 
@@ -62,7 +64,7 @@ MORE = {
 OWNERS = {"App": "app.", "SyncClient": "app.sync.", "Context": "ctx.", "Command": "command.", "Schema": "schema."}
 OWNERS |= {"Task": "task.", "SyncRequest": "command.sync.", "SyncTask": "task.", "Why": "why."}
 # Their members are those of another class, or nobody's business.
-BARE = {"Request", "Item"}
+BARE = {"Request", "Item", "TaskFilter"}
 DECORATORS = {("App", "command"), ("App", "middleware"), ("Command", "join")}
 MADE_BY_USERS = {"App", "Retry", "Limit", "RetryLater", "GiveUp", "Schema", "connect", "migrate"}
 MADE_BY_USERS |= {"lazy_app", "print_json", "print_rows"}

@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from catchment.task.handle import SyncTask, Task
     from catchment.task.item import Item
     from catchment.task.limit import Limit
+    from catchment.task.log_filter import TaskFilter
     from catchment.task.options import Retry
     from catchment.task.request import Request, SyncRequest
 else:
@@ -103,6 +104,7 @@ else:
             "SyncRequest": "task.request",
             "SyncTask": "task.handle",
             "Task": "task.handle",
+            "TaskFilter": "task.log_filter",
             "TaskId": "model.task",
             "TaskInfo": "model.task",
             "TaskState": "model.state",
@@ -165,6 +167,7 @@ __all__ = [
     "Task",
     "TaskCancelled",
     "TaskFailed",
+    "TaskFilter",
     "TaskId",
     "TaskInfo",
     "TaskMerged",

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from catchment.model.terminal import shell_command
-from catchment.runtime.events import TextFormatter
+from catchment.runtime.log import TextFormatter
 from tests.fixtures import spare
 from tests.fixtures.engine import Engine
 

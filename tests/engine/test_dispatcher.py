@@ -176,7 +176,7 @@ def test_worker_logs_each_task(committed: Engine, start_worker: StartWorker, tmp
     worker = start_worker("--stop-when-idle")
     assert worker.wait(timeout=30) == 0
     lines = [json.loads(line) for line in (tmp_path / "worker-1.log").read_text().splitlines()]
-    seen = {line["id"]: line for line in lines if line["event"] == "task.processed"}
+    seen = {line["task_id"]: line for line in lines if line["event"] == "task.processed"}
     assert seen[good]["state"] == "completed"
     assert seen[good]["command"] == "act"
     assert seen[good]["duration_ms"] > 0

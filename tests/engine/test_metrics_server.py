@@ -164,6 +164,7 @@ def test_tasks_that_wait_for_their_turn_show_in_the_queue_gauges(db: str, scrape
     seen = scrape()
     assert seen.value("worker_queue_tasks", queue="observed", place="blocked") == 1
     assert seen.value("worker_queue_oldest_ready_seconds", queue="observed") == 0
+    assert seen.value("worker_database_up") == 1
     assert seen.value("worker_queue_paused", queue="observed") == 0
     assert seen.value("worker_queue_halted_lanes", queue="observed") == 0
 
@@ -191,6 +192,7 @@ def unreachable() -> list[QueueDepth]:
 def test_a_database_that_does_not_answer_leaves_the_queue_gauges_out() -> None:
     seen = shown(WorkerCollector(Metrics(), lambda: None, unreachable))
     assert not seen.has("worker_queue_tasks")
+    assert seen.value("worker_database_up") == 0
     assert seen.value("worker_claims_total") == 0
 
 

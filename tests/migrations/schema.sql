@@ -713,8 +713,9 @@ CREATE VIEW worker.queues AS
     COALESCE(n.n, (0)::bigint) AS processing,
     COALESCE(s.n, (0)::bigint) AS waiting,
     LEAST(r.oldest, l.oldest) AS oldest_ready_since,
-    q.description
-   FROM (((((worker.queue_registry q
+    q.description,
+    COALESCE(h.n, (0)::bigint) AS halted_lanes
+   FROM ((((((worker.queue_registry q
      LEFT JOIN ( SELECT x.queue_id,
             count(*) AS n,
             min(x.since) AS oldest
@@ -737,7 +738,12 @@ CREATE VIEW worker.queues AS
             count(*) AS n
            FROM worker.scope x
           WHERE (x.state = 'waiting'::text)
-          GROUP BY x.queue_id) s USING (queue_id));
+          GROUP BY x.queue_id) s USING (queue_id))
+     LEFT JOIN ( SELECT x.queue_id,
+            count(*) AS n
+           FROM worker.lane x
+          WHERE (x.halted_at IS NOT NULL)
+          GROUP BY x.queue_id) h USING (queue_id));
 ALTER VIEW worker.queues OWNER TO catchment_owner;
 CREATE TABLE worker.schedule_run (
     schedule text NOT NULL,

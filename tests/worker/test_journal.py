@@ -20,7 +20,7 @@ def test_completed_and_failed_attempts_are_logged_with_their_duration(crew: Crew
     with pytest.raises(TaskFailed):
         crew.result(failed)
     wait_until(lambda: len(crew.logged("task.processed")) == 3)
-    seen = {line["id"]: line for line in crew.logged("task.processed")}
+    seen = {line["task_id"]: line for line in crew.logged("task.processed")}
     assert [(seen[i]["command"], seen[i]["state"]) for i in (done, failed, written)] == [
         ("step", "completed"),
         ("failing", "failed"),
@@ -37,8 +37,8 @@ def test_a_parent_that_waits_for_its_children_is_logged_as_waiting(crew: Crew) -
     crew.hire()
     task = crew.enqueue(parent, key="a", count=2, seconds=0)
     assert crew.result(task) == 1
-    wait_until(lambda: len([e for e in crew.logged("task.processed") if e["id"] == task]) == 2)
-    assert [e["state"] for e in crew.logged("task.processed") if e["id"] == task] == ["waiting", "completed"]
+    wait_until(lambda: len([e for e in crew.logged("task.processed") if e["task_id"] == task]) == 2)
+    assert [e["state"] for e in crew.logged("task.processed") if e["task_id"] == task] == ["waiting", "completed"]
 
 
 def test_an_end_that_was_fenced_neither_counts_nor_is_logged_as_completed(crew: Crew) -> None:

@@ -36,7 +36,7 @@ def test_a_handler_that_outlives_its_time_limit_is_left_behind_and_its_lane_goes
     crew.engine.value("select worker.skip_halted('poison', 'a')")
     assert crew.result(behind) == "rested"
     assert crew.records.spans("a")[0].end == float("inf")
-    assert [line["id"] for line in crew.logged("task.left_behind")] == [task]
+    assert [line["task_id"] for line in crew.logged("task.left_behind")] == [task]
     wait_until(lambda: crew.scrape("worker_left_behind_tasks") == 1)
     wait_until(lambda: crew.engine.value("select available_capacity from worker.worker") == 19)
 

@@ -81,7 +81,7 @@ def test_a_snoozing_task_needs_no_slot_and_survives_its_worker(crew: Crew) -> No
     task = crew.enqueue(wait_until_time, when=datetime.now(UTC) + timedelta(seconds=5))
     wait_until(lambda: _snoozes(crew, task) == 1)
     assert crew.result(crew.enqueue(step, seq=7)) == 7
-    assert [line["state"] for line in crew.logged("task.processed") if line["id"] == task] == ["snoozed"]
+    assert [line["state"] for line in crew.logged("task.processed") if line["task_id"] == task] == ["snoozed"]
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     crew.hire()

@@ -200,10 +200,10 @@ def test_a_task_that_is_put_off_is_logged_with_the_reason(staffed_misuse: Crew) 
     crew = staffed_misuse
     crew.engine.conn.execute("insert into probe.fault values ('53100')")
     task = crew.enqueue("write_or", then="swallow")
-    wait_until(lambda: [e for e in crew.logged("task.put_off") if e["id"] == task])
+    wait_until(lambda: [e for e in crew.logged("task.put_off") if e["task_id"] == task])
     crew.engine.conn.execute("delete from probe.fault")
     crew.client.sync.task(task).cancel()
-    event = next(e for e in crew.logged("task.put_off") if e["id"] == task)
+    event = next(e for e in crew.logged("task.put_off") if e["task_id"] == task)
     assert (event["level"], event["command"]) == ("warning", "write_or")
     assert "in trouble" in event["reason"]
 

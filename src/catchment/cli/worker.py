@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -14,10 +13,11 @@ from catchment.commands.group import taking_words
 from catchment.commands.options import Dsn
 from catchment.errors import CatchmentError
 from catchment.runtime.dispatcher import Dispatcher
-from catchment.runtime.events import Events, JsonFormatter, TextFormatter
+from catchment.runtime.events import Events
+from catchment.runtime.log import keep_own_loggers, log_to_stderr
 from catchment.runtime.loop import end_without_threads, keep_running, run_again_if_cancelled
 from catchment.runtime.options import WorkerOptions
-from catchment.runtime.settings import read_options
+from catchment.runtime.settings import LogFormat, LogLevel, WorkerSettings, read_options
 from catchment.runtime.signals import stop_on_signals
 from catchment.store.connect import DSN_VARIABLE, find_dsn
 from catchment.task.commands import Commands
@@ -50,8 +50,13 @@ def worker(
         int | None,
         typer.Option(min=0, max=65535, help="Show metrics to Prometheus here; CATCHMENT_METRICS_PORT does the same."),
     ] = None,
-    log_format: Annotated[Literal["text", "json"], typer.Option(help="How to log.")] = "text",
-    log_level: Annotated[Literal["debug", "info", "warning", "error"], typer.Option(help="What to log.")] = "info",
+    log_format: Annotated[
+        LogFormat | None, typer.Option(help="How to log. CATCHMENT_LOG_FORMAT does the same; default: text.")
+    ] = None,
+    log_level: Annotated[
+        LogLevel | None,
+        typer.Option(help="What to log; debug has the start of each task. CATCHMENT_LOG_LEVEL does the same."),
+    ] = None,
     dsn: Dsn = None,
 ) -> None:
     """Run tasks in production.
@@ -74,8 +79,10 @@ def worker(
         stops_when_idle=stop_when_idle,
         **({} if metrics_port is None else {"metrics_port": metrics_port}),
     )
-    _log_to_stderr(log_format, log_level)
+    settings = WorkerSettings.read()
+    log_to_stderr(log_format or settings.log_format, log_level or settings.log_level)
     commands, chosen = _load_commands(app or [], dsn)
+    keep_own_loggers()
     where = find_dsn(chosen)
     # Handlers that ask for a database, and the processes they start, get the one that is served here.
     os.environ[DSN_VARIABLE] = where
@@ -121,11 +128,3 @@ def _load_commands(names: list[str], dsn: str | None) -> tuple[Commands | None, 
 
     apps = load_apps(names)
     return apps.commands(), apps.dsn(dsn)
-
-
-def _log_to_stderr(log_format: str, log_level: str) -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
-    root = logging.getLogger("catchment")
-    root.handlers = [handler]
-    root.setLevel(log_level.upper())

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-
-from catchment.model.terminal import one_line
 
 Subscriber = Callable[["Event"], None]
 
@@ -56,29 +53,3 @@ class Events:
             self._has_failed = True
             with suppress(BaseException):
                 print(f"catchment: events are lost: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
-
-
-class TextFormatter(logging.Formatter):
-    """A line for people: time, level, message. A worker logs each task, so rich is too slow: it takes 1 ms per line."""
-
-    def __init__(self) -> None:
-        super().__init__("%(asctime)s %(levelname)-8s %(message)s", "%H:%M:%S")
-
-    def formatMessage(self, record: logging.LogRecord) -> str:
-        """The message of an error may hold anything, but begins no line and moves no cursor."""
-        record.message = one_line(record.message)
-        return super().formatMessage(record)
-
-
-class JsonFormatter(logging.Formatter):
-    """One JSON object per line: time, level, event, message and the event's fields."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        fields: dict[str, Any] = getattr(record, "fields", {})
-        line = {
-            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S"),
-            "level": record.levelname.lower(),
-            "event": getattr(record, "event", record.name),
-            "message": record.getMessage(),
-        }
-        return json.dumps(line | fields, default=str)

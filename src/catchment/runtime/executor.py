@@ -34,7 +34,7 @@ from catchment.runtime.time_limits import TimeLimits
 from catchment.store.attempt import Ending
 from catchment.task.commands import Commands
 from catchment.task.encode import DEFAULT_LIMIT
-from catchment.task.inside import IN_HANDLER
+from catchment.task.inside import IN_HANDLER, RUNNING, SITE, Site
 
 # How long handlers that never wait may keep the event loop before others get their turn.
 TURN = 0.005
@@ -59,6 +59,7 @@ class Executor:
         most: Callable[[], int] = lambda: sys.maxsize,
         stop_grace: timedelta = timedelta(seconds=10),
         limit: int = DEFAULT_LIMIT,
+        worker_id: int | None = None,
     ) -> None:
         self._commands = {command.name: command for command in commands}
         self._middlewares = {name: commands.middlewares_of(name) for name in commands.names}
@@ -70,7 +71,8 @@ class Executor:
         self._stop_grace = stop_grace.total_seconds()
         self._outcomes = Outcomes(limit=limit, metrics=metrics, events=events, drop=drop)
         self.limits = TimeLimits(port, self.stop)
-        self._begin = self.limits.begin
+        # Asked once, because the question costs as much as a trivial handler.
+        self._begin = self._log_and_begin if events.is_heard(logging.DEBUG) else self.limits.begin
         self._calls = HandlerCalls(
             port=port,
             pools=pools,
@@ -92,6 +94,7 @@ class Executor:
         self._loop = asyncio.get_running_loop()
         self._context = contextvars.copy_context()  # what every attempt begins with
         self._context.run(IN_HANDLER.set, True)
+        self._context.run(SITE.set, Site(worker_id, {command.name: command.options.queue for command in commands}))
 
     @property
     def left_behind(self) -> int:
@@ -176,7 +179,7 @@ class Executor:
             "task.left_behind",
             f"{held.command} {held.id} was stopped ({held.stop_reason}) and goes on: it is left behind, in its slot",
             level=logging.ERROR,
-            id=held.id,
+            task_id=held.id,
             command=held.command,
             count=len(self._left),
         )
@@ -252,6 +255,7 @@ class Executor:
         if command is None:
             return self._unknown(held)
         runner = held.runner = asyncio.current_task()
+        token = RUNNING.set(held)
         try:
             if held.stop is not None:
                 raise asyncio.CancelledError
@@ -273,6 +277,7 @@ class Executor:
                 raise
             return None if held.is_left else self._outcomes.of_error(held, error)
         finally:
+            RUNNING.reset(token)
             held.runner = None
             if held.timer is not None:
                 held.timer.cancel()
@@ -284,6 +289,19 @@ class Executor:
         if self._is_serving or runner is None:
             return False
         return isinstance(error, asyncio.CancelledError) and runner.cancelling() > 0
+
+    def _log_and_begin(self, held: Held) -> None:
+        self.limits.begin(held)
+        self._events.emit(
+            "task.started",
+            f"{held.command} {held.id} starts{f', attempt {held.attempt}' if held.attempt > 1 else ''}",
+            level=logging.DEBUG,
+            task_id=held.id,
+            command=held.command,
+            queue=self._commands[held.command].options.queue,
+            attempt=held.attempt,
+            is_join=held.phase == 1,
+        )
 
     def _unknown(self, held: Held) -> Ending:
         self._port.warn(held.id, held.command)

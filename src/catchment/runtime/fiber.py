@@ -198,7 +198,7 @@ class Fiber:
                     again_in=task.again_in,
                 ),
                 level=LEVELS.get(task.state, logging.INFO),
-                id=task.id,
+                task_id=task.id,
                 command=task.command,
                 state=task.state,
                 failures=task.failures,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -130,11 +130,15 @@ class HandlerCalls:
 
     def span(self, command: AnyCommand, held: Held) -> AbstractContextManager[object]:
         """The span of an attempt, in the trace of its enqueue."""
-        if not self.is_traced:
-            return _NO_SPAN
-        return tracing.running(
+        return self._traced(command, held) if self.is_traced else _NO_SPAN
+
+    @contextmanager
+    def _traced(self, command: AnyCommand, held: Held) -> Generator[None]:
+        with tracing.running(
             held.command, trace=held.trace, task_id=held.id, queue=command.options.queue, attempt=held.attempt
-        )
+        ):
+            held.span = tracing.span_fields()
+            yield
 
     def _caller(
         self, executor: str, command: AnyCommand, held: Held, fn: Callable[..., Any], bound: dict[str, Any]

@@ -32,6 +32,7 @@ class Held(Attempt):
         "runner",
         "seconds",
         "since",
+        "span",
         "stop",
         "stop_reason",
         "time_left",
@@ -44,6 +45,8 @@ class Held(Attempt):
         self.runner: asyncio.Task[None] | None = None
         self.seconds = 0.0
         self.since = 0.0
+        # The ids of the span of its run, if there is one.
+        self.span: dict[str, str] = {}
         self.time_left: float | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.stop: Stop | None = None

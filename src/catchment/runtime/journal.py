@@ -13,7 +13,10 @@ from catchment.store.attempt import Ending
 
 
 class Journal:
-    def __init__(self, metrics: Metrics, events: Events) -> None:
+    """``queues``: those of the commands."""
+
+    def __init__(self, metrics: Metrics, events: Events, queues: Mapping[str, str]) -> None:
+        self._queues = queues
         self._metrics = metrics
         self._events = events
 
@@ -63,7 +66,7 @@ class Journal:
             "task.put_off",
             f"{ending.attempt.command} {ending.attempt.id} is put off for a moment: {reason}",
             level=logging.WARNING,
-            id=ending.attempt.id,
+            task_id=ending.attempt.id,
             command=ending.attempt.command,
             reason=reason,
         )
@@ -75,6 +78,7 @@ class Journal:
         has_failed = ending.asked == "failed" and state != "cancelled"
         failures, most = (attempt.failures + 1, attempt.max_attempts) if has_failed else (None, None)
         is_join, error = attempt.phase == 1, failure.get("message")
+        span = attempt.span if isinstance(attempt, Held) else {}
         task = f"{attempt.command} {attempt.id}"
         self._events.emit(
             "task.processed",
@@ -89,8 +93,9 @@ class Journal:
                 again_in=ending.again_in,
             ),
             level=level,
-            id=attempt.id,
+            task_id=attempt.id,
             command=attempt.command,
+            queue=self._queues.get(attempt.command),
             state=state,
             attempt=attempt.attempt,
             failures=failures,
@@ -101,6 +106,8 @@ class Journal:
             error=error,
             kind=failure.get("kind"),
             where=failure.get("where"),
+            trace_id=span.get("trace_id"),
+            span_id=span.get("span_id"),
         )
 
     def fenced(self, endings: Sequence[Ending]) -> None:
@@ -112,6 +119,6 @@ class Journal:
                 "task.fenced",
                 f"{ending.attempt.command} {ending.attempt.id}: the claim was lost, its end is dropped",
                 level=logging.WARNING,
-                id=ending.attempt.id,
+                task_id=ending.attempt.id,
                 fence=ending.attempt.fence,
             )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from threading import Thread
 from typing import cast
@@ -101,9 +102,11 @@ class WorkerCollector(Collector):
         )
 
     def _queues(self) -> Iterator[Metric]:
-        try:
+        queues: Sequence[QueueDepth] | None = None
+        with suppress(psycopg.Error, CatchmentError):
             queues = self._read_queues()
-        except (psycopg.Error, CatchmentError):
+        yield _gauge("worker_database_up", "1 if the database answered this scrape.", float(queues is not None))
+        if queues is None:
             return
         tasks = GaugeMetricFamily("worker_queue_tasks", "Unsettled tasks of a queue.", labels=["queue", "place"])
         oldest = GaugeMetricFamily(

@@ -143,7 +143,7 @@ class Outcomes:
             "task.fenced",
             f"{held.command} {held.id}: the claim was lost, its handler was stopped",
             level=logging.WARNING,
-            id=held.id,
+            task_id=held.id,
             fence=held.fence,
         )
         self._drop(held)

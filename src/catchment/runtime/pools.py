@@ -23,7 +23,9 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from catchment.task import tracing
 from catchment.task.encode import DEFAULT_LIMIT
+from catchment.task.inside import task_fields
 
 T = TypeVar("T")
 CHILD = "catchment.runtime.process_child"
@@ -255,7 +257,15 @@ class Process:
     async def call(self, path: str, payload: str, *, limit: int, set_up: str | None = None) -> dict[str, Any]:
         """The answer to a call: ``result`` as JSON text, or ``error``. Anything else the process says is an error."""
         token = secrets.token_hex(8)
-        call = {"token": token, "path": path, "payload": payload, "limit": limit, "set_up": set_up}
+        call = {
+            "token": token,
+            "path": path,
+            "payload": payload,
+            "limit": limit,
+            "set_up": set_up,
+            "task": task_fields(),
+            "trace": tracing.current_trace(),
+        }
         try:
             self._writer.write(json.dumps(call).encode() + b"\n")
             await self._writer.drain()

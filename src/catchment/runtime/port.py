@@ -126,7 +126,7 @@ class WorkerPort:
 
     def _refuse_progress(self, context: Attempt, error: Exception) -> None:
         text = f"the progress of {context.command} {context.task_id} cannot be stored: {str(error).strip()}"
-        self._events.emit("progress.refused", text, level=logging.WARNING, id=context.task_id)
+        self._events.emit("progress.refused", text, level=logging.WARNING, task_id=context.task_id)
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -149,7 +149,7 @@ class WorkerPort:
                 f"task {task_id} is given back, and so are all of command {command}, which this worker does not have:"
                 f" {remedy}",
                 level=logging.WARNING,
-                id=task_id,
+                task_id=task_id,
                 command=command,
             )
 

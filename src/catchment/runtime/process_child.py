@@ -10,10 +10,14 @@ import os
 import signal
 import socket
 import sys
+from contextvars import copy_context
 from typing import Any, cast
 
+from catchment.runtime.log import FORMAT_VARIABLE, LEVEL_VARIABLE, keep_own_loggers, log_to_stderr
+from catchment.task import tracing
 from catchment.task.command import Command
 from catchment.task.failure import describe_error
+from catchment.task.inside import enter
 
 _PR_SET_PDEATHSIG = 1
 
@@ -23,10 +27,12 @@ def main() -> None:
     # Ctrl-C goes to the whole group: the worker decides what happens to its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _die_with(worker)
+    if FORMAT_VARIABLE in os.environ:
+        log_to_stderr(os.environ[FORMAT_VARIABLE], os.environ.get(LEVEL_VARIABLE, "info"))
     with socket.socket(fileno=number) as line, line.makefile("rwb") as stream:
         for request in stream:
             call = json.loads(request)
-            answer = {"token": call["token"], **_run(call["set_up"], call["path"], call["payload"], call["limit"])}
+            answer = {"token": call["token"], **_run(call)}
             stream.write(json.dumps(answer, ensure_ascii=False).encode() + b"\n")
             stream.flush()
 
@@ -39,15 +45,22 @@ def _die_with(worker: int) -> None:
         os._exit(1)
 
 
-def _run(set_up: str | None, path: str, payload: str, limit: int) -> dict[str, Any]:
+def _run(call: dict[str, Any]) -> dict[str, Any]:
     try:
-        if set_up is not None:
-            _set_up(set_up)
-        command = _find(path)
-        value = command.surroundings.around(command.fn)(**command.payload.load(payload))
-        return {"result": command.returns.dump(value, limit=limit)}
+        return {"result": copy_context().run(_call, call)}
     except BaseException as error:  # sys.exit() in a handler ends its attempt, not this process
         return {"error": describe_error(error)}
+
+
+def _call(call: dict[str, Any]) -> str | None:
+    """Run the handler as one of this task, in its trace; in a context that ends with it."""
+    enter(call["task"])
+    tracing.enter(call["trace"])
+    if call["set_up"] is not None:
+        _set_up(call["set_up"])
+    command = _find(call["path"])
+    value = command.surroundings.around(command.fn)(**command.payload.load(call["payload"]))
+    return command.returns.dump(value, limit=call["limit"])
 
 
 @functools.cache
@@ -63,6 +76,7 @@ def _load(path: str) -> Any:
 @functools.cache
 def _find(path: str) -> Command[..., Any]:
     command = _load(path)
+    keep_own_loggers()
     if not isinstance(command, Command):
         raise TypeError(f"{path} is a {type(command).__name__}, expected a command")
     return cast("Command[..., Any]", command)

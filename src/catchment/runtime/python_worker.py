@@ -81,7 +81,7 @@ class PythonWorker:
         self.limiter = Limiter(options, lambda: self._signals, read_left=lambda: self._executor.left_behind)
         # After a fault: the tasks whose handlers were running.
         self.interrupted: list[int] = []
-        self._journal = Journal(metrics, events)
+        self._journal = Journal(metrics, events, {command.name: command.options.queue for command in commands})
         self._loop_watch = LoopWatch(commands, events)
         hooks = BeforeHooks(options.call_timeout / 2)
 
@@ -133,6 +133,7 @@ class PythonWorker:
             most=lambda: self.limiter.limit,
             stop_grace=options.stop_grace,
             limit=options.max_result_bytes,
+            worker_id=identity.worker_id,
         )
         self.watcher = Watcher(
             dsn,

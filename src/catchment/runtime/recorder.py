@@ -122,7 +122,7 @@ class Recorder:
                 "task.unrecorded",
                 f"{ending.attempt.command} {ending.attempt.id}: its end cannot be recorded: {batch.later[-1].error}",
                 level=logging.ERROR,
-                id=ending.attempt.id,
+                task_id=ending.attempt.id,
                 command=ending.attempt.command,
             )
             self._settled([ending])
@@ -135,7 +135,7 @@ class Recorder:
             "task.refused",
             f"{ending.attempt.command} {ending.attempt.id}: its end was refused: {described['message']}",
             level=logging.ERROR,
-            id=ending.attempt.id,
+            task_id=ending.attempt.id,
             command=ending.attempt.command,
         )
         refused = Ending(ending.attempt, asked, error=to_json(described).decode(), failure=described)

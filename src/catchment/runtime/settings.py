@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,8 @@ from catchment.runtime.options import WorkerOptions
 # Larger values would overflow numbers of PostgreSQL or timers of Python.
 Count = Annotated[int, Field(le=1_000_000)]
 Milliseconds = Annotated[int, Field(le=1_000_000_000)]
+LogFormat = Literal["text", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
 Seconds = Annotated[float, Field(le=1_000_000, allow_inf_nan=False)]
 
 
@@ -79,6 +81,8 @@ class WorkerSettings(Settings):
         description="Port where Prometheus finds the counters; none by default, 0 takes a free one.",
     )
     metrics_host: str = Field("127.0.0.1", description="Address that port is bound to.")
+    log_format: LogFormat = Field("text", description="How workers log: lines for people, or JSON objects.")
+    log_level: LogLevel = Field("info", description="What workers log; debug has the start of each task.")
 
 
 def read_options(**given: Any) -> WorkerOptions:

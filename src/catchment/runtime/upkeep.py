@@ -129,7 +129,7 @@ class Upkeep:
                 "schedule.fired",
                 f"schedule {schedule['schedule']}: task {schedule['id']}, next at {schedule['next_at']}",
                 schedule=schedule["schedule"],
-                id=schedule["id"],
+                task_id=schedule["id"],
             )
         skipped: list[dict[str, Any]] = done.get("skipped") or []
         for schedule in skipped:

@@ -112,5 +112,5 @@ class Watcher:
                     "task.unrecorded",
                     f"task {lost[0][0]} cannot be given back: {str(error).strip()}",
                     level=logging.ERROR,
-                    id=lost[0][0],
+                    task_id=lost[0][0],
                 )

@@ -9,13 +9,14 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from opentelemetry import trace
+from opentelemetry import context, trace
 from opentelemetry.trace import NoOpTracerProvider, ProxyTracerProvider, SpanKind
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+SPAN_FIELDS = ("trace_id", "span_id")
 _NAME = "catchment"
 _TRACEPARENT = "traceparent"
 _PROPAGATOR = TraceContextTextMapPropagator()
@@ -31,6 +32,20 @@ def is_on() -> bool:
 def current_trace() -> str | None:
     """The traceparent of the span that is current here, or None."""
     return _current() if is_on() else None
+
+
+def span_fields() -> dict[str, str]:
+    """The ids of the current span, in hexadecimal digits as in a traceparent; empty if there is none."""
+    current = trace.get_current_span().get_span_context()
+    if not current.is_valid:
+        return {}
+    return {"trace_id": trace.format_trace_id(current.trace_id), "span_id": trace.format_span_id(current.span_id)}
+
+
+def enter(traceparent: str | None) -> None:
+    """Make the span of another process the current one here, if there is one."""
+    if traceparent is not None:
+        context.attach(_PROPAGATOR.extract({_TRACEPARENT: traceparent}))
 
 
 def enqueuing(command: str) -> AbstractContextManager[str | None]:

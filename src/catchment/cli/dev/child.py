@@ -26,6 +26,7 @@ from catchment.cli.failure import show_failure
 from catchment.errors import CatchmentError, SchemaMismatch
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.events import Event, Events
+from catchment.runtime.log import OURS, keep_own_loggers, log_to_stderr
 from catchment.runtime.loop import end_without_threads, keep_running, run_again_if_cancelled
 from catchment.runtime.settings import WorkerSettings, read_options
 from catchment.runtime.signals import end_process
@@ -55,6 +56,7 @@ class Child:
     def run(self) -> int:
         """Serve until told to stop; returns the exit code."""
         threading.Thread(target=self._listen, name="catchment-dev", daemon=True).start()
+        self._handler = log_to_stderr("text", "info", DevFormatter(), self._is_shown)
         names = self._order["apps"]
         modules = [name.partition(":")[0].removesuffix(".py") for name in names]
         try:
@@ -104,12 +106,10 @@ class Child:
                 _say("the schema is installed and up to date")
 
     def _serve(self, where: str, commands: Commands, apps: Apps) -> None:
-        handler = logging.StreamHandler()
-        handler.setFormatter(DevFormatter())
-        handler.addFilter(self._is_shown)
-        logger = logging.getLogger("catchment")
-        logger.handlers = [handler]
-        logger.setLevel(logging.INFO)
+        # An app that configures logging itself does so for its own loggers: the ends of tasks are shown all the same.
+        keep_own_loggers()
+        own = logging.getLogger(OURS)
+        own.handlers, own.propagate = [self._handler], False
         events = Events(self._ends.hear, self._hear)
         grace = {} if WorkerSettings.source("shutdown_grace_seconds") else {"shutdown_grace": RELOAD_GRACE}
         options = read_options(**grace)

@@ -40,7 +40,7 @@ class Ends:
     def hear(self, event: Event) -> None:
         """A subscriber of the worker's events."""
         if event.name == "task.processed":
-            (self.waiting.add if event.fields["state"] == "waiting" else self.waiting.discard)(event.fields["id"])
+            (self.waiting.add if event.fields["state"] == "waiting" else self.waiting.discard)(event.fields["task_id"])
             if _has_failed(event.fields):
                 self._failed.append((clock(), event.fields))
                 self._news.set()
@@ -76,14 +76,14 @@ class Ends:
 
     async def _show(self, conn: psycopg.AsyncConnection[Any]) -> None:
         count = len(self._failed)
-        ids = {fields["id"] for _, fields in self._failed} | self.waiting
+        ids = {fields["task_id"] for _, fields in self._failed} | self.waiting
         rows = {row["id"]: row for row in await ends_async(conn, sorted(ids))}
         failed, self._failed = self._failed[:count], self._failed[count:]
         for at, fields in failed:
-            row = rows.get(fields["id"], {})
+            row = rows.get(fields["task_id"], {})
             show(_failed_line(fields, at=at))
             if _is_last(fields) and row.get("halted"):
-                show(halted_line(row["halted"], fields["id"], at=at))
+                show(halted_line(row["halted"], fields["task_id"], at=at))
         for row in rows.values():
             if row["id"] in self.waiting and row["state"] in _SETTLED:
                 self.waiting.discard(row["id"])

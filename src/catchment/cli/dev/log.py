@@ -9,6 +9,7 @@ from catchment.cli.end_line import reason_of, task_line
 from catchment.commands.times import clock
 from catchment.model.ending import part_timed
 from catchment.model.terminal import one_line
+from catchment.runtime.log import origin_of
 
 _LEVELS = {logging.WARNING: "warning", logging.ERROR: "error", logging.CRITICAL: "error"}
 # A task of a command that is not here is given back: LeftWork says what waits, and what to do.
@@ -22,7 +23,7 @@ def fields_line(fields: dict[str, Any], *, at: str, state: str | None = None, re
     reason = reason_of(fields.get("error"), fields.get("kind"), fields.get("where"))
     part = part_timed(is_join=fields["is_join"])
     shown = state or fields["state"]
-    return task_line(shown, fields["command"], fields["id"], seconds, reason, at=at, part=part, remark=remark)
+    return task_line(shown, fields["command"], fields["task_id"], seconds, reason, at=at, part=part, remark=remark)
 
 
 class DevFormatter(logging.Formatter):
@@ -32,10 +33,13 @@ class DevFormatter(logging.Formatter):
         if getattr(record, "event", None) == "task.processed":
             return fields_line(getattr(record, "fields", {}), at=clock())
         level = _LEVELS.get(record.levelno, record.levelname.lower())
-        return f"{clock()} {level:<11} {one_line(record.getMessage())}"
+        text = f"{clock()} {level:<11} {one_line(''.join(origin_of(record)) + record.getMessage())}"
+        return f"{text}\n{self.formatException(record.exc_info)}" if record.exc_info else text
 
 
 def is_shown(record: logging.LogRecord) -> bool:
-    """Ends of tasks, and whatever a developer should know."""
+    """Ends of tasks, what the app logs, and whatever else a developer should know."""
+    if not record.name.startswith("catchment."):
+        return True
     event = getattr(record, "event", None)
     return (record.levelno >= logging.WARNING and event not in _HIDDEN) or event == "task.processed"

@@ -26,7 +26,7 @@ _refreshes = Counter(
     "lake_refreshes", "Refreshes that ended here, by table and outcome.", ["table", "outcome"], registry=_registry
 )
 # The client adds _total to the names of counters.
-parallel__refreshes = Counter("parallel_refreshes", "Parallel refreshes that were published.", registry=_registry)
+parallel_refreshes = Counter("parallel_refreshes", "Parallel refreshes that were published.", registry=_registry)
 subtasks_created = Counter("subtasks_created", "Subtasks that were made.", registry=_registry)
 subtasks_completed = Counter("subtasks_completed", "Subtasks that were completed here.", registry=_registry)
 subtasks_failed = Counter("subtasks_failed", "Attempts of subtasks that failed here.", registry=_registry)

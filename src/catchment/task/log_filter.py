@@ -1,0 +1,25 @@
+"""Which task, and which span, a log record comes from."""
+
+from __future__ import annotations
+
+import logging
+
+from catchment.task.inside import FIELDS, task_fields
+from catchment.task.tracing import SPAN_FIELDS, span_fields
+
+
+class TaskFilter(logging.Filter):
+    """A filter for a ``logging.Handler``: gives each record ``command``, ``task_id``, ``attempt``, ``queue`` and
+    ``worker_id`` of the task whose handler it comes from, and ``trace_id`` and ``span_id`` of the current span of
+    OpenTelemetry.
+
+    All are None elsewhere, so a format string can name them. What a record has already, from ``extra``, is kept. Every
+    record passes.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        known = {**dict.fromkeys((*FIELDS, *SPAN_FIELDS)), **task_fields(), **span_fields()}
+        for name, value in known.items():
+            if not hasattr(record, name):
+                setattr(record, name, value)
+        return True
