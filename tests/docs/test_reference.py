@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from psycopg import Connection
@@ -108,6 +108,8 @@ def _values(field: FieldInfo) -> str:
     """As the page writes them."""
     if field.annotation is bool:
         return "true, false"
+    if get_origin(field.annotation) is Literal:
+        return ", ".join(get_args(field.annotation))
     bounds = {name: getattr(m, name) for m in field.metadata for name in ("ge", "gt", "le") if hasattr(m, name)}
     if not bounds:
         return "text"
