@@ -44,7 +44,7 @@ def test_a_client_that_comes_first_finds_the_schema(own: Own) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    often(("-c", ENQUEUES), ("-c", LAKE), now_and_then=[("-c", ASYNC), ("-m", "catchment", "register", "status")]),
+    often(("-c", ENQUEUES), ("-c", LAKE), now_and_then=[("-c", ASYNC), ("-m", "catchment", "register", "init")]),
     ids=["sync", "lake", "async", "register"],
 )
 def test_the_first_client_after_an_upgrade_migrates(ready: Own, arguments: tuple[str, ...]) -> None:
