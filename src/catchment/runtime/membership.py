@@ -136,18 +136,20 @@ class Membership:
         options = self._options
         async with await connect_async(self._dsn, name="catchment worker") as conn:
             with Call(conn, options.call_timeout.total_seconds()):
-                identity = await worker_store.register(
-                    conn,
-                    options.name,
-                    [q.name for q in queues],
-                    capacity=capacity,
-                    lease=options.lease,
-                    has_lock=options.has_session_lock,
-                    python_queues=self._python_queues,
-                    python_commands=self._python_commands,
-                )
-                if self._schedules:
-                    await worker_store.declare_schedules(conn, identity, self._schedules)
+                # Together: a worker whose schedules are refused does not exist.
+                async with conn.transaction():
+                    identity = await worker_store.register(
+                        conn,
+                        options.name,
+                        [q.name for q in queues],
+                        capacity=capacity,
+                        lease=options.lease,
+                        has_lock=options.has_session_lock,
+                        python_queues=self._python_queues,
+                        python_commands=self._python_commands,
+                    )
+                    if self._schedules:
+                        await worker_store.declare_schedules(conn, identity, self._schedules)
                 if self._asked is not None:
                     await worker_store.ask_again(conn, identity, self._asked)
                 if not options.is_single:
