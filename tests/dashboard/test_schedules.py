@@ -25,6 +25,11 @@ def test_schedules_are_shown_in_words_with_their_runs(
     assert (nightly["fires"], nightly["cron"]) == ("every day at 02:00 Europe/Oslo", "0 2 * * *")
     assert [task["state"] for task in nightly["recent"]] == ["failed"]
     assert nightly["error"] == "no room"
+    assert (nightly["missed"], nightly["overlap"], nightly["is_declared"]) == ("one", "allow", False)
+    committed.conn.execute("update worker.schedule set is_declared = true, overlap = 'skip' where name = 'nightly'")
+    page = site.get("/schedules").text
+    assert "overlap: skip" in page
+    assert "not in code" in page
     assert (cleanup["name"], cleanup["fires"], cleanup["recent"]) == ("task_cleanup", "every day", [])
     site.post("/schedules/pause", token=token, confirmed="yes", name="nightly")
     assert not site.json("/api/schedules")["schedules"][0]["enabled"]
