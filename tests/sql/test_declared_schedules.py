@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import threading
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +12,7 @@ from psycopg.types.json import Jsonb
 
 from catchment.sql import ENGINE
 from tests.fixtures.engine import Engine
+from tests.fixtures.server import Connect
 from tests.sql.support import advance_clock, hint, message, refused, stop_clock
 
 OLD = {"name": "digest", "command": "act", "cron": "0 6 * * *", "timezone": "Europe/Oslo"}
@@ -229,3 +232,30 @@ def test_doctor_and_the_list_know_broken_ones(fleet: Engine, columns: dict[str, 
     assert level == "error"
     assert says in finding
     assert says.removeprefix("cannot fire: ") in fleet.value("select trouble from worker.schedule_figures()")
+
+
+def test_workers_that_start_at_once_do_not_disturb_each_other(committed: Engine, connect: Connect) -> None:
+    """Each declares its schedules in another order, while others do and while schedules fire."""
+    schedules = [{"name": f"s{n}", "command": "act", "every": "1 second"} for n in range(8)]
+    problems: list[BaseException] = []
+
+    def start(seed: int) -> None:
+        engine, draw = Engine(connect()), random.Random(seed)
+        try:
+            for _ in range(15):
+                worker = _start(engine, *draw.sample(schedules, 6))
+                engine.conn.execute("update worker.schedule set next_at = now() where is_declared")
+                engine.value("select worker.fire_schedules()")
+                engine.value("select worker.adopt_schedules()")
+                _end(engine, worker)
+        except BaseException as error:  # shown by the test
+            problems.append(error)
+
+    threads = [threading.Thread(target=start, args=[seed]) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert problems == []
+    assert len(_crons(committed)) == 9
+    assert committed.value("select max(cardinality(worker_ids)) from worker.schedule_source") <= 5

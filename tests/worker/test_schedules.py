@@ -96,3 +96,33 @@ def test_a_worker_does_not_start_with_a_name_that_sql_has(db: str, connect: Conn
 
     asyncio.run(main())
     assert Engine(connect()).value("select count(*) from worker.worker") == 0
+
+
+def test_runs_of_a_worker_overlap_as_their_policy_says(db: str, connect: Connect) -> None:
+    app, engine = App(db), Engine(connect())
+    ended, running = list[int](), set[object]()
+
+    @app.schedule(every=1, overlap="wait")
+    @app.command
+    async def alone() -> None:
+        running.add(me := object())
+        await asyncio.sleep(1.2)
+        ended.append(len(running))
+        running.discard(me)
+
+    @app.schedule(every=1, overlap="cancel")
+    @app.command
+    async def endless() -> None:
+        await asyncio.Event().wait()
+
+    def cancelled() -> int:
+        return engine.value("select count(*) from worker.tasks where command = 'endless' and state = 'cancelled'")
+
+    async def main() -> None:
+        async with app, app.worker():
+            await _until(lambda: len(ended) >= 2 and cancelled() >= 2)
+            is_open = "select count(*) from worker.tasks where command = 'endless' and state = 'processing'"
+            await _until(lambda: engine.value(is_open) == 1)
+
+    asyncio.run(main())
+    assert set(ended) == {1}
