@@ -43,7 +43,14 @@ LIVE_PAGES = [
 # A page that needs a store besides.
 S3_PAGE = HOW_TO / "put-the-lake-on-s3.md"
 # Pages about processes, which have tests of their own.
-PROCESS_PAGES = [HOW_TO / f"{name}.md" for name in ("use-the-embedded-server", "use-with-django", "use-with-fastapi")]
+PROCESS_PAGES = [
+    HOW_TO / "read-the-logs.md",
+    HOW_TO / "report-errors-to-sentry.md",
+    HOW_TO / "use-the-embedded-server.md",
+    HOW_TO / "use-with-django.md",
+    HOW_TO / "use-with-fastapi.md",
+    HOW_TO / "watch-in-production.md",
+]
 # Calls for type checkers: see tests/typing.
 TYPED_PAGE = HOW_TO / "check-your-calls.md"
 # Pages whose SQL runs in one transaction that is rolled back.
