@@ -1372,7 +1372,6 @@ GRANT ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[], p_only bigint)
 REVOKE ALL ON FUNCTION worker.interrupt_orphans(p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.interrupt_orphans(p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.is_before(p_left text, p_right text, p_type text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.is_due(p_schedule worker.schedule, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.is_idle(p_scope_id bigint, p_new integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.is_in_code(p_name text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.keep_engine() FROM PUBLIC;
@@ -1410,6 +1409,7 @@ REVOKE ALL ON FUNCTION worker.mark_dead_workers(p_grace interval, p_only bigint[
 GRANT ALL ON FUNCTION worker.mark_dead_workers(p_grace interval, p_only bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.may_analyze(p_table oid) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.may_analyze(p_table oid) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.may_fire(p_schedule worker.schedule) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_into_pending(p_key text, p_rules jsonb, p_payload jsonb, p_priority integer, p_scheduled_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_payload(p_rules jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_value(p_key text, p_rule jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;

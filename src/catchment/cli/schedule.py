@@ -23,7 +23,8 @@ ScheduleName = Annotated[str, typer.Argument(metavar="NAME", help="A schedule, a
 
 COLUMNS = ["name", "command", "fires", "next", "last", "result"]
 WIDE_COLUMNS = ["command", "last"]
-HISTORY_COLUMNS = ["due", "made", "task", "result"]
+HISTORY_COLUMNS = ["due", "missed since", "made", "task", "result"]
+WIDE_HISTORY_COLUMNS = ["missed since", "made"]
 FATES = {"overlap": "skipped: the run before was not settled", "missed": "missed"}
 
 
@@ -75,13 +76,14 @@ def show_history(
     shown = [
         {
             "due": "by hand" if row["fate"] == "by_hand" else row["due_at"],
+            "missed since": row["missed_from"],
             "made": row["at"] if row["task_id"] is not None else None,
             "task": row["task_id"],
             "result": FATES.get(row["fate"]) or row["state"] or "deleted",
         }
         for row in rows
     ]
-    print_rows(shown, HISTORY_COLUMNS, as_json=False, empty="It has not fired yet.")
+    print_rows(shown, HISTORY_COLUMNS, as_json=False, empty="It has not fired yet.", extra=WIDE_HISTORY_COLUMNS)
 
 
 @app.command("run")

@@ -14,6 +14,7 @@ declare
   v_schedule worker.schedule;
   v_now      timestamptz;
   v_due      timestamptz;
+  v_next     timestamptz;
   v_fate     text;
   v_task_id  bigint;
   v_last_id  bigint;
@@ -21,7 +22,9 @@ begin
   select s.* into v_schedule
     from worker.schedule as s
    where s.name = p_name
-     and worker.is_due(s, worker.now())
+     and s.enabled
+     and (coalesce(s.next_at <= worker.now(), true) or s.last_at > worker.now())
+     and worker.may_fire(s)
      for update skip locked;
   if not found then
     return null;
@@ -36,15 +39,18 @@ begin
   end if;
   for i in 1 .. c_most loop
     exit when v_schedule.next_at > v_now;
-    v_due := worker.due_time(v_schedule, v_now);
+    v_due := v_schedule.next_at;
+    v_next := worker.next_time(v_schedule.every, v_schedule.cron, v_schedule.timezone, v_due, v_due);
+    if v_next <= v_now then
+      v_due := worker.due_time(v_schedule, v_now);
+      v_next := worker.next_time(v_schedule.every, v_schedule.cron, v_schedule.timezone, v_due,
+                                 case v_schedule.missed when 'all' then v_due else v_now end);
+    end if;
     v_fate := worker.fate_of_time(v_schedule, v_due, v_now);
     exit when v_fate = 'wait';
     v_task_id := case when v_fate = 'made' then worker.make_run(v_schedule, v_due) end;
     v_last_id := coalesce(v_task_id, v_last_id);
-    v_schedule := worker.note_run(
-      p_name, v_due, v_schedule.next_at, v_fate, v_task_id,
-      worker.next_time(v_schedule.every, v_schedule.cron, v_schedule.timezone, v_due,
-                       case v_schedule.missed when 'all' then v_due else v_now end));
+    v_schedule := worker.note_run(p_name, v_due, v_schedule.next_at, v_fate, v_task_id, v_next);
   end loop;
   return v_last_id;
 end;
