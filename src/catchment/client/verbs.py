@@ -15,11 +15,13 @@ from catchment.model.duration import Duration
 from catchment.model.task import TaskId, TaskInfo
 from catchment.model.why import Why
 from catchment.store import enqueue as enqueue_store
+from catchment.store import schedule as schedule_store
 from catchment.store import task as task_store
 from catchment.store import why as why_store
 from catchment.store.enqueue import Batch
 from catchment.store.foreign.types import OWN
 from catchment.store.result import check_command, check_look, look_async, read_task_async
+from catchment.store.schedule import MadeBy
 from catchment.task import tracing
 from catchment.task.item import Item
 from catchment.task.task_options import TaskOptions, check_lane
@@ -68,6 +70,16 @@ class AppVerbs:
                     return await enqueue_store.enqueue_many_async(used, name, checked, options.when, trace)
             except CommandNotRegistered as error:
                 raise self._registrar.explain(error, command) from error
+
+    async def scheduled_commands(self) -> frozenset[str]:
+        """The commands that have a schedule."""
+        async with self._connections.own_async() as conn:
+            return await schedule_store.scheduled_commands(conn)
+
+    async def made_by(self, task_id: int, command: str) -> MadeBy | None:
+        """The schedule that made a task, or None."""
+        async with self._connections.own_async() as conn:
+            return await schedule_store.made_by(conn, task_id, command)
 
     async def wait(
         self,
