@@ -69,7 +69,7 @@ class App(Scheduling):
         check_name("queue", queue)
         self.commands = Commands()
         self._queue = queue
-        self._connections = connections
+        self.connections = connections
         self._imports = imports
         self._surroundings = surroundings
         registrar = Registrar(self.commands, imports, connections)
@@ -85,17 +85,17 @@ class App(Scheduling):
 
     async def close(self) -> None:
         """Close all connections. The app can be used again, and opens new ones then."""
-        await self._connections.close()
+        await self.connections.close()
 
     @property
     def dsn(self) -> str:
         """The database this app uses; found, and if need be started, when it is first asked for."""
-        return self._connections.dsn()
+        return self.connections.dsn()
 
     @property
     def given_dsn(self) -> str | None:
         """The ``dsn`` that this app was made with, or None."""
-        return self._connections.given
+        return self.connections.given
 
     def load(self) -> None:
         """Import the modules of ``imports``, so that ``commands`` has all commands.
@@ -123,7 +123,7 @@ class App(Scheduling):
         from catchment.client.worker import AppWorker  # with the runtime, which a client does without
 
         self.load()
-        return AppWorker(self.commands, self._connections.dsn, concurrency=concurrency, queues=queues)
+        return AppWorker(self.commands, self.connections.dsn, concurrency=concurrency, queues=queues)
 
     @overload
     def command(self, fn: Unchecked[P, Awaited[R]], /) -> Command[..., R, Callable[..., Awaited[R]]]: ...

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import psycopg
 from psycopg import AsyncConnection, Connection
@@ -34,6 +34,14 @@ class LoopSide:
         self.results = Results(pool)
 
 
+class Lender(Protocol):
+    """Has connections of its own for an app."""
+
+    def pool(self) -> Pool: ...
+
+    def async_pool(self) -> AsyncPool: ...
+
+
 class Connections:
     """Finds the database at first use and hands out connections."""
 
@@ -47,6 +55,24 @@ class Connections:
         # By strong reference: connections of a loop that has ended are dropped here, not by the garbage collector.
         self._sides: dict[asyncio.AbstractEventLoop, LoopSide] = {}
         self._threads: Pool | None = None
+        self._lender: Lender | None = None
+        # How many databases there were: what is known about one says nothing about another.
+        self.place = 0
+
+    @contextmanager
+    def elsewhere(self, dsn: str, lender: Lender | None = None) -> Generator[None]:
+        """Use another database while inside, and the connections that are lent, if any: for a test."""
+        kept = self._given, self._found, self._sides, self._threads, self._lender
+        self._given, self._found, self._sides, self._threads, self._lender = dsn, dsn, {}, None, lender
+        self.place += 1
+        try:
+            yield
+        finally:
+            for side in self._sides.values():
+                side.pool.abandon()
+            self.close_threads()
+            self._given, self._found, self._sides, self._threads, self._lender = kept
+            self.place += 1
 
     @property
     def given(self) -> str | None:
@@ -115,10 +141,10 @@ class Connections:
         return self._threads
 
     def _make_pool(self, dsn: str) -> Pool:
-        return Pool(dsn, self._size, name=NAME)
+        return Pool(dsn, self._size, name=NAME) if self._lender is None else self._lender.pool()
 
     def _make_async_pool(self, dsn: str) -> AsyncPool:
-        return AsyncPool(dsn, self._size, name=NAME)
+        return AsyncPool(dsn, self._size, name=NAME) if self._lender is None else self._lender.async_pool()
 
     def _drop_ended(self) -> None:
         for loop, side in list(self._sides.items()):

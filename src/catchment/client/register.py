@@ -26,13 +26,14 @@ class Registrar:
         self._connections = connections
         self._imports = imports
         self._known: set[str] = set()
+        self._place = connections.place
         # The transaction that registered a command, by its name.
         self._unsure: dict[str, str | None] = {}
         self._may_register = True
 
     async def ensure_async(self, sender: AsyncSender, command: AnyCommand) -> None:
         """Register the command if it is missing and this user may; one given by name is taken as it is."""
-        if isinstance(command, str) or command.name in self._known:
+        if isinstance(command, str) or self._knows(command.name):
             return
         self._may_register = await registry.may_register_async(sender)
         done = NOTHING
@@ -42,13 +43,20 @@ class Registrar:
 
     def ensure(self, sender: Sender, command: AnyCommand) -> None:
         """As ``ensure_async``, without asyncio."""
-        if isinstance(command, str) or command.name in self._known:
+        if isinstance(command, str) or self._knows(command.name):
             return
         self._may_register = registry.may_register(sender)
         done = NOTHING
         if self._may_register:
             done = registry.register_commands(sender, *self._definitions(command), overwrite=False)
         self._note(command.name, done, sender.commits_itself)
+
+    def _knows(self, name: str) -> bool:
+        if self._place != self._connections.place:
+            self._place = self._connections.place
+            self._known.clear()
+            self._unsure.clear()
+        return name in self._known
 
     def _note(self, name: str, done: Registered, is_committed: bool) -> None:
         if done.rows > 0 and not is_committed:

@@ -65,7 +65,7 @@ class Enqueue(TestCase):
             cursor.execute("alter schema worker rename to away")
         with self.assertRaises(SchemaMismatch) as caught, transaction.atomic():
             tasks.write.sync.enqueue(text="never")
-        self.assertEqual(caught.exception.hint, "Run: python manage.py catchment_migrate")
+        self.assertIn("Run: python manage.py catchment_migrate", str(caught.exception.hint))
 
 
 class Drain(TestCase):

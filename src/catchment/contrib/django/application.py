@@ -17,6 +17,7 @@ from catchment.client.imports import Imports
 from catchment.client.sync_verbs import AppSyncVerbs
 from catchment.contrib.django.connections import DjangoConnections
 from catchment.contrib.django.handlers import around_handlers, with_connections
+from catchment.contrib.django.migrate import hint_of
 from catchment.contrib.django.settings import read_settings
 from catchment.errors import RequestRefused, SchemaMismatch
 from catchment.model.task import TaskId
@@ -86,7 +87,7 @@ def _said_for_django() -> Generator[None]:
             " atomic(), its tasks are part of that.",
         ) from error
     except SchemaMismatch as error:
-        raise SchemaMismatch(str(error), hint="Run: python manage.py catchment_migrate") from error
+        raise SchemaMismatch(str(error), hint=hint_of(error)) from error
 
 
 app = DjangoApp()

@@ -59,6 +59,7 @@ class DjangoConnections(Connections):
         with self._lock:
             if self._found not in (None, dsn):
                 self._forget()
+                self.place += 1
             self._found = dsn
         return dsn
 

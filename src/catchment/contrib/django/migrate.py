@@ -6,6 +6,7 @@ from typing import Any
 
 from catchment.contrib.django.connections import dsn_of
 from catchment.contrib.django.settings import read_settings
+from catchment.errors import CatchmentError
 from catchment.store.connect import connect_ours
 from catchment.store.migrate import migrate
 
@@ -19,6 +20,11 @@ def migrate_with_django(alias: str, stdout: Any) -> None:
         upgrade = migrate(conn, roles=True if given.roles else None if _has_engine(conn) else False)
     if stdout is not None and (upgrade.applied or upgrade.routines_changed):
         stdout.write(f"Catchment: the schema is up to date ({len(upgrade.applied)} migrations applied).\n")
+
+
+def hint_of(error: CatchmentError) -> str | None:
+    """The hint of an error, with the command of the project instead of the program's."""
+    return error.hint and error.hint.replace("catchment migrate", "python manage.py catchment_migrate")
 
 
 def _has_engine(conn: Any) -> bool:

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.module_loading import import_string
 
 from catchment.commands.group import LazyCommand
+from catchment.contrib.django.migrate import hint_of
 from catchment.contrib.django.settings import read_settings, variables_of
 from catchment.errors import CatchmentError
 
@@ -49,7 +50,8 @@ class ProgramCommand(BaseCommand):
                 os.environ.setdefault(name, value)
             self._command.main(words, prog_name=f"manage.py {self.name}", standalone_mode=False)
         except CatchmentError as error:
-            raise CommandError(f"{error}\n{error.hint}" if error.hint else str(error)) from error
+            hint = hint_of(error)
+            raise CommandError(f"{error}\n{hint}" if hint else str(error)) from error
         except Exception as error:
             if not hasattr(error, "format_message"):  # not of the parser of the program
                 raise

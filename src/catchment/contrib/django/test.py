@@ -30,7 +30,7 @@ from catchment.contrib.django.settings import read_settings
 from catchment.model.check import check_count
 from catchment.task.context import Context
 from catchment.task.request import Request
-from catchment.testing.drain import drain_on
+from catchment.testing.draining import drain_on
 from catchment.testing.here import PoolsHere, check_app
 from catchment.testing.inline import run_inline_on
 from catchment.testing.run import Run

@@ -60,11 +60,15 @@ async def drain_on(app: App, conn: Connection[Any], pools: PoolsHere, max_tasks:
         return await _drain(app, twin, pools, max_tasks)
 
 
-async def drain_async(app: App, conn: AsyncConnection[Any], *, max_tasks: int = 10_000) -> dict[str, int]:
-    """As ``drain``, where an event loop runs."""
+async def drain_async(
+    app: App, conn: AsyncConnection[Any] | Connection[Any], *, max_tasks: int = 10_000
+) -> dict[str, int]:
+    """As ``drain``, where an event loop runs. The connection may be of either kind."""
     check_app(app)
     check_count(max_tasks, name="max_tasks")
     check_transaction(conn)
+    if isinstance(conn, Connection):
+        return await drain_on(app, conn, PoolsHere(app.commands), max_tasks)
     with with_plain_rows(conn):
         return await _drain(app, conn, PoolsHere(app.commands), max_tasks)
 
