@@ -21,10 +21,9 @@ from catchment.dashboard.screen import sql
 from catchment.dashboard.values import Shown
 from catchment.extras import LAKE
 from catchment.lake.names import quoted
+from tests.dashboard.lake import HOSTILE, fail_daily, ids_of
 from tests.fixtures.dashboard import OPERATOR, VIEWER, DashboardSite, StartDashboard, serving
 from tests.fixtures.lake_case import LakeCase
-
-HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture
@@ -39,27 +38,8 @@ def lake_site(lake_db: str) -> Iterator[StartDashboard]:
         yield start
 
 
-def build(case: LakeCase) -> dict[str, int]:
-    """daily reads orders, totals reads daily; visits is by itself. All are filled."""
-    case.make("orders", "id BIGINT, price VARCHAR", [(1, "10"), (2, "20")])
-    case.make("clicks", "id BIGINT", [(1,)])
-    case.create("CREATE DYNAMIC TABLE daily TARGET_LAG = '1 hour' AS SELECT id, price::INTEGER AS price FROM orders")
-    case.create("CREATE DYNAMIC TABLE totals TARGET_LAG = '2 hours' AS SELECT sum(price) AS price FROM daily")
-    case.create("CREATE DYNAMIC TABLE visits TARGET_LAG = '1 hour' AS SELECT count(*) AS n FROM clicks")
-    case.refresh("totals")
-    case.refresh("visits")
-    return {name: case.find(name) for name in ("daily", "totals", "visits")}
-
-
-def fail_daily(case: LakeCase) -> None:
-    """A refresh of totals fails in daily, which it reads."""
-    case.add("orders", [(3, HOSTILE)])
-    with pytest.raises(Exception, match="convert"):
-        case.refresh("totals")
-
-
 def test_late_tables_are_shown_with_the_table_that_is_to_blame(lake_case: LakeCase, lake_site: StartDashboard) -> None:
-    ids = build(lake_case)
+    ids = ids_of(lake_case)
     site = lake_site()
     answer = site.json("/api/tables")
     assert {table["name"]: table["state"] for table in answer["tables"]} == {
@@ -102,7 +82,7 @@ def test_late_tables_are_shown_with_the_table_that_is_to_blame(lake_case: LakeCa
 def test_a_table_says_what_its_next_refresh_costs_and_how_it_was_audited(
     lake_case: LakeCase, lake_site: StartDashboard
 ) -> None:
-    ids = build(lake_case)
+    ids = ids_of(lake_case)
     site = lake_site()
     answer = site.json(f"/api/tables/{ids['daily']}")
     assert (answer["cost"]["is_idle"], answer["cost"]["changed"], answer["audit"]) == (True, [], None)
@@ -134,7 +114,7 @@ def test_pages_of_refreshes_neither_repeat_nor_skip(
     """Also where most had nothing to do and are passed over."""
     monkeypatch.setattr(table_page, "PAGE", 2)
     monkeypatch.setattr(table_page, "LOOKED", 4)
-    ids = build(lake_case)
+    ids = ids_of(lake_case)
     for number in range(11):
         if number in (3, 9):
             lake_case.add("clicks", [(number,)])
@@ -161,7 +141,7 @@ def test_pages_of_refreshes_neither_repeat_nor_skip(
 def test_operators_refresh_suspend_and_resume_and_viewers_do_not(
     lake_case: LakeCase, lake_site: StartDashboard
 ) -> None:
-    ids = build(lake_case)
+    ids = ids_of(lake_case)
     site = lake_site()
     daily = f"/tables/{ids['daily']}"
     token = site.token(daily)
@@ -324,7 +304,7 @@ def test_names_with_any_sign_are_shown(lake_case: LakeCase, lake_site: StartDash
     name = 'a/b "c" <i>'
     lake_case.create(f"CREATE DYNAMIC TABLE {quoted(name)} TARGET_LAG = '1 hour' AS SELECT k FROM s")
     site = lake_site()
-    (table,) = site.json("/api/tables")["tables"]
+    (table,) = site.json("/api/tables", name=name)["tables"]
     assert table["name"] == f"main.{name}"
     page = site.get(f"/tables/{table['id']}").text
     assert "a/b &#34;c&#34; &lt;i&gt;" in page

@@ -23,7 +23,7 @@ SCHEMA_SECONDS = 10.0
 logger = logging.getLogger("catchment.dashboard")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Plugin:
     """Screens that another package adds.
 

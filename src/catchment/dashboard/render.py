@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -149,7 +150,9 @@ def button_of(context: Context, name: str, values: dict[str, Any]) -> Button:
     return button(context["actions"][name], values)
 
 
-def make_environment(plugins: Iterable[Plugin] = ()) -> Environment:
+@cache
+def make_environment(plugins: tuple[Plugin, ...] = ()) -> Environment:
+    """One for all dashboards of a process: templates are compiled once."""
     added = {plugin.name: PackageLoader(plugin.package) for plugin in plugins}
     environment = Environment(
         loader=ChoiceLoader([PackageLoader("catchment.dashboard"), PrefixLoader(added)]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from catchment.dashboard.pages import health as health_page
 from tests.fixtures.dashboard import StartDashboard
 from tests.fixtures.engine import Engine
 
@@ -13,7 +14,10 @@ from playwright.sync_api import Page, expect
 LIMIT = 60_000
 
 
-def test_a_finding_comes_and_goes(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
+def test_a_finding_comes_and_goes(
+    page: Page, dashboard: StartDashboard, committed: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health_page, "SECONDS", 0)
     site = dashboard()
     page.goto(f"{site.address}/")
     page.keyboard.press("g")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from catchment.dashboard.pages import scope as scope_page
 from tests.dashboard.test_scope import scope_of
 from tests.fixtures.dashboard import StartDashboard
 from tests.fixtures.engine import Engine
@@ -59,14 +60,15 @@ def test_a_scope_follows_its_children_and_is_cancelled(
 
 
 def test_many_children_are_shown_as_counts_with_a_way_down(
-    page: Page, dashboard: StartDashboard, committed: Engine
+    page: Page, dashboard: StartDashboard, committed: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(scope_page, "MANY", 100)
     site = dashboard()
-    children: list[dict[str, Any]] = [{"note": "x"}] * 595 + [{"fail": "no"}] * 5
+    children: list[dict[str, Any]] = [{"note": "x"}] * 115 + [{"fail": "no"}] * 5
     task_id = scope_of(committed, *reversed(children))
-    committed.process(p_mode="child", p_batch_size=300)
+    committed.process(p_mode="child", p_batch_size=60)
     page.goto(f"{site.address}/scopes/{task_id}")
-    expect(page.locator(DONE)).to_have_text("300 of 600")
+    expect(page.locator(DONE)).to_have_text("60 of 120")
     assert page.locator(".outline tbody tr").count() == 50
     counts = page.locator(".groups tbody tr")
     assert counts.count() == 1

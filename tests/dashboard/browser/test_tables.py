@@ -9,8 +9,8 @@ import pytest
 
 from catchment.dashboard.auth.check import Access
 from catchment.dashboard.auth.user import User
-from tests.dashboard.browser.axe import complaints_at, complaints_of
-from tests.dashboard.test_tables import build, fail_daily
+from tests.dashboard.browser.axe import complaints_of
+from tests.dashboard.lake import fail_daily, ids_of
 from tests.fixtures.dashboard import serving
 from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.worker import StartWorker
@@ -30,7 +30,6 @@ def address(lake_db: str) -> Iterator[str]:
 def test_a_refresh_that_is_asked_for_shows_up_by_itself(
     page: Page, address: str, lake_case: LakeCase, start_lake_worker: StartWorker
 ) -> None:
-    build(lake_case)
     lake_case.add("orders", [(3, "30")])
     page.goto(f"{address}/tables")
     row = page.locator("tr", has_text="main.daily")
@@ -54,25 +53,31 @@ def test_a_refresh_that_is_asked_for_shows_up_by_itself(
 
 
 def test_the_failed_table_above_is_named_as_the_cause(page: Page, address: str, lake_case: LakeCase) -> None:
-    ids = build(lake_case)
+    ids = ids_of(lake_case)
     fail_daily(lake_case)
-    for width in (1280, 390):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.goto(f"{address}/tables")
-        page.locator("#roots", has_text="main.daily failed").wait_for()
-        assert "1 table below does not get newer because of it" in page.locator("#roots").inner_text()
-        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-        page.goto(f"{address}/tables/{ids['totals']}")
-        expect(page.locator("#why")).to_contain_text("It reads main.daily, whose last refresh failed")
-        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-        page.get_by_role("link", name="Open main.daily").click()
-        page.wait_for_url(f"**/tables/{ids['daily']}")
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.goto(f"{address}/tables/{ids['totals']}")
-    box = page.locator("svg.lineage a", has_text="daily")
-    box.click()
+
+    def fits() -> bool:
+        """Wide, and on a phone."""
+        over: list[int] = []
+        for width in (390, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            over.append(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+        return max(over) <= 0
+
+    page.goto(f"{address}/tables")
+    page.locator("#roots", has_text="main.daily failed").wait_for()
+    assert "1 table below does not get newer because of it" in page.locator("#roots").inner_text()
+    assert fits()
+    assert complaints_of(page) == []
+    page.get_by_role("link", name="main.totals").first.click()
+    page.wait_for_url(f"**/tables/{ids['totals']}")
+    expect(page.locator("#why")).to_contain_text("It reads main.daily, whose last refresh failed")
+    assert fits()
+    assert [*complaints_of(page), *complaints_of(page, is_dark=True)] == []
+    page.locator("svg.lineage a", has_text="daily").click()
     page.wait_for_url(f"**/tables/{ids['daily']}")
     # What the query said about a hostile row is text.
     assert "<script>alert(1)</script>" in page.locator("#why").inner_text()
-    paths = ("/tables", f"/tables/{ids['daily']}", f"/tables/{ids['totals']}")
-    assert [*complaints_at(page, address, *paths), *complaints_of(page, theme="dark")] == []
+    page.go_back()
+    page.get_by_role("link", name="Open main.daily").click()
+    page.wait_for_url(f"**/tables/{ids['daily']}")

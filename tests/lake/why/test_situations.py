@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -177,25 +176,21 @@ def _asked(conn: Connection[Any], dt_id: int) -> list[Condition]:
     return [{"kind": kind, "is_blocking": is_blocking} for kind, is_blocking in rows]
 
 
-def test_python_and_the_command_line_say_the_same(lake_case: LakeCase, tmp_path: Path) -> None:
-    lake_case.make("orders", "k BIGINT, n BIGINT", [(1, 1)])
-    lake_case.create(
-        "CREATE DYNAMIC TABLE totals TARGET_LAG = '1 hour' AS SELECT k, sum(n) AS n FROM orders GROUP BY k"
-    )
-    lake_case.refresh("totals")
-    with Lake(lake_case.dsn, settings=lake_case.settings) as lake:
-        lake.suspend("totals")
-        asked = lake.why("totals")
+def test_python_and_the_command_line_say_the_same(filled: LakeCase) -> None:
+    environment = dict(os.environ) | {"CATCHMENT_DSN": filled.dsn}
+    with Lake(filled.dsn, settings=filled.settings) as lake:
+        lake.suspend("visits")
+        asked = lake.why("visits")
         with pytest.raises(TableNotFound, match="there is no dynamic table main"):
             lake.why("nothing")
+        stated = json.loads(spare.run("table", "why", "visits", "--json", environment=environment, timeout=60).stdout)
+        shown = spare.run("table", "why", "visits", environment=environment, timeout=60).stdout.splitlines()
+        lake.resume("visits")
     assert (asked.is_late, [one.kind for one in asked.blocking]) == (False, ["suspended"])
-    assert str(asked).startswith("main.totals is fresh, and does not get newer. Its data are of ")
-    environment = dict(os.environ) | {"CATCHMENT_DSN": lake_case.dsn}
-    stated = json.loads(spare.run("table", "why", "totals", "--json", environment=environment, timeout=60).stdout)
-    assert (stated["name"], stated["is_late"]) == ("main.totals", False)
+    assert str(asked).startswith("main.visits is fresh, and does not get newer. Its data are of ")
+    assert (stated["name"], stated["is_late"]) == ("main.visits", False)
     assert [(one["kind"], one["remedy"]) for one in stated["conditions"]] == [
         (one.kind, one.remedy) for one in asked.conditions
     ]
-    shown = spare.run("table", "why", "totals", environment=environment, timeout=60).stdout.splitlines()
-    assert shown[0] == "main.totals is fresh, and does not get newer."
-    assert "      catchment table resume main.totals" in shown
+    assert shown[0] == "main.visits is fresh, and does not get newer."
+    assert "      catchment table resume main.visits" in shown

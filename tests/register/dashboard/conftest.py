@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 from catchment.dashboard.auth.check import Access
-from tests.fixtures.browser import chromium, page
+from tests.fixtures.browser import chromium, page, tab
 from tests.fixtures.dashboard import VIEWER, DashboardSite, StartDashboard, serving
 from tests.fixtures.register_driver import RegisterDatabase
 
-__all__ = ["chromium", "page"]
+__all__ = ["chromium", "page", "tab"]
 
 
 @pytest.fixture
