@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
+from xml.etree import ElementTree
 
 import httpx
 import psycopg
@@ -15,6 +18,8 @@ import pytest
 from catchment.dashboard import previews
 from catchment.dashboard.auth.check import Access
 from catchment.dashboard.auth.user import User
+from catchment.dashboard.charts import buckets
+from catchment.dashboard.charts.buckets import bucket_chart
 from catchment.dashboard.charts.lineage import arrange, layers_of
 from catchment.dashboard.pages import table as table_page
 from catchment.dashboard.screen import sql
@@ -24,6 +29,7 @@ from catchment.lake.names import quoted
 from tests.dashboard.lake import HOSTILE, fail_daily, ids_of
 from tests.fixtures.dashboard import OPERATOR, VIEWER, DashboardSite, StartDashboard, serving
 from tests.fixtures.lake_case import LakeCase
+from tests.lake.why.situations import Stage, split
 
 
 @pytest.fixture
@@ -106,6 +112,82 @@ def test_a_table_says_what_its_next_refresh_costs_and_how_it_was_audited(
     assert "about" in site.get(f"/tables/{ids['daily']}").text
     schemas = site.json("/api/openapi.json")["components"]["schemas"]
     assert set(answer) == set(schemas["TableAnswer"]["properties"])
+
+
+def test_buckets_of_a_parallel_refresh_are_drawn(lake_case: LakeCase, lake_site: StartDashboard) -> None:
+    lake_case.add("orders", [(3, "30")])
+    with psycopg.connect(lake_case.dsn, autocommit=True) as conn:
+        conn.execute("select worker.cancel(id) from worker.tasks where state = 'pending'")
+        stage = Stage(conn)
+        stage.request("daily")
+        refresh_id = split(stage, "daily")
+    site, ids = lake_site(), ids_of(lake_case)
+    path = f"/tables/{ids['daily']}"
+    answer = site.json(f"/api{path}")
+    assert answer["shown_refresh"] == refresh_id
+    assert sorted((one["name"], one["status"]) for one in answer["buckets"]) == [
+        *(("0", "completed"), ("1", "claimed"), ("2", "pending"), ("3", "pending")),
+    ]
+    assert [one["ended_at"] is not None for one in answer["buckets"]].count(True) == 1
+    page = site.get(f"{path}?refresh={refresh_id}").text
+    chart = page[page.index('class="chart buckets"') :]
+    chart = chart[: chart.index("</svg>")]
+    assert (chart.count('class="run"'), chart.count('class="wait"')) == (2, 4)
+    assert "bucket 1: claimed, waited" in chart
+    # A refresh of another table has no buckets here, and one that was not split has none.
+    assert site.json(f"/api/tables/{ids['totals']}", refresh=refresh_id)["buckets"] == []
+    assert "Its tasks have been deleted" in site.get(f"/tables/{ids['totals']}?refresh={refresh_id}").text
+
+
+@dataclass(frozen=True)
+class Bar:
+    id: int
+    name: str
+    status: str
+    made_at: datetime
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    claimed_by: str | None = None
+
+
+def test_a_bucket_is_drawn_where_its_time_is() -> None:
+    start = datetime(2030, 1, 1, tzinfo=UTC)
+
+    def at(seconds: float) -> datetime:
+        return start + timedelta(seconds=seconds)
+
+    bars = [
+        Bar(1, "0", "completed", at(0), at(2), at(10), "host-1"),
+        Bar(2, HOSTILE, "claimed", at(0), at(5), None, HOSTILE),
+        Bar(3, "2", "failed", at(0), None, at(4)),
+        Bar(4, "3", "pending", at(0)),
+        # As clocks may say it: it ends before it begins.
+        Bar(5, "4", "completed", at(3), at(2), at(1)),
+    ]
+    drawn = bucket_chart(bars, at(20), label="Buckets")
+    assert HOSTILE not in drawn
+    picture = ElementTree.fromstring(drawn[: drawn.index("</svg>") + 6])  # noqa: S314 - ours
+    rows = [element for element in picture.iter() if "bucket" in (element.get("class") or "").split()]
+    assert [(row.get("class") or "").split()[1] for row in rows] == [
+        *("tone-completed", "tone-processing", "tone-failed", "tone-pending", "tone-completed"),
+    ]
+
+    def shares(row: ElementTree.Element, kind: str) -> list[tuple[float, float]]:
+        """Where a bar begins and how long it is, as shares of all the time."""
+        whole = buckets.WIDTH - buckets.LEFT - buckets.RIGHT
+        return [
+            (
+                round((float(one.get("x") or 0) - buckets.LEFT) / whole, 2),
+                round(float(one.get("width") or 0) / whole, 2),
+            )
+            for one in row
+            if one.get("class") == kind
+        ]
+
+    assert [shares(row, "run") for row in rows] == [[(0.1, 0.4)], [(0.25, 0.75)], [], [], [(0.1, 0.0)]]
+    assert [shares(row, "wait") for row in rows] == [[(0, 0.1)], [(0, 0.25)], [(0, 0.2)], [(0, 1)], [(0.15, 0)]]
+    assert rows[0][0].text == "bucket 0: completed, waited 2 s, ran 8 s on host-1"
+    assert rows[2][0].text == "bucket 2: failed, waited 4 s"
 
 
 def test_pages_of_refreshes_neither_repeat_nor_skip(

@@ -214,15 +214,22 @@ def running(stage: Stage) -> str:
 def buckets(stage: Stage) -> str:
     stage.later("2 minutes")
     stage.tick()
-    refresh_id, task_id = stage.begin("daily")
+    split(stage, "daily")
+    return "daily"
+
+
+def split(stage: Stage, name: str) -> int:
+    """A worker takes the open refresh of a table over, and makes four buckets of it: one is done, one is being done.
+    Returns the refresh."""
+    refresh_id, task_id = stage.begin(name)
     fence = stage.held.pop(task_id)
     stage.value("select lake.store_plan(%s, %s, '{}', 1000)", refresh_id, fence)
-    spawns = [{"command": "lake_bucket", "payload": {"slot": str(n)}} for n in range(4)]
+    spawns = [{"command": "lake_bucket", "payload": {"slot": str(n), "partition": n}} for n in range(4)]
     stage.value("select worker.complete_task(%s, %s, p_spawns => %s)", task_id, fence, Jsonb(spawns))
     (first,) = stage.claim()
     stage.value("select worker.complete_task(%s, %s)", first, stage.held.pop(first))
     stage.claim()
-    return "daily"
+    return refresh_id
 
 
 @situation("All workers are at work", "late", "queued", "slots")
