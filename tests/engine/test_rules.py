@@ -74,7 +74,9 @@ RULES = [
             ),
             "the sweep leaves what is ready": (
                 Swap("sweep_cancelled", "perform worker.settle_unstarted(v_tree, v_request.reason);", ""),
+                Swap("is_cancelling", "return v_reason is not null", "return false"),
             ),
+            "claims take what is cancelled": (Swap("is_cancelling", "return v_reason is not null", "return false"),),
         },
     ),
     Rule(

@@ -125,6 +125,10 @@ class Histories(RuleBasedStateMachine):
             assert all(fence > old for _, old in self.lost), f"fence {fence} is not new"
             self.held[task_id] = fence
             self.owner[task_id] = worker
+        marked = "select id from worker.scope where state = 'waiting' and cancel_reason is not null"
+        for (root,) in self.execute(marked) if rows else ():
+            below = history.subtree(self.seen, root).intersection(task_id for task_id, _ in rows)
+            assert not below, f"{below} started below task {root}, which was asked to stop"
 
     @rule(which=choices.index, fate=choices.fate)
     def end_one(self, which: int, fate: Offspring | str) -> None:

@@ -206,6 +206,47 @@ def test_spawn_into_a_cancelled_scope_is_refused(hand: Hand) -> None:
     hand.engine.check()
 
 
+@pytest.mark.parametrize("max_running", [None, 50])
+def test_nothing_below_a_cancelled_task_starts_before_its_request_is_carried_out(
+    hand: Hand, max_running: int | None
+) -> None:
+    root = hand.engine.enqueue(priority=1)
+    hand.complete(hand.claim_one(), p_spawns=_spawns(3))
+    opener = hand.claim_one()
+    hand.complete(opener, p_spawns=_spawns(4))
+    hand.engine.conn.execute("update worker.queue_registry set max_running = %s where queue = 'work'", [max_running])
+    other = hand.engine.enqueue()
+    assert hand.engine.value(CANCEL, root) == "cancelling"
+    assert [claim.id for claim in hand.claim(2)] == [other]
+    _sweep(hand.engine)
+    assert hand.engine.state(root) == "cancelled"
+    assert hand.engine.value("select count(*) from worker.tasks where state = 'cancelled'") == 8
+    hand.engine.check()
+
+
+def test_a_join_that_was_asked_to_stop_does_not_start(hand: Hand) -> None:
+    hand.engine.command("gather", handler_kind="python", join_procedure="join")
+    task = hand.engine.enqueue("gather")
+    hand.complete(hand.claim_one(), p_spawns=_spawns())
+    hand.complete(hand.claim_one())
+    assert hand.engine.value(CANCEL, task) == "cancelling"
+    assert hand.claim() == []
+    _sweep(hand.engine)
+    assert hand.engine.state(task) == "cancelled"
+    hand.engine.check()
+
+
+def test_siblings_of_a_failed_child_do_not_start_before_they_are_cancelled(hand: Hand) -> None:
+    parent = hand.engine.enqueue()
+    hand.complete(hand.claim_one(), p_spawns=_spawns(3), p_on_child_failure="cancel_siblings")
+    child = hand.claim_one()
+    assert hand.fail(child, retryable=False) == "failed"
+    assert hand.claim(5) == []
+    _sweep(hand.engine)
+    assert hand.engine.state(parent) == "failed"
+    hand.engine.check()
+
+
 def test_cancelling_twice_changes_nothing(hand: Hand) -> None:
     task = hand.engine.enqueue()
     hand.complete(hand.claim_one(), p_spawns=_spawns())

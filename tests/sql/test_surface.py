@@ -38,6 +38,7 @@ ENGINE_COLUMNS: dict[str, Any] = {
     "result": "{}",
     "error_detail": "{}",
     "snoozes": 1,
+    "cancel_reason": "no",
 }
 
 

@@ -125,8 +125,7 @@ class Question:
             self.claim()
             runs, has_begun = self.runs(), self.has_begun()
         if blocking:
-            # A claim may come before the sweep that would settle the task.
-            assert not runs or "cancel" in blocking, f"it starts, but {answer}"
+            assert not runs, f"it starts, but {answer}"
         else:
             assert has_begun or not is_exact, f"it does not start, but {answer}"
 

@@ -126,6 +126,12 @@ def _parts(row: Row) -> Iterator[str]:
         yield f"[dim]{span(float(row['completion_duration_ms']) / 1000)}[/]"
     elif row["process_duration_ms"] is not None:  # its children go on
         yield f"[dim]which could start after {span(float(row['process_duration_ms']) / 1000)}[/]"
+    if row["cancel_reason"]:
+        yield f"[yellow]asked to stop: {_cut(row['cancel_reason'])}[/]"
     if row["error"]:
-        text = one_line(row["error"])
-        yield f"[red]{escape(text if len(text) <= _LONGEST_ERROR else text[: _LONGEST_ERROR - 1] + '…')}[/]"
+        yield f"[red]{_cut(row['error'])}[/]"
+
+
+def _cut(error: str) -> str:
+    text = one_line(error)
+    return escape(text if len(text) <= _LONGEST_ERROR else text[: _LONGEST_ERROR - 1] + "…")

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-import psycopg
 from psycopg import AsyncConnection
 
 from catchment.errors import WorkerNotRegistered
@@ -27,7 +26,6 @@ from catchment.runtime.intake import Intake
 from catchment.runtime.limiter import Limiter
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.options import WorkerOptions
-from catchment.store import attempt as attempt_store
 from catchment.store import worker as worker_store
 
 BOTH_TIERS = [0, 1]
@@ -82,7 +80,6 @@ class Claimer:
         self._is_asleep = False
         with self.link.call():
             await self._hooks.look(conn, self._queues)
-        await self._sweep(conn)
         doze = Doze(self._options)
         while not self._stopping.is_set():
             if not self._intake.is_open:
@@ -108,16 +105,6 @@ class Claimer:
                 doze = Doze(self._options)
             else:
                 await wait_for(rung, self._pause(doze))
-
-    async def _sweep(self, conn: AsyncConnection[Any]) -> None:
-        """Nothing under a task that was cancelled while no worker ran is claimed. What fails here is left to upkeep,
-        which reports it."""
-        try:
-            with self.link.call():
-                await attempt_store.sweep_cancelled(conn)
-        except psycopg.Error:
-            if conn.closed:
-                raise
 
     async def _claim(self, conn: AsyncConnection[Any], size: int) -> list[Held]:
         began = time.perf_counter()

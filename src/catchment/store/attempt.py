@@ -152,11 +152,6 @@ async def claim(
         return [make(row) for row in await cursor.fetchall()]
 
 
-async def sweep_cancelled(conn: AsyncConnection[Any]) -> None:
-    """Carry out what was asked to be cancelled: what has not started settles."""
-    await conn.execute("select worker.sweep_cancelled()")
-
-
 async def complete(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> set[int]:
     """Complete plain attempts; returns the ids that were ours."""
     cursor = await conn.execute(_COMPLETE, _completed(endings), prepare=True)

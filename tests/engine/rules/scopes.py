@@ -119,6 +119,8 @@ def failure_travels_up(stage: Stage) -> list[str]:
     (child,) = stage.claim(worker_id)
     stage.fail(child)
     stage.conn.execute("select worker.cancel(%s)", [cancelled])
+    if early := stage.claim(worker_id, limit=10):
+        return [*problems, f"{len(early)} tasks could be claimed before the sweep"]
     stage.conn.execute("select worker.sweep_cancelled()")
     if left := stage.claim(worker_id, limit=10):
         problems.append(f"{len(left)} tasks below a failed or cancelled parent could be claimed")

@@ -71,10 +71,12 @@ create table if not exists worker.cancel_request (
   task_id       bigint not null,
   reason        text not null,
   requested_at  timestamptz not null
-);
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 comment on table worker.cancel_request is
-  'Subtrees whose unstarted tasks still have to be settled as cancelled. The mark on the root came first; '
-  'sweep_cancelled empties this table.';
+  'Subtrees whose unstarted tasks still have to be settled as cancelled. The mark on the root came first; nothing '
+  'under it starts while its row is here. sweep_cancelled empties this table; every claim looks whether it is empty.';
+-- Claims, sessions and upkeep: whether there is any. explain: requests by task.
+create index if not exists cancel_request_task on worker.cancel_request (task_id);
 
 create table if not exists worker.after_call (
   task_id  bigint not null,

@@ -32,7 +32,7 @@ begin
     return;
   end if;
 
-  return query select c.* from worker.explain_cancel(p_task_id, v_task.parent_id, v_task.root_id, v_at, v_now) as c;
+  return query select c.* from worker.explain_cancel(p_task_id, v_task.parent_id, v_at, v_now) as c;
   if v_at.phase = 1 then
     return query select c.* from worker.explain_scope(p_task_id, v_now) as c;
   end if;

@@ -3,7 +3,6 @@
 create or replace function worker.explain_cancel(
   p_task_id    bigint,
   p_parent_id  bigint,
-  p_root_id    bigint,
   p_at         worker.whereabouts,
   p_now        timestamptz
 )
@@ -28,9 +27,7 @@ begin
      where s.id = p_parent_id and s.cancel_reason is not null;
   end if;
   -- Requests that are still to be carried out: all scopes below one are marked when it has been.
-  if exists (select from worker.cancel_request as c
-               join worker.task as t on t.id = c.task_id
-              where coalesce(t.root_id, t.id) = coalesce(p_root_id, p_task_id)) then
+  if exists (select from worker.cancel_request) then
     with recursive up as (
       select p_task_id as id, p_parent_id as parent_id
       union all

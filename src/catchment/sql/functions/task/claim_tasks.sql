@@ -1,5 +1,6 @@
 -- claim_tasks: what a worker process of Python handlers takes, of all its queues in one call, in the order given; of
--- each queue children and joins first, then the top level.
+-- each queue children and joins first, then the top level. Nothing under a task that was asked to stop starts, though
+-- its cancel request has not been carried out yet.
 --
 --   locks   the meters of its queues by name, if several are limited or something is let in; see let_in, once; then
 --           claim
@@ -24,6 +25,7 @@ declare
   v_is_due      boolean;
   v_has_arrived boolean;
   v_has_gates   boolean;
+  v_is_calm     boolean; -- no cancel request is open
   v_position    text;
   v_rows        tid[];
   v_count       integer;
@@ -39,8 +41,9 @@ begin
            exists (select from worker.worker as w where w.worker_id = p_worker_id),
            exists (select from worker.blocked as b where b.due_at <= v_now),
            exists (select from worker.arrival),
-           exists (select from worker.gate_arrival) or exists (select from worker.gate as g where g.next_at <= v_now)
-      into v_queue_id, v_is_free, v_is_usual, v_is_known, v_is_due, v_has_arrived, v_has_gates
+           exists (select from worker.gate_arrival) or exists (select from worker.gate as g where g.next_at <= v_now),
+           not exists (select from worker.cancel_request)
+      into v_queue_id, v_is_free, v_is_usual, v_is_known, v_is_due, v_has_arrived, v_has_gates, v_is_calm
       from worker.queue_registry as q
      where q.queue = v_queue;
     if not found then
@@ -73,7 +76,7 @@ begin
         return query select c.* from worker.claim(v_queue_id, 'p', 1, v_left, null, p_worker_id) as c;
         get diagnostics v_count = row_count;
       end if;
-    elsif v_is_usual and current_setting(v_position, true) = '' then
+    elsif v_is_usual and v_is_calm and current_setting(v_position, true) = '' then
       v_start := clock_timestamp();
       return query select c.* from worker.start_ready(null, false, p_worker_id, null, v_queue_id, v_left) as c;
       get diagnostics v_count = row_count;

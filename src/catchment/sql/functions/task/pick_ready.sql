@@ -4,7 +4,8 @@
 -- the time: late committers and released tasks may be there. More urgent tasks are looked for in front of the position
 -- even then. Sessions tell each other the position through a table. A first slow look, and one that is much slower than
 -- the one before, is confirmed by up to three others: the server may have been busy with something else, or the look
--- itself may have marked the dead entries.
+-- itself may have marked the dead entries. While any cancel request is open, children and joins under a task that was
+-- asked to stop are passed over.
 --
 --   locks   ready rows that are free
 --   session reads worker.position_…, sets worker.position_…
@@ -23,6 +24,7 @@ declare
   v_first   smallint := coalesce(p_tier, 0);
   v_final   smallint := coalesce(p_tier, 1);
   v_own     text := current_setting('worker.position_' || v_name, true);
+  v_is_calm boolean := not exists (select from worker.cancel_request);
   v_from    worker.claim_position := case when v_own = '' then null else worker.known_position(v_name, v_own) end;
   v_start   timestamptz := clock_timestamp();
   v_holds   boolean := coalesce(v_from.looked_at > v_start - 20 * v_from.cost, false);
@@ -34,7 +36,7 @@ declare
   v_behind  tid[] := '{}';
 begin
   if v_holds then
-    v_rows := worker.pick_before(p_queue_id, p_kind, v_first, v_from, p_limit, p_max_priority);
+    v_rows := worker.pick_before(p_queue_id, p_kind, v_first, v_from, v_is_calm, p_limit, p_max_priority);
     if cardinality(v_rows) < p_limit then
       v_behind := array(
         select r.ctid
@@ -43,6 +45,7 @@ begin
            and (r.tier, r.band, r.rank, r.place, r.id)
                > (v_from.tier, v_from.band, v_from.rank, v_from.place, v_from.id)
            and (p_max_priority is null or r.band <= p_max_priority)
+           and (v_is_calm or r.tier = 1 or not worker.is_cancelling(r.id))
          order by r.tier, r.band, r.rank, r.place, r.id
          limit p_limit - cardinality(v_rows)
            for update skip locked);
@@ -59,6 +62,7 @@ begin
         from worker.ready as r
        where r.queue_id = p_queue_id and r.kind = p_kind and r.tier between v_first and v_final
          and (p_max_priority is null or r.band <= p_max_priority)
+         and (v_is_calm or r.tier = 1 or not worker.is_cancelling(r.id))
        order by r.tier, r.band, r.rank, r.place, r.id
        limit p_limit
          for update skip locked);

@@ -12,7 +12,7 @@ create or replace function worker.upkeep()
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_hot  constant text[] := '{ready,running,blocked,arrival,lane,pending_key}';
+  c_hot  constant text[] := '{ready,running,blocked,arrival,lane,pending_key,cancel_request}';
   c_dead constant integer := 5000;
   v_done jsonb := '{}';
 begin
