@@ -18,7 +18,7 @@ from catchment.cli.dev.files import Watch, own_files
 from catchment.cli.dev.outage import Outage
 from tests.fixtures.engine import Engine
 from tests.fixtures.server import Connect
-from tests.fixtures.spare import Forked, spare
+from tests.fixtures.spare import Forked, run, spare
 from tests.fixtures.worker import wait_until
 from tests.worker.crew import is_alive
 
@@ -169,6 +169,12 @@ async def bill(n: int) -> None:
 @app.command(max_attempts=3)
 async def refuse() -> None:
     raise catchment.GiveUp("never")
+
+
+@app.command(max_attempts=3, retry=catchment.Retry(delay=timedelta()))
+async def insist(ctx: catchment.Context) -> None:
+    if ctx.attempt < 3:
+        raise ValueError("not yet")
 """
 
 
@@ -189,13 +195,15 @@ def test_a_failed_attempt_says_what_follows_from_it_and_a_renamed_command_what_t
     dev.wait_for(rf"failed +bill {task}  handler \S+ s  failure 2 of 2, the last: ValueError: no paper \(shop")
     dev.wait_for(rf"halted +lane order 17 of queue books, because task {task} failed\..*catchment task retry {task}\.")
     dev.wait_for("To go on without it: catchment lane skip books 'order 17'\n")
+    dev.wait_for(rf"completed +insist {engine.enqueue('insist')}  handler \S+ s  attempt 3\n")
 
     dev.write("shop.py", BILLS.replace("def bill", "def charge"))
-    dev.wait_for(r"serves shop:app \(charge, refuse\)")
+    dev.wait_for(r"serves shop:app \(charge, refuse, insist\)")
     old = engine.enqueue("bill", n=2)
     dev.wait_for(r"1 task of bill on queue books waits: no worker has the command bill \(shop:bill\)\.")
-    (cancel,) = re.findall(r'name=\'bill\'\)\. To cancel: catchment psql -c "(.*)"', dev.said)
-    engine.conn.execute(cancel)
+    (cancel,) = re.findall(r"name='bill'\)\. To cancel: catchment (task cancel --command bill)\n", dev.said)
+    done = run(*cancel.split(), "--yes", environment={**os.environ, "CATCHMENT_DSN": db}, timeout=60)
+    assert done.returncode == 0, done.stderr
     wait_until(lambda: engine.state(old) == "cancelled")
     assert "paint" not in dev.said
     assert "draw" not in dev.said

@@ -118,7 +118,7 @@ def test_tail_into_a_pipe_has_every_end_as_a_line(committed: Engine, tail: Calla
             ["--command", "other", "--state", "completed"],
             ["--lane", "b"],
             ["--queue", "work", "--command", "other"],
-            ["--queue", "nonsense"],
+            ["--lane", "nonsense"],
         )
     ]
     wait_until(lambda: len(_ids(every)) == 252 and len(lines.lines()) >= 252)
@@ -131,6 +131,14 @@ def test_tail_into_a_pipe_has_every_end_as_a_line(committed: Engine, tail: Calla
     assert row["error_kind"] == "P0001"
     assert row["halted"] == {"queue": "work", "lane": "b"}
     assert any("halted" in line and f"catchment task retry {failed}" in line for line in lines.lines())
+
+
+def test_tail_refuses_a_name_that_nothing_has(committed: Engine, tail: Callable[..., Piped]) -> None:
+    assert committed.value("select count(*) from worker.queue_registry where queue = 'work'") == 1
+    refused = tail("--queue", "wrok", "--since", "1h")
+    assert refused.process.wait(60) == 1
+    assert "unknown queue 'wrok'" in refused.said()
+    assert "Did you mean work?" in refused.said()
 
 
 def test_tail_misses_nothing_when_its_connection_is_cut(committed: Engine, tail: Callable[..., Piped]) -> None:

@@ -75,7 +75,7 @@ def test_task_show_names_the_cause_and_the_task_to_retry(committed: Engine, cli:
     shown = cli("task", "show", str(root)).stdout
     first, *rest = shown.splitlines()
     assert first.startswith(f"act {root}  failed  ")
-    assert "children: 1 of 1 children failed: act: the printer is [red]on fire[/]" in rest[0]
+    assert rest[0].strip().startswith("error  1 of 1 children failed: act: the printer is [red]on fire[/]")
     assert shown.index(f"catchment task show {leaf}") < shown.index("payload")
     assert f"catchment task retry {root}  # run it again" in shown
     shown = cli("task", "show", str(leaf)).stdout
@@ -87,6 +87,22 @@ def test_task_show_names_the_cause_and_the_task_to_retry(committed: Engine, cli:
     refused = cli("task", "retry", str(leaf), code=1).stderr.replace("\n", " ")
     assert f"Retry task {root}: it runs what failed in its tree again" in refused
     assert cli("task", "retry", str(root)).stdout.split()[-1] == "waiting"
+    shown = cli("task", "show", str(root)).stdout
+    assert f"act {root}  waiting  it waits: the cause is task {leaf} (act)" in shown
+    assert re.search(
+        r"children  failed \S+ \S+ ago, 1 of 1 children failed: act: the printer .*\n *retried by hand", shown
+    )
+    committed.value("select worker.cancel(%s, 'the printer burns')", root)
+    for arguments in (["show", str(root)], ["tree", str(root)], ["list"]):
+        assert "the printer burns" in cli("task", *arguments).stdout
+    committed.drain()
+    shown = cli("task", "show", str(leaf)).stdout
+    assert "the printer burns" in shown
+    committed.value("select worker.retry(%s)", root)
+    assert committed.conn.execute(
+        "select state, error ->> 'kind', is_last from worker.attempt where task_id = %s and phase = 2 order by 1 desc",
+        [root],
+    ).fetchall() == [("failed", "children", True), ("cancelled", "cancelled", True)]
 
 
 def test_task_show_names_the_lane_that_is_halted_and_what_to_do(committed: Engine, cli: Run) -> None:

@@ -136,6 +136,16 @@ def test_task_list_has_the_filters_of_the_dashboard(committed: Engine, cli: Run)
     assert listed("--since", "2h", "--command", "deliver") == [second]
     assert listed("--since", "99999999d", "--top") == [parent, second, first]
     assert listed("--limit", "1", "--top") == [parent]
+    committed.enqueue("deliver")
+    waiting = committed.enqueue()
+    cancelled = committed.enqueue()
+    committed.value("select worker.cancel(%s)", cancelled)
+    both = listed("--state", "failed", "--state", "cancelled", "--top")
+    assert both == [cancelled, *listed("--state", "failed", "--top")]
+    assert listed("--state", "pending", "--state", "failed", "--limit", "1") == [waiting]
+    for verb in ("cancel", "retry"):
+        refused = cli("task", verb, "--state", "failed", "--state", "cancelled", code=2)
+        assert "give one state" in refused.stderr
 
 
 def test_a_list_looks_on_until_it_has_enough(committed: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,12 +194,14 @@ def test_a_first_start_that_is_terminated_leaves_nothing(own: Own) -> None:
 
 
 def test_a_first_start_that_takes_long_says_what_is_done(own: Own) -> None:
-    done = own.run("-c", f"from catchment.store import slow_start\nslow_start.AFTER = 0\n{ENQUEUES}")
-    assert done.stdout == "1\n"
-    creating, starting, migrating = [line for line in done.stderr.splitlines() if not line.startswith("Waiting")]
-    assert creating == f"Creating a PostgreSQL server in {own.data} …"
-    assert starting == f"Starting the PostgreSQL server in {own.data} …"
-    assert migrating == f"Bringing the schema of the PostgreSQL server in {own.data} up to date …"
+    program = f"from catchment.store import slow_start\nslow_start.AFTER = 0\n{ENQUEUES}"
+    clients = [own.start("-c", program) for _ in range(2)]
+    assert {_line(client) for client in clients} == {"1", "2"}
+    said = (own.at / "errors").read_text().splitlines()
+    for step in ("Creating a", "Starting the"):
+        assert f"{step} PostgreSQL server in {own.data} …" in said
+    # The other one waits for it.
+    assert said.count(f"Bringing the schema of the PostgreSQL server in {own.data} up to date …") == 1
 
 
 def test_a_start_that_is_terminated_leaves_nothing(ready: Own) -> None:

@@ -15,6 +15,7 @@ from catchment.dashboard.values import Shown, dump_exactly, pretty, trace_id_of
 from catchment.errors import RequestRefused
 from tests.fixtures.dashboard import StartDashboard
 from tests.fixtures.engine import Engine
+from tests.sql.support import Hand
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
@@ -93,6 +94,61 @@ def test_a_path_has_each_attempt_and_its_join(dashboard: StartDashboard, committ
     page = site.get(f"/tasks/{parent}").text
     assert 'class="machine"' in page
     assert f'href="/scopes/{parent}"' in page
+
+
+def test_a_path_has_each_end_that_was_retried_by_hand(dashboard: StartDashboard, committed: Engine) -> None:
+    committed.conn.execute(
+        "create procedure probe.join(payload jsonb) language plpgsql as $$ begin raise exception 'no join'; end $$"
+    )
+    committed.command("joined", join_procedure="probe.join", max_attempts=3, retry_delay="0 s", retry_jitter=0)
+    parent = committed.enqueue("joined", spawn=[{"fail": "no paper"}, {}])
+    committed.drain()
+    for payload in ('{"fail": "no ink"}', "{}"):
+        committed.value("select worker.retry(%s)", parent)
+        child = committed.children(parent)[0]
+        committed.conn.execute("update worker.task set payload = %s where id = %s", [payload, child])
+        committed.drain()
+    site = dashboard()
+    answer = site.json(f"/api/tasks/{parent}")
+    assert [(step["state"], step["words"]) for step in answer["path"]] == [
+        ("pending", "made"),
+        ("processing", "attempt 1 started"),
+        ("waiting", "waits for 2 children"),
+        ("failed", "failed through its children"),
+        ("waiting", "retried by hand"),
+        ("failed", "failed through its children"),
+        ("waiting", "retried by hand"),
+        ("processing", "its join started"),
+        ("waiting", "its join failed with P0001"),
+        ("processing", "its join started"),
+        ("waiting", "its join failed with P0001"),
+        ("processing", "its join started"),
+        ("failed", "its join failed with P0001"),
+    ]
+    assert [one["message"] for one in answer["attempts"] if one["is_scope"]] == [
+        "1 of 2 children failed: act: no ink",
+        "1 of 2 children failed: act: no paper",
+    ]
+    assert "by its children, retried by hand" in site.get(f"/tasks/{parent}").text
+
+
+def test_attempts_are_said_as_task_show_says_them(dashboard: StartDashboard, committed: Engine) -> None:
+    committed.command("flaky", max_attempts=2, retry_delay="0 s", retry_jitter=0)
+    flaky = committed.enqueue("flaky", fail="the disk is full")
+    committed.drain()
+    committed.value("select worker.retry(%s)", flaky)
+    committed.drain()
+    committed.command("elsewhere", handler_kind="python", max_attempts=4)
+    given_up = committed.enqueue("elsewhere")
+    hand = Hand.hired(committed.conn)
+    hand.fail(hand.claim_one(), retryable=False)
+    site = dashboard()
+    answer = site.json(f"/api/tasks/{flaky}")
+    assert answer["attempts_words"] == "4 so far, 4 failed, 2 of 2 times since it was retried by hand"
+    assert [one["remark"] for one in answer["attempts"]] == ["", "", "retried by hand", ""]
+    page = site.get(f"/tasks/{given_up}").text
+    assert "1 so far, failed 1 of 4 times" in page
+    assert "attempt 1, not tried again" in page
 
 
 def test_a_retry_by_hand_is_a_step_of_its_own() -> None:

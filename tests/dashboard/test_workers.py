@@ -13,9 +13,10 @@ REGISTER = (
 
 def test_workers_are_shown_with_what_they_run(dashboard: StartDashboard, committed: Engine) -> None:
     site = dashboard()
-    assert "catchment worker" in site.get("/workers").text
+    assert site.json("/api/workers")["start_command"] == "catchment worker"
     committed.queue("mail", mode="concurrent")
-    committed.command("send", "mail", handler_kind="python")
+    committed.command("send", "mail", handler_kind="python", handler_procedure="shop.mail:send")
+    assert 'data-copy="catchment worker --app shop.mail"' in site.get("/workers").text
     worker_id = committed.value(REGISTER)
     committed.value("select worker.heartbeat(%s, '1 hour', 3, 0.5::real, 0.3::real)", worker_id)
     tasks = [committed.enqueue("send") for _ in range(7)]

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.style import Style
 
 from catchment.commands.output import STATE_STYLES, errors
+from catchment.model.ending import error_words
 from catchment.model.terminal import one_line
 from catchment.store.obstacle import skip_command
 
@@ -51,12 +52,12 @@ def halted_line(halted: dict[str, Any], task_id: int, *, at: str, on: Console = 
     )
 
 
-def reason_of(error: str | None, kind: str | None, where: str | None) -> str | None:
-    """The error, with its class and its place where Python has them."""
+def reason_of(error: str | None, kind: str | None, where: str | None, *, state: str) -> str | None:
+    """The error, with its class and its place where Python has them. ``state`` is shown beside it."""
     if not error and not kind:
         return None
     place = (where or "").partition(" ")[0]
-    return f"{f'{kind}: ' if kind else ''}{error or ''}{f' ({os.path.relpath(place)})' if place else ''}"
+    return f"{error_words(kind, error, state)}{f' ({os.path.relpath(place)})' if place else ''}"
 
 
 def coloured(word: str, on: Console) -> str:

@@ -29,7 +29,7 @@ from catchment.store import task as task_store
 from catchment.store import why as why_store
 from catchment.store.connect import find_dsn
 from catchment.store.ends import server_time
-from catchment.store.find import TaskFilters, find_tasks
+from catchment.store.find import TaskFilters, find_in_states
 from catchment.store.json_text import reason_for
 from catchment.store.names import check_names
 
@@ -124,7 +124,7 @@ def check_payload(text: str) -> None:
 
 @app.command("list")
 def list_tasks(
-    state: Annotated[TaskState | None, typer.Option(help="Only tasks in this state.")] = None,
+    state: Annotated[list[TaskState] | None, typer.Option(help="Only tasks in this state; may be given again.")] = None,
     command: Command = None,
     queue: Queue = None,
     lane: Lane = None,
@@ -149,20 +149,25 @@ def list_tasks(
     begin = None if since is None else read_since(since)
     with open_database(dsn, "catchment_read") as conn:
         made_after = None if begin is None else begin_of(begin, server_time(conn))
-        filters = TaskFilters(
-            state=state, command=command, queue=queue, lane=lane, error=error, made_after=made_after, is_top=top
-        )
-        rows = find_tasks(conn, filters, limit=limit)
+        filters = TaskFilters(command=command, queue=queue, lane=lane, error=error, made_after=made_after, is_top=top)
+        rows = find_in_states(conn, filters, state or [], limit=limit)
         if not rows:
             check_names(conn, queue=queue, command=command)
     if as_json:
         print_json(rows)
         return
     columns = LIST_COLUMNS if console.is_pipe else ["age" if name == "created_at" else name for name in LIST_COLUMNS]
-    shown = [{**row, "age": _age(row["created_at"]), "parent": row["parent_id"]} for row in rows]
+    shown = [
+        {**row, "age": _age(row["created_at"]), "parent": row["parent_id"], "error": row["error"] or _asked(row)}
+        for row in rows
+    ]
     print_rows(
         shown, columns, as_json=False, empty="No tasks.", extra=WIDE_COLUMNS, cut=["command", "lane", "queue", "error"]
     )
+
+
+def _asked(row: dict[str, Any]) -> str | None:
+    return None if row["cancel_reason"] is None else f"asked to stop: {row['cancel_reason']}"
 
 
 def _age(moment: datetime | str) -> str:
@@ -259,9 +264,14 @@ def retry(
 
     Example: catchment task retry --failed --queue mail --since 2h
     """
-    wanted = TaskState.FAILED if failed and state is None else state
     values = task_bulk.Filter(
-        state=wanted, command=command, queue=queue, lane=lane, error=error, since=since, top=top
+        state=state or ([TaskState.FAILED] if failed else None),
+        command=command,
+        queue=queue,
+        lane=lane,
+        error=error,
+        since=since,
+        top=top,
     ).values
     task_bulk.check_choice(task_ids, values, "retry")
     if not task_ids:

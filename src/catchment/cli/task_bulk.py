@@ -23,7 +23,8 @@ from catchment.store.names import check_names
 LOOK_SECONDS = 0.25
 SETTLED = ("completed", "failed", "cancelled")
 
-State = Annotated[TaskState | None, typer.Option(help="Instead of ids: all tasks in this state.")]
+# A list, so that a second one is refused and does not replace the first.
+State = Annotated[list[TaskState] | None, typer.Option(help="Instead of ids: all tasks in this state.")]
 Command = Annotated[str | None, typer.Option(help="Instead of ids: all tasks of this command.")]
 Queue = Annotated[str | None, typer.Option(help="Instead of ids: all tasks of this queue.")]
 Lane = Annotated[str | None, typer.Option(help="Instead of ids: all tasks of this lane.")]
@@ -41,7 +42,7 @@ Wait = Annotated[bool, typer.Option(help="With a filter: wait for the task that 
 class Filter:
     """What the options of both commands say."""
 
-    state: str | None
+    state: list[TaskState] | None
     command: str | None
     queue: str | None
     lane: str | None
@@ -52,8 +53,10 @@ class Filter:
     @property
     def values(self) -> dict[str, Any]:
         """As the engine takes it; empty if nothing is given."""
+        if self.state and len(self.state) > 1:
+            raise typer.BadParameter("give one state, and repeat the command for each other", param_hint="--state")
         given: dict[str, Any] = {
-            "state": self.state,
+            "state": self.state[0] if self.state else None,
             "command": self.command,
             "queue": self.queue,
             "lane": self.lane,

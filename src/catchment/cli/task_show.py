@@ -9,13 +9,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.markup import escape
 from rich.table import Table
 
 from catchment.commands.output import console, styled_state
 from catchment.commands.times import local, localized
+from catchment.model.ending import count_words, error_words, what_followed
 from catchment.model.remedy import ways_of
 from catchment.model.span import span
 from catchment.model.terminal import harmless
@@ -27,6 +28,14 @@ Line = tuple[str, list[str]]
 Conditions = Sequence[Condition]
 # A time that Python cannot hold, such as infinity, comes as text.
 Moment = datetime | str
+
+
+class Kept(NamedTuple):
+    """An attempt that did not complete, as ``count_words`` takes it."""
+
+    state: str
+    is_last: bool
+
 
 _LONGEST_VALUE = 2000
 _MESSAGE_LINES = 3
@@ -56,7 +65,10 @@ def show_task(row: Row, why: Why | None) -> None:
 def _headline(row: Row, held: Conditions) -> str:
     if row["completed_at"] is not None:
         return f"  [dim]{_ago(row['completed_at'])}[/]"
-    return f"  [dim]it waits: {_safe(localized(as_clause(held[0].words)))}[/]" if held else ""
+    if not held:
+        return ""
+    clause = localized(as_clause(held[0].words))
+    return f"  [dim]{_safe(clause if clause.startswith('it waits') else f'it waits: {clause}')}[/]"
 
 
 def _lines(row: Row, held: Conditions, asked: Conditions) -> Iterator[Line]:
@@ -75,6 +87,7 @@ def _lines(row: Row, held: Conditions, asked: Conditions) -> Iterator[Line]:
     yield "started", _started(row)
     yield "ended", _moment(row["completed_at"], _took(row))
     yield "attempts", _attempts(row)
+    yield "children", _by_children(row)
     yield "join", _joins(row)
     yield "warnings", [f"{_ago(_time(w['at']))}, {_safe(w['source'])}: {_safe(w['message'])}" for w in row["warnings"]]
     for name in ("detail", "hint"):
@@ -86,7 +99,7 @@ def _error(error: Row) -> list[str]:
     if not error:
         return []
     kind, message = error.get("kind", "error"), str(error.get("message", ""))
-    text = message if kind == "cancelled" and message.startswith(kind) else f"{kind}: {message}"
+    text = message if kind == "cancelled" and message.startswith(kind) else error_words(kind, message)
     lines = [f"[red]{line}[/]" for line in _safe(_cut(text)).splitlines()]
     if len(lines) > _MESSAGE_LINES:
         lines = [*lines[:_MESSAGE_LINES], "…"]
@@ -150,7 +163,8 @@ def _tree(row: Row) -> list[str]:
 
 def _started(row: Row) -> list[str]:
     """When its last attempt started, and the first, if that is another one."""
-    attempts = [one for one in row["attempts"] if one["part"] == "handler" and one["started_at"]]
+    kept = [one for one in row["attempts"] if one["part"] == "handler" and one["started_at"]]
+    attempts = [one for one in kept if one["state"] != "released"]  # which has no number
     if row["attempt"] <= 1 or not attempts:
         return _moment(row["process_start_at"])
     which = f", attempt {row['attempt']}; the first at {_safe(local(_time(attempts[0]['started_at'])))}"
@@ -197,39 +211,41 @@ def _joins(row: Row) -> list[str]:
 
 def _runs(row: Row, kept: Sequence[Row], first: str, last: str) -> list[str]:
     """A count with the failures that ``max_attempts`` limits: those since the task was retried by hand."""
-    is_ended = not last and row["completed_at"] is not None
-    begin = max((n + 1 for n, one in enumerate(kept[:-1] if is_ended else kept) if one["is_last"]), default=0)
-    failed, since = (sum(one["state"] == "failed" for one in some) for some in (kept, kept[begin:]))
-    most = row["max_attempts"]
-    if begin and most > 1:
-        first += f", {failed} failed, {since} of {most} times since it was retried by hand"
-    elif most > 1:
-        first += f", failed {failed} of {most} times" if failed else f", max_attempts is {most}"
-    elif failed:
-        first += f", {failed} failed"
-    if given_back := sum(one["state"] == "released" for one in kept):
-        first += f", {given_back} more given back"
+    is_settled = not last and row["completed_at"] is not None
+    ended = [Kept(one["state"], one["is_last"]) for one in kept]
     lines: list[str] = []
-    series = 0
-    for n, one in enumerate(kept):
-        series += one["state"] == "failed"
-        lines.append(_attempt(one) + (", not tried again" if one["is_last"] and 0 < series < most else ""))
-        if one["is_last"]:
-            series = 0
-            if n < len(kept) - 1 or not is_ended:
-                lines.append("[dim]retried by hand[/]")
+    followed = what_followed(ended, row["max_attempts"], is_settled=is_settled)
+    for one, (is_given_up, is_by_hand) in zip(kept, followed, strict=True):
+        lines.append(_attempt(one) + (", not tried again" if is_given_up else ""))
+        if is_by_hand:
+            lines.append("[dim]retried by hand[/]")
     if last:
         lines.append(last)
     if len(lines) > _ATTEMPTS:
         lines = [f"[dim]… earlier ones: catchment task show {row['id']} --json[/]", *lines[-_ATTEMPTS:]]
-    return [first, *lines]
+    return [count_words(first, ended, row["max_attempts"], is_settled=is_settled), *lines]
+
+
+def _by_children(row: Row) -> list[str]:
+    """How the task had settled by its children before it was retried by hand."""
+    lines: list[str] = []
+    for one in row["attempts"]:
+        if one["part"] == "children":
+            words = error_words(one["error"].get("kind"), str(one["error"].get("message", "")), one["state"])
+            first, *_ = [*_cut(words).splitlines(), ""]
+            lines.append(f"{styled_state(one['state'])} {_ago(_time(one['ended_at']))}, {_safe(first)}")
+            lines.append("[dim]retried by hand[/]")
+    if len(lines) > _ATTEMPTS:
+        lines = [f"[dim]… earlier ones: catchment task show {row['id']} --json[/]", *lines[-_ATTEMPTS:]]
+    return lines
 
 
 def _attempt(one: Row) -> str:
     error: Row = one["error"] or {}
     if one["state"] == "released":
         return f"given back {_ago(_time(one['ended_at']))}: {_safe(_cut(error.get('message', '')))}"
-    first, *_ = [*_cut(f"{error.get('kind', 'error')}: {error.get('message', '')}").splitlines(), ""]
+    words = error_words(error.get("kind", "error"), str(error.get("message", "")), one["state"])
+    first, *_ = [*_cut(words).splitlines(), ""]
     return f"{one['number']}: {styled_state(one['state'])} {_ago(_time(one['ended_at']))}, {_safe(first)}"
 
 

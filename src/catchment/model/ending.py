@@ -7,7 +7,19 @@ included. The time of a function alone is named by what it is, the handler or th
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
 from catchment.model.span import span
+
+
+class Ended(Protocol):
+    """An attempt of a handler, or a run of a join, that did not complete. ``is_last``: the task settled with it."""
+
+    @property
+    def state(self) -> str: ...
+    @property
+    def is_last(self) -> bool: ...
 
 
 def part_timed(*, is_join: bool) -> str:
@@ -23,6 +35,44 @@ def failure_words(number: int | None, most: int | None, *, is_last: bool, again_
     if is_last:
         again = "the last" if number >= most else "not tried again"
     return ", ".join(part for part in (f"failure {number} of {most}", again) if part)
+
+
+def count_words(first: str, kept: Sequence[Ended], most: int, *, is_settled: bool) -> str:
+    """How many attempts there were, and how many of them failed: of those that ``max_attempts`` limits, since the
+    last retry by hand. ``is_settled``: the task settled with the last of them."""
+    begin = max((n + 1 for n, one in enumerate(kept[:-1] if is_settled else kept) if one.is_last), default=0)
+    failed, since = (sum(one.state == "failed" for one in some) for some in (kept, kept[begin:]))
+    if begin and most > 1:
+        first += f", {failed} failed, {since} of {most} times since it was retried by hand"
+    elif most > 1:
+        first += f", failed {failed} of {most} times" if failed else f", max_attempts is {most}"
+    elif failed:
+        first += f", {failed} failed"
+    if given_back := sum(one.state == "released" for one in kept):
+        first += f", {given_back} more given back"
+    return first
+
+
+def what_followed(kept: Sequence[Ended], most: int, *, is_settled: bool) -> Iterator[tuple[bool, bool]]:
+    """Of each: was it not tried again, though ``max_attempts`` allowed that; and was the task retried by hand then?"""
+    series = 0
+    for n, one in enumerate(kept):
+        series += one.state == "failed"
+        yield one.is_last and 0 < series < most, one.is_last and (n < len(kept) - 1 or not is_settled)
+        if one.is_last:
+            series = 0
+
+
+def attempt_words(attempt: int | None) -> str:
+    """Which attempt it was that succeeded; empty for the first."""
+    return f"attempt {attempt}" if attempt is not None and attempt > 1 else ""
+
+
+def error_words(kind: str | None, message: str | None, state: str | None = None) -> str:
+    """An error with its kind, unless the message says that itself, or the state that is shown beside it."""
+    if not kind or kind in ("children", state):
+        return message or ""
+    return f"{kind}: {message or ''}"
 
 
 def wait_words(seconds: float) -> str:

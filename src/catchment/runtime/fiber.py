@@ -201,6 +201,7 @@ class Fiber:
                 task_id=task.id,
                 command=task.command,
                 state=task.state,
+                attempt=task.attempt,
                 failures=task.failures,
                 max_attempts=task.max_attempts,
                 again_in=task.again_in,

@@ -9,8 +9,9 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from catchment.model.terminal import shell_command, shell_word
+from catchment.model.terminal import shell_command
 from catchment.runtime.events import Events
+from catchment.runtime.words import start_command
 from catchment.store import worker as worker_store
 from catchment.store.worker import Left, WorkerIdentity
 from catchment.task.commands import Commands
@@ -25,7 +26,6 @@ _REASONS = {
     "later": "not due yet",
     "behind": "behind another task that is not done",
 }
-_CANCEL = "update worker.tasks set state = 'cancelled' where command = '{command}' and completed_at is null"
 
 
 class LeftWork:
@@ -84,16 +84,13 @@ class LeftWork:
 
     def _remedy(self, left: Left) -> str:
         if not self._has_lost(left):
-            module = (left.handler or "").partition(":")[0]
-            if module in ("", "__main__"):  # of a notebook, or of no file
-                module = "MODULE"
-            return f"Start one with the app that defines it: catchment worker --app {module}:APP"
+            return f"Start one with the app that defines it: {start_command(left.handler)}"
         new = self._new_name(left)
         now = "The module no longer defines it" if new is None else f"It is now called {new}"
         those = "that task" if left.tasks == 1 else "those tasks"
         return (
             f"{now}. To run {those}, define a command of the old name: @app.command(name={left.command!r})."
-            f" To cancel: {_cancel(left.command)}"
+            f" To cancel: {shell_command('catchment task cancel --command', left.command)}"
         )
 
     async def tell(self, conn: AsyncConnection[Any], identity: WorkerIdentity, queues: list[str]) -> None:
@@ -116,12 +113,6 @@ class LeftWork:
 
 def _tasks(left: Left) -> str:
     return f"{left.tasks} task{'' if left.tasks == 1 else 's'} of {left.command} on queue {left.queue}"
-
-
-def _cancel(command: str) -> str:
-    statement = _CANCEL.format(command=command.replace("'", "''"))
-    is_plain = shell_word(command) == command  # then double quotes will do, and can be read
-    return "catchment psql -c " + (f'"{statement}"' if is_plain else shell_word(statement))
 
 
 def _where(left: Left) -> str:

@@ -18,6 +18,7 @@ from catchment.runtime.connection import LOST, Link
 from catchment.runtime.events import Events
 from catchment.runtime.transactions import Transactions
 from catchment.runtime.turns import Turns
+from catchment.runtime.words import start_command
 from catchment.store import attempt as attempt_store
 from catchment.store import worker as worker_store
 from catchment.store.attempt import Ending
@@ -97,14 +98,29 @@ class WorkerPort:
             async with self._lock:
                 for context in contexts.values():
                     await self._write_progress(conn, context)
-                for task_id, message in warnings:
-                    with self.link.call():
-                        await worker_store.record_warning(conn, task_id, "worker", message)
+                while warnings:
+                    await self._write_warning(conn, *warnings[0])
+                    del warnings[0]
         except LOST:
             self._progress = contexts | self._progress
             self._warnings = warnings + self._warnings
             self._news.set()
             raise
+
+    async def _write_warning(self, conn: AsyncConnection[Any], task_id: int, command: str) -> None:
+        with self.link.call():
+            handler = await worker_store.handler_of(conn, command)
+        text = f"a worker of its queue has no command {command}: it was given back"
+        with self.link.call():
+            await worker_store.record_warning(conn, task_id, "worker", text)
+        self._events.emit(
+            "command.unknown",
+            f"task {task_id} is given back, and so are all of command {command}, which this worker does not have:"
+            f" start a worker with the app that defines it, on this queue too: {start_command(handler)}",
+            level=logging.WARNING,
+            task_id=task_id,
+            command=command,
+        )
 
     async def _write_progress(self, conn: AsyncConnection[Any], context: Attempt) -> None:
         if context.newest_progress is None:
@@ -140,18 +156,8 @@ class WorkerPort:
         """Warn, once per command, about a task whose command this worker does not know."""
         if command not in self._warned:
             self._warned.add(command)
-            text = f"a worker of its queue has no command {command}: it was given back"
-            self._warnings.append((task_id, text))
+            self._warnings.append((task_id, command))
             self._news.set()
-            remedy = "start a worker with the app that defines it, on this queue too: catchment worker --app MODULE:APP"
-            self._events.emit(
-                "command.unknown",
-                f"task {task_id} is given back, and so are all of command {command}, which this worker does not have:"
-                f" {remedy}",
-                level=logging.WARNING,
-                task_id=task_id,
-                command=command,
-            )
 
     async def children(self, task_id: TaskId) -> list[Child[Any]]:
         """The children of a task, for its join."""

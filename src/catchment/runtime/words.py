@@ -1,8 +1,20 @@
-"""The sentence about the end of an attempt in the log of a worker."""
+"""Sentences in the log of a worker: about the end of an attempt, and what to type where a command is missing."""
 
 from __future__ import annotations
 
+import re
+
 from catchment.model.ending import failure_words, part_timed
+
+_MODULE = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*):")
+
+
+def start_command(handler: str | None) -> str:
+    """What starts a worker that has a command, by its handler in the registry (``module:name``). As ``worker.app_of``
+    has it: the module, which has the app, or a placeholder for one of a notebook or of no file."""
+    module = _MODULE.match(handler or "")
+    is_known = module is not None and module[1] != "__main__"
+    return f"catchment worker --app {module[1] if is_known else 'MODULE:APP'}"
 
 
 def end_words(

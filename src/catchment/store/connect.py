@@ -6,7 +6,7 @@ import asyncio
 import errno
 import os
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 import psycopg
@@ -158,15 +158,24 @@ def find_dsn(dsn: str | None = None) -> str:
 
 def _up_to_date(dsn: str) -> str:
     """Bring the schema of the embedded server up to date, unless it is."""
-    with connect_ours(dsn) as conn:
-        try:
-            check_version(conn)
-        except SchemaMismatch:
+    with connect_ours(dsn) as conn, ExitStack() as held:
+        if not _fits(conn):
             # Those that come meanwhile wait for the first one, for as long as it takes.
-            step = f"Bringing the schema of the PostgreSQL server in {embedded.default_folder()} up to date …"
-            with said_if_slow(step), embedded.alone(), _folder_named():
-                migrate(conn)
+            schema = f"the schema of the PostgreSQL server in {embedded.default_folder()} up to date …"
+            with said_if_slow(f"Waiting for a process that brings {schema}"):
+                held.enter_context(embedded.alone())
+            if not _fits(conn):
+                with said_if_slow(f"Bringing {schema}"), _folder_named():
+                    migrate(conn)
     return dsn
+
+
+def _fits(conn: Connection[Any]) -> bool:
+    try:
+        check_version(conn)
+    except SchemaMismatch:
+        return False
+    return True
 
 
 @contextmanager

@@ -7,9 +7,9 @@ at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from psycopg import Connection
@@ -113,3 +113,23 @@ def find_tasks(conn: Connection[Any], filters: TaskFilters, *, limit: int) -> li
             break
     rows = fetch_rows(conn, ENGINE.query("task_list"), ids=ids)
     return [row for row in rows if filters.state in (None, row["state"])]  # it may have changed since
+
+
+def find_in_states(
+    conn: Connection[Any], filters: TaskFilters, states: Sequence[TaskState], *, limit: int
+) -> list[Row]:
+    """As ``find_tasks``, of tasks in any of these states, the latest first: each by the time that orders its state."""
+    wanted = dict.fromkeys(states)
+    if len(wanted) < 2:
+        return find_tasks(conn, replace(filters, state=next(iter(wanted), None)), limit=limit)
+    rows = [row for state in wanted for row in find_tasks(conn, replace(filters, state=state), limit=limit)]
+    # A task may have gone from one state to another meanwhile: the later look is right.
+    latest = {row["id"]: row for row in rows}
+    return sorted(latest.values(), key=_latest_first, reverse=True)[:limit]
+
+
+def _latest_first(row: Row) -> tuple[datetime, int]:
+    at = row["completed_at"] if row["state"] in _TROUBLE else row["created_at"]
+    if not isinstance(at, datetime):  # a time that Python cannot hold
+        at = datetime.max.replace(tzinfo=UTC)
+    return at, row["id"]

@@ -51,6 +51,7 @@ class Processed:
     state: str
     duration_ms: float
     is_join: bool
+    attempt: int
     error: str | None
     failures: int | None
     max_attempts: int
@@ -258,6 +259,14 @@ def chores(conn: Connection[Any]) -> dict[str, Any]:
 async def record_warning(conn: AsyncConnection[Any], task_id: int, source: str, message: str) -> None:
     """Keep a remark on a task that changes nothing about it."""
     await fetch_value_async(conn, "select worker.record_warning(%s, %s, %s)", task_id, source, message)
+
+
+async def handler_of(conn: AsyncConnection[Any], command: str) -> str | None:
+    """Where the handler of a command is, by the registry."""
+    cursor = await conn.execute(
+        "select handler_procedure from worker.command_registry where command operator(pg_catalog.=) %s", [command]
+    )
+    return next((handler for (handler,) in await cursor.fetchall()), None)
 
 
 @dataclass(frozen=True, slots=True)

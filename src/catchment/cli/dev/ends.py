@@ -19,7 +19,7 @@ from catchment.cli.dev.outputs import show
 from catchment.cli.end_line import halted_line, task_line
 from catchment.commands.times import clock
 from catchment.errors import CatchmentError
-from catchment.model.ending import failure_words
+from catchment.model.ending import attempt_words, failure_words
 from catchment.runtime.events import Event
 from catchment.store.connect import OURS, connect_async
 from catchment.store.task import ends_async
@@ -88,7 +88,9 @@ class Ends:
             if row["id"] in self.waiting and row["state"] in _SETTLED:
                 self.waiting.discard(row["id"])
                 at = clock()
-                show(task_line(row["state"], row["command"], row["id"], row["seconds"], row["error"], at=at))
+                remark = attempt_words(row["attempt"]) if row["state"] == "completed" else ""
+                end = row["state"], row["command"], row["id"], row["seconds"], row["error"]
+                show(task_line(*end, at=at, remark=remark))
                 if row["halted"]:
                     show(halted_line(row["halted"], row["id"], at=at))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from catchment.cli.end_line import reason_of, task_line
 from catchment.commands.times import clock
-from catchment.model.ending import part_timed
+from catchment.model.ending import attempt_words, part_timed
 from catchment.model.terminal import one_line
 from catchment.runtime.log import origin_of
 
@@ -20,9 +20,11 @@ def fields_line(fields: dict[str, Any], *, at: str, state: str | None = None, re
     """The line of an event ``task.processed``."""
     milliseconds = fields.get("duration_ms")
     seconds = None if milliseconds is None else milliseconds / 1000
-    reason = reason_of(fields.get("error"), fields.get("kind"), fields.get("where"))
-    part = part_timed(is_join=fields["is_join"])
     shown = state or fields["state"]
+    reason = reason_of(fields.get("error"), fields.get("kind"), fields.get("where"), state=shown)
+    part = part_timed(is_join=fields["is_join"])
+    if shown in ("completed", "waiting") and not fields["is_join"]:
+        remark = attempt_words(fields.get("attempt"))
     return task_line(shown, fields["command"], fields["task_id"], seconds, reason, at=at, part=part, remark=remark)
 
 

@@ -6,6 +6,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -20,9 +21,10 @@ from catchment.cli.watch.pace import Pace
 from catchment.commands.options import Dsn
 from catchment.commands.output import console, errors, print_json
 from catchment.commands.times import clock, zone
-from catchment.model.ending import failure_words
+from catchment.model.ending import attempt_words, failure_words
 from catchment.model.terminal import one_line
 from catchment.store.ends import End, Filters, describe_ends
+from catchment.store.names import check_names
 
 TICK = 0.25
 # The server works for this command for a tenth of the time at most.
@@ -58,7 +60,7 @@ def tail(
     """
     states = None if not state else [str(one) for one in state]
     filters = Filters(states=states, queue=queue, command=command, lane=lane)
-    tailing = Tail(Follower(filters, None if since is None else read_since(since)), as_json=as_json)
+    tailing = Tail(filters, None if since is None else read_since(since), as_json=as_json)
     try:
         keep_connected(dsn, tailing.serve, on_loss=tailing.lose, on_return=tailing.come_back)
     except KeyboardInterrupt:
@@ -68,11 +70,13 @@ def tail(
 class Tail:
     """Shows what a follower finds."""
 
-    def __init__(self, follower: Follower, *, as_json: bool) -> None:
-        self._follower = follower
+    def __init__(self, filters: Filters, since: timedelta | datetime | None, *, as_json: bool) -> None:
+        self._filters = filters
+        self._follower = Follower(filters, since)
         self._as_json = as_json
         self._pace = None if as_json or not console.is_terminal else Pace()
         self._has_begun = False
+        self._has_checked = False
 
     def serve(self, conn: Connection[Any]) -> None:
         """Show ends for as long as there is a connection."""
@@ -83,7 +87,11 @@ class Tail:
         while True:
             began = time.monotonic()
             for ends in self._follower.look(conn):
+                self._has_checked = self._has_checked or bool(ends)
                 self._show(conn, ends)
+            if not self._has_checked:  # nothing matches so far: a name that nothing has would stay silent for ever
+                self._has_checked = True
+                check_names(conn, queue=self._filters.queue, command=self._filters.command)
             time.sleep(max(TICK, REST * (time.monotonic() - began)))
 
     def lose(self, error: Exception) -> None:
@@ -119,10 +127,11 @@ def _print_end(row: dict[str, Any]) -> None:
     if "command" not in row:
         print(task_line(row["state"], "task", row["id"], None, "runs again", at=at, on=console))
         return
-    remark = failure_words(row["failures"], row["max_attempts"], is_last=True) if row["failures"] else ""
-    if row["state"] == "completed" and row["attempt"] > 1:
-        remark = f"attempt {row['attempt']}"
-    reason = reason_of(row["error"], row["error_kind"], row["error_where"])
+    has_failed = row["failures"] and row["error_kind"] != "children"
+    remark = failure_words(row["failures"], row["max_attempts"], is_last=True) if has_failed else ""
+    if row["state"] == "completed":
+        remark = attempt_words(row["attempt"])
+    reason = reason_of(row["error"], row["error_kind"], row["error_where"], state=row["state"])
     print(task_line(row["state"], row["command"], row["id"], row["seconds"], reason, at=at, remark=remark, on=console))
     if row["halted"]:
         print(halted_line(row["halted"], row["id"], at=at, on=console))

@@ -13,6 +13,7 @@ from catchment.dashboard.screen import Action, Answer, Done, Moment, Query, Scre
 from catchment.dashboard.values import trace_id_of
 from catchment.errors import TaskNotFound
 from catchment.model.check import LARGEST_ID
+from catchment.model.ending import count_words, what_followed
 
 ATTEMPTS = 50
 
@@ -73,7 +74,9 @@ class AttemptAnswer(Answer):
 
     attempt: int = Field(description="Its number among those of the handler, or of the join.")
     is_join: bool
+    is_scope: bool = Field(description="Not an attempt: the task settled by its children, and was retried by hand.")
     is_last: bool = Field(description="The task settled with it; what came later was retried by hand.")
+    remark: str = Field("", description="What followed: that it was not tried again, or a retry by hand.")
     state: str
     started_at: Moment | None
     ended_at: Moment
@@ -83,6 +86,10 @@ class AttemptAnswer(Answer):
     detail: str | None
     hint: str | None
     context: str | None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return self.attempt, self.is_join, self.is_scope, str(self.ended_at)
 
 
 class WarningAnswer(Answer):
@@ -108,6 +115,7 @@ class TaskAnswer(Answer):
     lane: str | None
     attempt: int
     max_attempts: int
+    attempts_words: str = Field(description="How many there were, and how many failed of those that are allowed.")
     snoozes: int
     handler_kind: str
     created_at: Moment
@@ -146,12 +154,13 @@ async def read(reader: Reader, query: TaskQuery) -> TaskAnswer:
     around = await reader.row(sql("task_around"), id=query.id) or {}
     children = ChildrenAnswer(**around["children"]) if around.get("children") else None
     rows = await reader.rows(sql("task_attempts"), id=query.id, most=ATTEMPTS + 1)
-    attempts = [AttemptAnswer(**one) for one in rows[:ATTEMPTS]]
+    attempts = _with_remarks(row, [AttemptAnswer(**one) for one in rows[:ATTEMPTS]])
     trace_id = trace_id_of(around.get("trace"))
     return TaskAnswer(
         **row,
         why=await read_why(reader, query.id),
         path=path_of(_story(row, children, attempts, len(rows) > ATTEMPTS)),
+        attempts_words=_counted_attempts(row, children, attempts),
         attempts=attempts,
         has_more_attempts=len(rows) > ATTEMPTS,
         warnings=[WarningAnswer(**one) for one in await reader.rows(sql("task_warnings"), id=query.id, most=20)],
@@ -172,6 +181,7 @@ def _story(row: Row, children: ChildrenAnswer | None, attempts: list[AttemptAnsw
             one.ended_at,
             _ending(one),
             is_join=one.is_join,
+            is_scope=one.is_scope,
             is_last=one.is_last,
         )
         for one in attempts
@@ -193,7 +203,36 @@ def _story(row: Row, children: ChildrenAnswer | None, attempts: list[AttemptAnsw
     )
 
 
+def _runs(attempts: list[AttemptAnswer], *, is_join: bool) -> list[AttemptAnswer]:
+    """Those of the handler, or of the join, the oldest first."""
+    return [one for one in reversed(attempts) if one.is_join == is_join and not one.is_scope]
+
+
+def _is_settled(row: Row, runs: list[AttemptAnswer]) -> bool:
+    """Did the task settle with the last of these?"""
+    return row["completed_at"] is not None and row["state"] != "completed" and bool(runs) and runs[-1].is_last
+
+
+def _with_remarks(row: Row, attempts: list[AttemptAnswer]) -> list[AttemptAnswer]:
+    remarks = {one.key: "retried by hand" for one in attempts if one.is_scope}
+    for is_join in (False, True):
+        runs = _runs(attempts, is_join=is_join)
+        followed = what_followed(runs, row["max_attempts"], is_settled=_is_settled(row, runs))
+        for one, (is_given_up, is_by_hand) in zip(runs, followed, strict=True):
+            words = ("not tried again" if is_given_up else "", "retried by hand" if is_by_hand else "")
+            remarks[one.key] = ", ".join(word for word in words if word)
+    return [one.model_copy(update={"remark": remarks.get(one.key, "")}) for one in attempts]
+
+
+def _counted_attempts(row: Row, children: ChildrenAnswer | None, attempts: list[AttemptAnswer]) -> str:
+    runs = _runs(attempts, is_join=False)
+    is_settled = children is None and _is_settled(row, runs)
+    return count_words(f"{row['attempt']} so far", runs, row["max_attempts"], is_settled=is_settled)
+
+
 def _ending(attempt: AttemptAnswer) -> str:
+    if attempt.is_scope:
+        return f"{attempt.state} through its children" if attempt.kind == "children" else attempt.state
     if attempt.state == "interrupted":
         return "its worker was lost"
     if attempt.state == "released":
@@ -207,6 +246,8 @@ def _settled(row: Row, children: ChildrenAnswer | None) -> str:
         return f"with task {row['merged_into']}, which it was merged into"
     if children is not None and row["state"] == "completed":
         return "after its children"
+    if row["error_kind"] == "children":
+        return f"{row['state']} through its children"
     if row["error_kind"] and row["error_kind"] != row["state"]:
         return row["error_kind"]
     return "before it started" if row["state"] == "cancelled" and row["process_start_at"] is None else ""

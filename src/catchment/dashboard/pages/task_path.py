@@ -1,7 +1,7 @@
 """The path of a task: the states it went through, and when, from what the engine keeps.
 
-Kept are the times of the task, of its handler's run that made children, and of each attempt that did not complete. Of a
-join that completed, only the end is known.
+Kept are the times of the task, of its handler's run that made children, of each attempt that did not complete, and of
+ends by its children before a retry by hand. Of a join that completed, only the end is known.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Step(Answer):
 @dataclass(frozen=True, slots=True)
 class Run:
     """A run of the handler or of the join. ``end`` is how it ended; ``running`` while it does not. ``is_last``: the
-    task settled with it."""
+    task settled with it. ``is_scope``: no run, the task settled by its children, and was retried by hand."""
 
     number: int
     end: str
@@ -37,6 +37,7 @@ class Run:
     ended_at: At
     words: str = ""
     is_join: bool = False
+    is_scope: bool = False
     is_last: bool = False
 
 
@@ -73,11 +74,11 @@ def path_of(story: Story) -> list[Step]:
         if run.end in ("interrupted", "released"):
             made.append(("interrupted" if run.end == "interrupted" else "pending", run.ended_at, run.words))
             continue
-        if is_last and run.end == story.state:
+        if is_last and run.end == story.state and not run.is_scope:
             made.append((story.state, run.ended_at, run.words))
         elif run.is_last:
             made.append((run.end, run.ended_at, run.words))
-            made.append(("waiting" if run.is_join else "pending", None, "retried by hand"))
+            made.append(("waiting" if run.is_join or run.is_scope else "pending", None, "retried by hand"))
         else:
             made.append(("waiting" if run.is_join else "pending", run.ended_at, run.words))
     if made[-1][0] != story.state:

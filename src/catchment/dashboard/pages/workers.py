@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from catchment.dashboard.database import Actor, Reader
-from catchment.dashboard.screen import Action, Answer, Done, Query, Screen
+from catchment.dashboard.screen import Action, Answer, Done, Query, Screen, sql
 from catchment.model.check import LARGEST_ID
 from catchment.sql import ENGINE
 
@@ -63,6 +63,7 @@ class WorkersAnswer(Answer):
     capacity: int
     running: int
     has_more: bool
+    start_command: str = Field(description="What starts a worker for the commands that are registered.")
 
 
 async def read(reader: Reader, _query: WorkersQuery) -> WorkersAnswer:
@@ -92,6 +93,7 @@ async def read(reader: Reader, _query: WorkersQuery) -> WorkersAnswer:
         capacity=sum(worker.capacity or 0 for worker in live),
         running=sum(worker.running or 0 for worker in live),
         has_more=len(rows) > MOST,
+        start_command=await reader.value(sql("workers_start")),
     )
 
 

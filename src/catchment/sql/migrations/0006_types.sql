@@ -125,6 +125,7 @@ create type worker.sql_run as (
   name           text,
   is_join        boolean,
   before_call    text,
+  attempt        integer,
   failures       integer,
   max_attempts   integer
 );

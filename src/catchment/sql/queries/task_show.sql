@@ -1,8 +1,9 @@
 -- task_show: one task with its attempts, warnings and snoozes. Runs of a join are numbered apart from attempts of the
--- handler. halted: its lane, if it has halted that.
+-- handler; one of the part children is an end by its children, kept when the task was retried by hand. halted: its
+-- lane, if it has halted that.
 select t.*,
        (select coalesce(jsonb_agg(jsonb_build_object(
-                          'part', case a.phase when 1 then 'join' else 'handler' end,
+                          'part', case a.phase when 1 then 'join' when 2 then 'children' else 'handler' end,
                           'number', a.attempt - case a.phase when 1 then coalesce(t.attempt, 0) else 0 end,
                           'state', a.state, 'is_last', a.is_last, 'started_at', a.started_at, 'ended_at', a.ended_at,
                           'error', a.error) order by a.ended_at, a.attempt), '[]')

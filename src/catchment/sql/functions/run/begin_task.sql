@@ -67,6 +67,6 @@ begin
   return (v_claimed.id, v_claimed.fence, v_claimed.command, v_claimed.payload,
           case v_claimed.phase when 1 then v_command.join_signature else v_command.handler_signature end,
           case v_claimed.phase when 1 then v_command.join_procedure else v_command.handler_procedure end,
-          v_claimed.phase = 1, v_before, v_claimed.failures, v_claimed.max_attempts)::worker.sql_run;
+          v_claimed.phase = 1, v_before, v_claimed.attempt, v_claimed.failures, v_claimed.max_attempts)::worker.sql_run;
 end;
 $$;

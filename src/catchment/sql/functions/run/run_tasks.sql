@@ -97,7 +97,7 @@ begin
     v_count := v_count operator(pg_catalog.+) 1;
     if v_count operator(pg_catalog.<=) 100 then
       v_done := v_done operator(pg_catalog.||) pg_catalog.jsonb_build_object(
-        'id', v_run.id, 'command', v_run.command, 'state', v_state, 'is_join', v_run.is_join,
+        'id', v_run.id, 'command', v_run.command, 'state', v_state, 'is_join', v_run.is_join, 'attempt', v_run.attempt,
         'error', v_error operator(pg_catalog.->>) 'message'::pg_catalog.text,
         'failures', case when v_error is not null and v_asked operator(pg_catalog.=) 'failed'
                       then v_run.failures operator(pg_catalog.+) 1 end,

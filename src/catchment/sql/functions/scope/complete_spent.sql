@@ -1,6 +1,6 @@
 -- complete_spent: before a settled task is retried, scopes below it in which nothing is left to run complete, deepest
 -- first: they were cancelled while their last children completed. So a retry opens only scopes that something will
--- close.
+-- close. How each of these scopes had ended is kept in attempt.
 --
 --   failed | cancelled -> completed
 --   returns whether nothing is left to run in the task itself
@@ -23,6 +23,14 @@ begin
       join worker.scope as s on s.id = o.id
   )
   select array_agg(t.id) into v_tree from tree as t;
+
+  -- The retry takes the ends of all of them away. A run of the join that failed is kept already.
+  insert into worker.attempt (task_id, attempt, phase, state, is_last, ended_at, error)
+  select o.id, o.attempt, 2, o.state, true, o.completed_at, o.error
+    from worker.outcome as o
+   where o.id = any (v_tree)
+     and not exists (select from worker.attempt as a
+                      where a.task_id = o.id and a.phase = 1 and a.is_last and a.error = o.error);
 
   for v_depth in
     select distinct s.depth from worker.scope as s where s.id = any (v_tree) order by 1 desc

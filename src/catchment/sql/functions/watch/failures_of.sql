@@ -8,6 +8,7 @@ as $$
     select a.phase, a.state, a.is_last, row_number() over (order by a.ended_at, a.attempt) as n
       from worker.attempt as a
      where a.task_id = p_task_id
+       and a.phase <> 2
   ), last as (
     select k.phase, k.n from kept as k where k.state = 'failed' order by k.n desc limit 1
   )
