@@ -12,9 +12,9 @@ _MODULE = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*):")
 def start_command(handler: str | None) -> str:
     """What starts a worker that has a command, by its handler in the registry (``module:name``). As ``worker.app_of``
     has it: the module, which has the app, or a placeholder for one of a notebook or of no file."""
-    module = _MODULE.match(handler or "")
-    is_known = module is not None and module[1] != "__main__"
-    return f"catchment worker --app {module[1] if is_known else 'MODULE:APP'}"
+    match = _MODULE.match(handler or "")
+    app = "MODULE:APP" if match is None or match[1] == "__main__" else match[1]
+    return f"catchment worker --app {app}"
 
 
 def end_words(
