@@ -130,6 +130,7 @@ CREATE TYPE worker.sql_run AS (
 	name text,
 	is_join boolean,
 	before_call text,
+	attempt integer,
 	failures integer,
 	max_attempts integer
 );
@@ -477,7 +478,8 @@ CREATE TABLE worker.cancel_request (
     task_id bigint NOT NULL,
     reason text NOT NULL,
     requested_at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
 ALTER TABLE worker.cancel_request OWNER TO catchment_owner;
 CREATE TABLE worker.commit_probe (
     filler text NOT NULL
@@ -834,7 +836,8 @@ CREATE VIEW worker.tasks AS
     p.error AS error_detail,
     COALESCE(( SELECT z.times
            FROM worker.snoozed z
-          WHERE (z.task_id = t.id)), 0) AS snoozes
+          WHERE (z.task_id = t.id)), 0) AS snoozes,
+    p.cancel_reason
    FROM ((( SELECT r.id,
             'pending'::text AS state,
             NULL::text AS child_mode,
@@ -850,7 +853,8 @@ CREATE VIEW worker.tasks AS
             NULL::text AS waits_for,
             NULL::timestamp with time zone AS due_at,
             NULL::jsonb AS progress,
-            NULL::jsonb AS result
+            NULL::jsonb AS result,
+            NULL::text AS cancel_reason
            FROM worker.ready r
           WHERE ((r.phase = 0) AND (r.rank <> 0))
         UNION ALL
@@ -869,7 +873,8 @@ CREATE VIEW worker.tasks AS
             NULL::text,
             NULL::timestamp with time zone,
             NULL::jsonb,
-            NULL::jsonb
+            NULL::jsonb,
+            NULL::text
            FROM worker.ready r
           WHERE ((r.phase = 0) AND (r.rank = 0))
         UNION ALL
@@ -891,7 +896,8 @@ CREATE VIEW worker.tasks AS
             b.waits_for,
             b.due_at,
             NULL::jsonb,
-            NULL::jsonb
+            NULL::jsonb,
+            NULL::text
            FROM worker.in_line b
           WHERE (b.phase <> 1)
         UNION ALL
@@ -915,7 +921,8 @@ CREATE VIEW worker.tasks AS
             NULL::text,
             r.deadline_at,
             r.progress,
-            NULL::jsonb
+            NULL::jsonb,
+            r.cancel_reason
            FROM worker.running r
         UNION ALL
          SELECT s.id,
@@ -941,7 +948,8 @@ CREATE VIEW worker.tasks AS
                     ELSE NULL::timestamp with time zone
                 END AS "case",
             jsonb_build_object('done', (s.total_children - s.open_children), 'total', s.total_children, 'failed', s.failed_children, 'cancelled', s.cancelled_children) AS jsonb_build_object,
-            NULL::jsonb
+            NULL::jsonb,
+            s.cancel_reason
            FROM worker.scope s
           WHERE ((s.state = 'waiting'::text) AND (NOT (EXISTS ( SELECT
                    FROM worker.running r
@@ -964,7 +972,8 @@ CREATE VIEW worker.tasks AS
             NULL::text,
             NULL::timestamp with time zone,
             NULL::jsonb,
-            o.result
+            o.result,
+            NULL::text
            FROM worker.outcome o) p
      JOIN worker.task t ON ((t.id = p.id)))
      JOIN worker.queue_registry q ON ((q.queue_id = t.queue_id)));
@@ -1112,6 +1121,7 @@ CREATE INDEX blocked_due ON worker.blocked USING btree (due_at) WHERE (due_at IS
 CREATE INDEX blocked_lane ON worker.blocked USING btree (queue_id, lane, place, id) WHERE (reason = 'lane'::text);
 CREATE INDEX blocked_limit ON worker.blocked USING btree (lane, band, place, id) WHERE (reason = 'limit'::text);
 CREATE INDEX blocked_wait ON worker.blocked USING btree (wait_id, band, place, id) WHERE (wait_id IS NOT NULL);
+CREATE INDEX cancel_request_task ON worker.cancel_request USING btree (task_id);
 CREATE INDEX gate_next ON worker.gate USING btree (next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX lane_halted ON worker.lane USING btree (halted_at) WHERE (halted_at IS NOT NULL);
 CREATE INDEX outcome_ended ON worker.outcome USING btree (completed_at);
@@ -1272,7 +1282,7 @@ GRANT ALL ON FUNCTION worker.expire_deadlines(p_only bigint) TO catchment_worker
 REVOKE ALL ON FUNCTION worker.explain(p_task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.explain(p_task_id bigint) TO catchment_read;
 GRANT ALL ON FUNCTION worker.explain(p_task_id bigint) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.explain_cancel(p_task_id bigint, p_parent_id bigint, p_root_id bigint, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.explain_cancel(p_task_id bigint, p_parent_id bigint, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.explain_follow_up(p_at worker.whereabouts, p_scheduled_at timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.explain_lane(p_task_id bigint, p_lane text, p_queue text, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.explain_limit(p_task_id bigint, p_gate text, p_command text, p_at worker.whereabouts, p_now timestamp with time zone) FROM PUBLIC;
@@ -1372,6 +1382,7 @@ GRANT ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[], p_only bigint)
 REVOKE ALL ON FUNCTION worker.interrupt_orphans(p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.interrupt_orphans(p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.is_before(p_left text, p_right text, p_type text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.is_cancelling(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.is_idle(p_scope_id bigint, p_new integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.is_in_code(p_name text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.keep_engine() FROM PUBLIC;
@@ -1450,7 +1461,7 @@ REVOKE ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with t
 GRANT ALL ON FUNCTION worker.pause_queue(p_queue text, p_until timestamp with time zone, p_by text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.pause_schedule(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.pause_schedule(p_name text) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.pick_before(p_queue_id integer, p_kind "char", p_tier smallint, p_from worker.claim_position, p_limit integer, p_max_priority integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.pick_before(p_queue_id integer, p_kind "char", p_tier smallint, p_from worker.claim_position, p_is_calm boolean, p_limit integer, p_max_priority integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pick_ready(p_queue_id integer, p_kind "char", p_tier smallint, p_limit integer, p_max_priority integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pick_serial(p_queue_id integer, p_kind "char", p_max_priority integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pin_procedures() FROM PUBLIC;
