@@ -94,3 +94,23 @@ def calls_without_asyncio() -> None:
     send.sync.enqueue(to=1)  # error: an int for a str
     send.sync.enqueue_many([send.item(to="ada")])
     app.sync.enqueue("sql_command", {"any": "thing"})
+
+
+@app.schedule(cron="0 6 * * *", tz="Europe/Oslo", overlap="skip")
+@app.command
+async def remind(kind: str = "short") -> int:
+    return len(kind)
+
+
+@app.schedule(every=60)  # error: a function, expected a command
+async def forget() -> None: ...
+
+
+async def schedules() -> None:
+    assert_type(await (await remind.enqueue("long")).result(), int)
+    await remind.enqueue(kind=1)  # error: an int for a str
+    app.schedule(remind.item("long"), every=60, missed="all")
+    app.schedule(remind.item(1), every=60)  # error: an int for a str
+    app.schedule(remind, every=60)  # error: a command, expected an item
+    app.schedule(remind.item(), every=60, overlap="maybe")  # error: no such policy
+    app.schedule(every="1 hour")  # error: a str for seconds
