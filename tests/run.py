@@ -38,7 +38,10 @@ REGISTER = (
     "temporal/test_temporal_merge.py",
 )
 # Files of tests/sql about what no version of the server does differently: amounts, arithmetic, names.
-ALIKE = ("cron", "merge", "old_snapshot", "outsize", "schedule", "sql_names", "strange_operators")
+ALIKE = (
+    *("clock_changes", "cron", "merge", "old_snapshot", "outsize", "schedule", "schedule_policies", "sql_names"),
+    "strange_operators",
+)
 VERSIONED = [
     "tests/sql",
     *(f"--ignore=tests/sql/test_{name}.py" for name in ALIKE),

@@ -83,7 +83,9 @@ def show_history(
         }
         for row in rows
     ]
-    print_rows(shown, HISTORY_COLUMNS, as_json=False, empty="It has not fired yet.", extra=WIDE_HISTORY_COLUMNS)
+    columns = [name for name in HISTORY_COLUMNS if name != "missed since" or any(row["missed_from"] for row in rows)]
+    extra = [name for name in WIDE_HISTORY_COLUMNS if name in columns]
+    print_rows(shown, columns, as_json=False, empty="It has not fired yet.", extra=extra)
 
 
 @app.command("run")
