@@ -52,6 +52,9 @@ begin
          lane = excluded.lane, priority = excluded.priority
    where s.is_declared;
   get diagnostics v_count = row_count;
+  if p_only is not null then
+    return v_count;
+  end if;
 
   update worker.schedule_source as s
      set seen_at = v_now
