@@ -154,15 +154,21 @@ def test_an_app_is_served_reloaded_after_a_mistake_too_and_ended_by_ctrl_c(
     assert engine.value("select count(*) from worker.worker") == 0
 
 
+# It configures logging for itself, and thereby disables all loggers that exist.
 BILLS = """
 import catchment
+import logging.config
 from datetime import timedelta
+
+logging.config.dictConfig({"version": 1})
+log = logging.getLogger("shop.bills")
 
 app = catchment.App(queue="books")
 
 
 @app.command(max_attempts=2, retry=catchment.Retry(delay=timedelta(seconds=1)))
 async def bill(n: int) -> None:
+    log.info("writes bill %s", n)
     raise ValueError("no paper")
 
 
@@ -192,6 +198,8 @@ def test_a_failed_attempt_says_what_follows_from_it_and_a_renamed_command_what_t
     task, given_up = engine.enqueue("bill", lane="order 17", n=1), engine.enqueue("refuse")
     dev.wait_for(rf"failed +refuse {given_up}  handler \S+ s  failure 1 of 3, not tried again: GiveUp: never")
     dev.wait_for(rf"retry +bill {task}  handler \S+ s  failure 1 of 2, again in \S+ s: ValueError: no paper \(shop")
+    dev.wait_for(rf"info +\[bill {task}\] shop\.bills: writes bill 1\n")
+    dev.wait_for(rf"info +\[bill {task}, attempt 2\] shop\.bills: writes bill 1\n")
     dev.wait_for(rf"failed +bill {task}  handler \S+ s  failure 2 of 2, the last: ValueError: no paper \(shop")
     dev.wait_for(rf"halted +lane order 17 of queue books, because task {task} failed\..*catchment task retry {task}\.")
     dev.wait_for("To go on without it: catchment lane skip books 'order 17'\n")

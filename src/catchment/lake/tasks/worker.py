@@ -24,6 +24,7 @@ from catchment.lake.settings import LakeSettings
 from catchment.lake.tasks.app import QUEUE, SCHEDULE_QUEUE, app
 from catchment.lake.tasks.process import served
 from catchment.runtime.dispatcher import Dispatcher
+from catchment.runtime.log import log_to_stderr
 from catchment.runtime.settings import WorkerSettings, read_options
 from catchment.store.connect import DSN_VARIABLE
 
@@ -54,6 +55,7 @@ def run_workers(
     if settings.metrics_port is not None and processes > 1:
         from catchment.runtime.metrics_crew import MetricsCrew  # with a web server, only where one is asked for
 
+        log_to_stderr(settings.log_format, settings.log_level)  # it says where the metrics are
         metrics = MetricsCrew(processes, host=settings.metrics_host, port=settings.metrics_port)
         metrics.start()
     stopping = False
