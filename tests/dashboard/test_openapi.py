@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -17,6 +18,9 @@ from schemathesis import openapi
 from schemathesis.generation import GenerationMode
 
 from catchment.dashboard.auth.check import Access
+from catchment.dashboard.pages import SCREENS
+from catchment.dashboard.plugin import find_plugins
+from tests.dashboard.document import check_answers
 from tests.dashboard.sample import fill
 from tests.fixtures.dashboard import DashboardSite, StartDashboard
 from tests.fixtures.engine import Engine
@@ -25,14 +29,34 @@ TOKEN = "a token of a test, for operators"  # noqa: S105
 
 
 @pytest.fixture
-def site(dashboard: StartDashboard, committed: Engine) -> Iterator[DashboardSite]:
+def ids(committed: Engine) -> dict[str, int]:
+    return fill(committed)
+
+
+@pytest.fixture
+def site(dashboard: StartDashboard, committed: Engine, ids: dict[str, int]) -> Iterator[DashboardSite]:
     """A dashboard with something on every screen, for programs."""
-    fill(committed)
     made = dashboard(Access(tokens={"operator": TOKEN}))
     made.client.headers["Authorization"] = f"Bearer {TOKEN}"
     yield made
     # Whatever was asked for: the engine still keeps its rules.
     committed.check()
+
+
+def test_a_name_of_the_document_is_one_schema() -> None:
+    known: dict[str, Any] = {}
+    for screen in (*SCREENS, *(screen for plugin in find_plugins() for screen in plugin.screens)):
+        schema = screen.answer.model_json_schema(mode="serialization")
+        for name, part in {**schema.pop("$defs", {}), screen.answer.__name__: schema}.items():
+            assert known.setdefault(name, part) == part, (screen.name, name)
+
+
+def test_screens_with_something_on_them_are_as_the_document_says(site: DashboardSite, ids: dict[str, int]) -> None:
+    """Most requests made at random are for what is not there."""
+    plain = [screen.path.rstrip("/") or "/now" for screen in SCREENS if "{" not in screen.path]
+    more = ("/tasks/{failed}", "/tasks/{parent}", "/tasks/{behind}", "/tasks/{done}/result", "/scopes/{parent}")
+    paths = (*plain, *more, "/scopes/{scope}", "/bulk/{bulk}", "/start?command=act", "/tasks?state=failed")
+    check_answers(site, *(f"/api{path.format(**ids)}" for path in paths))
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode))

@@ -26,6 +26,7 @@ from catchment.dashboard.screen import sql
 from catchment.dashboard.values import Shown
 from catchment.extras import LAKE
 from catchment.lake.names import quoted
+from tests.dashboard.document import check_answers
 from tests.dashboard.lake import HOSTILE, fail_daily, ids_of
 from tests.fixtures.dashboard import OPERATOR, VIEWER, DashboardSite, StartDashboard, serving
 from tests.fixtures.lake_case import LakeCase
@@ -110,8 +111,7 @@ def test_a_table_says_what_its_next_refresh_costs_and_how_it_was_audited(
     assert answer["written_since_audit"] == 1
     assert 1 <= len(answer["lag"]) <= 2  # of refreshes that lie close together, one point
     assert "about" in site.get(f"/tables/{ids['daily']}").text
-    schemas = site.json("/api/openapi.json")["components"]["schemas"]
-    assert set(answer) == set(schemas["TableAnswer"]["properties"])
+    check_answers(site, "/api/tables", f"/api/tables/{ids['daily']}", f"/api/tables/{ids['totals']}?idle=true")
 
 
 def test_buckets_of_a_parallel_refresh_are_drawn(lake_case: LakeCase, lake_site: StartDashboard) -> None:
@@ -136,6 +136,7 @@ def test_buckets_of_a_parallel_refresh_are_drawn(lake_case: LakeCase, lake_site:
     assert "bucket 1: claimed, waited" in chart
     # A refresh of another table has no buckets here, and one that was not split has none.
     assert site.json(f"/api/tables/{ids['totals']}", refresh=refresh_id)["buckets"] == []
+    check_answers(site, f"/api{path}?refresh={refresh_id}")
     assert "Its tasks have been deleted" in site.get(f"/tables/{ids['totals']}?refresh={refresh_id}").text
 
 
@@ -294,6 +295,7 @@ def test_a_preview_shows_every_value_exactly_and_changes_nothing(
     )
     assert (cells["long"]["text"], cells["long"]["length"]) == ("é" * 2000, 5000)
     assert cells["nested"]["text"] == "[{'a': 1, 'b': NULL}]"
+    check_answers(site, f"/api/tables/{table_id}/preview")
     page = site.get(f"/tables/{table_id}/preview").text
     assert HOSTILE not in page
     assert "&lt;script&gt;" in page

@@ -34,7 +34,7 @@ class Finding(Answer):
     advice: str = Field(description="What the remedy says besides its commands.")
 
 
-class TableRow(Answer):
+class TableSize(Answer):
     """A table. Rows are as the statistics of the server have them."""
 
     name: str
@@ -82,7 +82,7 @@ class HealthAnswer(Answer):
     notification_usage: float = Field(description="Share of the room for notifications in use, 0 to 1.")
     oldest_snapshot_at: datetime | None
     transactions: list[Transaction]
-    tables: list[TableRow]
+    tables: list[TableSize]
     database_bytes: int
     connections: int
     max_connections: int
@@ -103,7 +103,7 @@ async def read(reader: Reader, _query: HealthQuery) -> HealthAnswer:
         are_rules_checked=health.are_rules_checked,
         notify_seconds=health.notify_seconds,
         transactions=[Transaction(**row) for row in health.transactions],
-        tables=[TableRow(**row) for row in health.tables],
+        tables=[TableSize(**row) for row in health.tables],
         catchment=VERSION,
         **health.facts,
     )
