@@ -188,6 +188,37 @@ def test_an_action_asks_first_and_is_audited(dashboard: StartDashboard, committe
     ]
 
 
+def test_what_was_asked_for_another_state_is_not_done(dashboard: StartDashboard, committed: Engine) -> None:
+    """Others have acted since the page was read. Nothing is done, and the answer says so."""
+    site, task_id = dashboard(), failed_task(committed)
+    worker_id = committed.value("select worker_id from worker.register_worker('host', p_has_lock => false)")
+    committed.conn.execute("insert into worker.schedule (name, command, cron) values ('nightly', 'act', '0 2 * * *')")
+    committed.value("select worker.retry(%s)", task_id)
+    committed.value("select worker.cancel(%s)", task_id)
+    committed.value("select worker.pause_queue('work', now() + '1 hour', 'eve')")
+    committed.value("select worker.pause_schedule('nightly')")
+    committed.value("select worker.ask_worker(%s, 'drain', 'eve')", worker_id)
+
+    def said(path: str, **fields: str) -> str:
+        answer = site.post(path, token=site.token(), confirmed="yes", **fields)
+        return answer.text if answer.status_code != 303 else site.get(answer.headers["location"]).text
+
+    assert f"task {task_id} is cancelled, and was failed when" in said(f"/tasks/{task_id}/retry", seen="failed").lower()
+    assert f"Nothing was done: task {task_id} was cancelled already" in said(f"/tasks/{task_id}/cancel")
+    assert "Nothing was done: queue work is paused already" in said("/queues/pause", queue="work")
+    assert "Nothing was done: schedule nightly is paused already" in said("/schedules/pause", name="nightly")
+    assert f"orker {worker_id} is draining" in said(f"/workers/{worker_id}/pause")
+    assert f"orker {worker_id} is draining, and was paused" in said(f"/workers/{worker_id}/resume", seen="paused")
+    assert committed.state(task_id) == "cancelled"
+    # The pause of another keeps its name, and ends when that one said.
+    assert committed.value("select paused_by from worker.queue_registry where queue = 'work'") == "eve"
+    assert committed.value("select asked from worker.worker where worker_id = %s", worker_id) == "drain"
+    said("/queues/resume", queue="work")
+    said("/schedules/resume", name="nightly")
+    assert "Nothing was done: queue work is not paused" in said("/queues/resume", queue="work")
+    assert "Nothing was done: schedule nightly is not paused" in said("/schedules/resume", name="nightly")
+
+
 def test_a_viewer_reads_and_changes_nothing(dashboard: StartDashboard, committed: Engine) -> None:
     site, task_id = dashboard(user=VIEWER), failed_task(committed)
     page = site.get(f"/tasks/{task_id}").text

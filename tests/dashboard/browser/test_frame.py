@@ -113,6 +113,29 @@ def test_a_failed_task_is_retried_by_keyboard_alone(page: Page, dashboard: Start
     page.wait_for_url(f"**/tasks/{newer}")
 
 
+def test_a_question_stays_what_it_was_while_the_page_changes(
+    page: Page, dashboard: StartDashboard, committed: Engine
+) -> None:
+    """What is sent is what was asked, though the button beneath has become its opposite, or has gone."""
+    site = dashboard()
+    task_id = committed.enqueue()
+    page.goto(f"{site.address}/tasks/{task_id}")
+    page.get_by_role("button", name="Cancel").click()
+    committed.value("select worker.cancel(%s)", task_id)
+    page.locator(f'main form[data-verb="Retry task {task_id}"]').wait_for()
+    page.get_by_role("button", name=f"Cancel task {task_id}").click()
+    page.get_by_text(f"Nothing was done: task {task_id} was cancelled already.").wait_for()
+    assert committed.state(task_id) == "cancelled"
+
+    page.goto(f"{site.address}/tasks?state=cancelled")
+    page.get_by_role("button", name="Retry").click()
+    committed.value("select worker.retry(%s)", task_id)
+    page.get_by_text("No task matches").wait_for()
+    page.get_by_role("button", name=f"Retry task {task_id}").click()
+    page.get_by_text("only failed and cancelled tasks can be retried").wait_for()
+    assert committed.state(task_id) == "pending"
+
+
 def test_nothing_needs_sideways_scrolling(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
     """Wide or on a phone, light or dark, whatever the length of names."""
     site = dashboard()

@@ -147,7 +147,15 @@ class QueueBody(Query):
     queue: str = Field(min_length=1, max_length=200, description="A registered queue.")
 
 
+_IS_PAUSED = """
+select q.paused_at is not null and coalesce(q.paused_until > worker.now(), true)
+  from worker.queue_registry as q where q.queue = %(queue)s::text
+"""
+
+
 async def _pause(actor: Actor, body: QueueBody) -> Done:
+    if await actor.value(_IS_PAUSED, queue=body.queue):
+        return Done(f"Nothing was done: queue {body.queue} is paused already.", "paused")
     await actor.rows(
         "select worker.pause_queue(%(queue)s::text, null::timestamptz, %(by)s::text)",
         queue=body.queue,
@@ -157,6 +165,8 @@ async def _pause(actor: Actor, body: QueueBody) -> Done:
 
 
 async def _resume(actor: Actor, body: QueueBody) -> Done:
+    if await actor.value(_IS_PAUSED, queue=body.queue) is False:
+        return Done(f"Nothing was done: queue {body.queue} is not paused.", "resumed")
     await actor.rows("select worker.resume_queue(%(queue)s::text)", queue=body.queue)
     return Done(f"Queue {body.queue} is resumed.", "resumed")
 

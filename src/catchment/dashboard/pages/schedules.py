@@ -100,12 +100,19 @@ async def _run(actor: Actor, body: ScheduleBody) -> Done:
     return Done(f"Schedule {body.name} has made task {task_id}.", "run")
 
 
+_IS_ENABLED = "select s.enabled from worker.schedule as s where s.name = %(name)s::text"
+
+
 async def _pause(actor: Actor, body: ScheduleBody) -> Done:
+    if await actor.value(_IS_ENABLED, name=body.name) is False:
+        return Done(f"Nothing was done: schedule {body.name} is paused already.", "paused")
     await actor.rows("select worker.pause_schedule(%(name)s::text)", name=body.name)
     return Done(f"Schedule {body.name} is paused.", "paused")
 
 
 async def _resume(actor: Actor, body: ScheduleBody) -> Done:
+    if await actor.value(_IS_ENABLED, name=body.name):
+        return Done(f"Nothing was done: schedule {body.name} is not paused.", "resumed")
     at = await actor.value("select worker.resume_schedule(%(name)s::text)", name=body.name)
     when = f" It fires next at {exact(at)}." if isinstance(at, datetime) else ""
     return Done(f"Schedule {body.name} is resumed.{when}", "resumed")

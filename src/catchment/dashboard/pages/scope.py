@@ -17,7 +17,7 @@ from catchment.dashboard.database import Actor, Reader, Row
 from catchment.dashboard.estimate import Progress, estimate
 from catchment.dashboard.pages.children import ORDER, Children, moment, read_children
 from catchment.dashboard.pages.groups import COUNTED, Group, read_groups
-from catchment.dashboard.pages.task import CancelBody, TaskBody, TaskId
+from catchment.dashboard.pages.task import CancelBody, TaskBody, TaskId, cancel
 from catchment.dashboard.pages.tasks import Name
 from catchment.dashboard.screen import Action, Done, Query, Screen, sql
 from catchment.dashboard.words import count
@@ -244,10 +244,7 @@ class ScopeRetryBody(TaskBody):
 
 
 async def _cancel(actor: Actor, body: ScopeCancelBody) -> Done:
-    state = await actor.value("select worker.cancel(%(id)s::bigint, %(reason)s::text)", id=body.id, reason=body.reason)
-    if state in ("completed", "failed"):
-        return Done(f"Nothing was done: task {body.id} has {state} already.", state)
-    return Done(f"Task {body.id} and everything under it: {state}.", state)
+    return await cancel(actor, body, f"Task {body.id} and everything under it: ")
 
 
 async def _retry(actor: Actor, body: ScopeRetryBody) -> Done:

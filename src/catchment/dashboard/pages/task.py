@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from catchment.dashboard.pages.task_path import Run, Step, Story, path_of
 from catchment.dashboard.pages.task_why import WhyAnswer, read_why
 from catchment.dashboard.screen import Action, Answer, Done, Moment, Query, Screen, sql
 from catchment.dashboard.values import trace_id_of
-from catchment.errors import TaskNotFound
+from catchment.errors import RequestRefused, TaskNotFound
 from catchment.model.check import LARGEST_ID
 from catchment.model.ending import count_words, what_followed
 
@@ -287,23 +287,45 @@ class CancelBody(TaskBody):
     reason: str = Field("cancelled on request", min_length=1, max_length=500, description="Kept with the task.")
 
 
-async def _retry(actor: Actor, body: TaskBody) -> Done:
+class RetryBody(TaskBody):
+    seen: Literal["failed", "cancelled"] | None = Field(
+        None, description="The state that the task was seen in. In any other it is not retried."
+    )
+
+
+_STATE = "select t.state from worker.tasks as t where t.id = %(id)s::bigint"
+
+
+async def _retry(actor: Actor, body: RetryBody) -> Done:
+    now = await actor.value(_STATE, id=body.id)
+    if body.seen is not None and now in ("failed", "cancelled") and now != body.seen:
+        raise RequestRefused(
+            f"task {body.id} is {now}, and was {body.seen} when this was asked for", hint="Look at the task first."
+        )
     state = await actor.value("select worker.retry(%(id)s::bigint)", id=body.id)
     return Done(f"Task {body.id} runs again: it is {state}.", state)
 
 
-async def _cancel(actor: Actor, body: CancelBody) -> Done:
+async def cancel(actor: Actor, body: CancelBody, name: str) -> Done:
+    """Cancel a task; ``name`` is what stops, at the start of a sentence."""
+    before = await actor.value(_STATE, id=body.id)
     state = await actor.value("select worker.cancel(%(id)s::bigint, %(reason)s::text)", id=body.id, reason=body.reason)
     if state in ("completed", "failed"):
         return Done(f"Nothing was done: task {body.id} has {state} already.", state)
-    return Done(f"Task {body.id} is {state}.", state)
+    if before == "cancelled":
+        return Done(f"Nothing was done: task {body.id} was cancelled already.", state)
+    return Done(f"{name}{state}.", state)
+
+
+async def _cancel(actor: Actor, body: CancelBody) -> Done:
+    return await cancel(actor, body, f"Task {body.id} is ")
 
 
 RETRY = Action(
     name="task.retry",
     path="/tasks/{id}/retry",
     summary="Run a failed or cancelled task again; a parent runs its failed children again.",
-    body=TaskBody,
+    body=RetryBody,
     run=_retry,
     verb=lambda body: f"Retry task {body.id}",
     consequence=lambda body: f"Task {body.id} runs again. If it failed through its children, those that failed do.",

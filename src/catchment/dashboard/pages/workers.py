@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from catchment.dashboard.database import Actor, Reader
 from catchment.dashboard.screen import Action, Answer, Done, Query, Screen, sql
+from catchment.errors import RequestRefused
 from catchment.model.check import LARGEST_ID
 from catchment.sql import ENGINE
 
@@ -137,12 +138,29 @@ async def _ask(actor: Actor, body: WorkerBody, request: str) -> None:
     )
 
 
+_ASKED = "select w.asked from worker.worker as w where w.worker_id = %(id)s::bigint"
+
+
 async def _pause(actor: Actor, body: WorkerBody) -> Done:
+    if await actor.value(_ASKED, id=body.id) == "drain":
+        raise RequestRefused(f"worker {body.id} is draining: its process ends", hint="Resume it to keep it.")
     await _ask(actor, body, "pause")
     return Done(f"Worker {body.id} takes no more tasks.", "paused")
 
 
-async def _resume(actor: Actor, body: WorkerBody) -> Done:
+class ResumeBody(WorkerBody):
+    seen: Literal["paused", "draining"] | None = Field(
+        None, description="What the worker was seen to be. One that is something else by now is not resumed."
+    )
+
+
+async def _resume(actor: Actor, body: ResumeBody) -> Done:
+    state = {"pause": "paused", "drain": "draining"}.get(await actor.value(_ASKED, id=body.id))
+    if state is not None and body.seen not in (None, state):
+        raise RequestRefused(
+            f"worker {body.id} is {state}, and was {body.seen} when this was asked for",
+            hint="Look at the worker first.",
+        )
     await _ask(actor, body, "resume")
     return Done(f"Worker {body.id} takes tasks again.", "live")
 
@@ -170,7 +188,7 @@ RESUME = Action(
     name="worker.resume",
     path="/workers/{id}/resume",
     summary="Let a worker take tasks again.",
-    body=WorkerBody,
+    body=ResumeBody,
     run=_resume,
     verb=lambda body: f"Resume worker {body.id}",
     consequence=lambda body: f"Worker {body.id} takes tasks again, as far as it has room.",

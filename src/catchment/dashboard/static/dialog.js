@@ -1,42 +1,53 @@
 // Asks before an action. The server asks too: a form without "confirmed" gets a page with the question.
-function button(text, className) {
-  const made = document.createElement("button");
+// A question is taken from its form once, with what is sent and the words: the page goes on changing beneath it.
+function element(name, text, className = "") {
+  const made = document.createElement(name);
   made.textContent = text;
   made.className = className;
   return made;
 }
 
-export function startDialogs() {
+export function questionOf(form) {
+  return {
+    verb: form.dataset.verb,
+    consequence: form.dataset.confirm,
+    isDestructive: "destructive" in form.dataset,
+    action: form.action,
+    fields: [...new FormData(form), ["confirmed", "yes"]],
+  };
+}
+
+export function ask(question) {
   const dialog = document.querySelector("[data-dialog]");
-  if (!dialog?.showModal) return;
+  const title = element("h2", `${question.verb}?`);
+  title.id = "dialog-title";
+  const form = element("form", "", "choices");
+  form.method = "post";
+  form.action = question.action;
+  form.dataset.once = "";
+  for (const [name, value] of question.fields) {
+    const field = document.createElement("input");
+    field.type = "hidden";
+    field.name = name;
+    field.value = value;
+    form.append(field);
+  }
+  const leave = element("button", "Leave it");
+  leave.type = "button";
+  leave.addEventListener("click", () => dialog.close());
+  form.append(leave, element("button", question.verb, question.isDestructive ? "danger" : "primary"));
+  dialog.replaceChildren(title, element("p", question.consequence), form);
+  dialog.showModal();
+  leave.focus();
+}
+
+export function startDialogs() {
+  if (!document.querySelector("[data-dialog]")?.showModal) return;
   document.addEventListener("submit", (event) => {
     // A second click would do it twice.
     if ("once" in event.target.dataset) for (const one of event.target.querySelectorAll("button")) one.disabled = true;
-    const form = event.target.closest("form[data-confirm]");
-    if (!form || form.elements.confirmed) return;
+    if (!event.target.matches("form[data-confirm]")) return;
     event.preventDefault();
-    const title = document.createElement("h2");
-    title.id = "dialog-title";
-    title.textContent = `${form.dataset.verb}?`;
-    const text = document.createElement("p");
-    text.textContent = form.dataset.confirm;
-    const choices = document.createElement("div");
-    choices.className = "choices";
-    const leave = button("Leave it", "");
-    const go = button(form.dataset.verb, "destructive" in form.dataset ? "danger" : "primary");
-    leave.addEventListener("click", () => dialog.close());
-    go.addEventListener("click", () => {
-      go.disabled = true;
-      const field = document.createElement("input");
-      field.type = "hidden";
-      field.name = "confirmed";
-      field.value = "yes";
-      form.append(field);
-      form.submit();
-    });
-    choices.append(leave, go);
-    dialog.replaceChildren(title, text, choices);
-    dialog.showModal();
-    leave.focus();
+    ask(questionOf(event.target));
   });
 }

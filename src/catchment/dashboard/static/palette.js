@@ -1,4 +1,6 @@
 // Ctrl-K: the screens, a task by its number, tasks of a command, and the buttons of this page.
+import { ask, questionOf } from "./dialog.js";
+
 const palette = document.querySelector("[data-palette]");
 let chosen = 0;
 let shown = [];
@@ -10,8 +12,10 @@ function entries(text) {
   if (/^\d{1,19}$/.test(digits)) found.push({ name: `Task ${digits}`, kind: "open", go: () => (location.href = `${root}/tasks/${digits}`) });
   for (const link of document.querySelectorAll("[data-screen]"))
     found.push({ name: link.dataset.screen, kind: link.dataset.key ? `g ${link.dataset.key}` : "screen", go: () => link.click() });
-  for (const form of document.querySelectorAll("main form[data-confirm]"))
-    found.push({ name: form.dataset.verb, kind: "action", go: () => form.requestSubmit() });
+  for (const form of document.querySelectorAll("main form[data-confirm]")) {
+    const question = questionOf(form);
+    found.push({ name: question.verb, kind: "action", go: () => ask(question) });
+  }
   found.push({ name: "Start a task", kind: "form", go: () => (location.href = `${root}/start`) });
   for (const state of ["failed", "processing", "waiting", "pending"])
     found.push({ name: `Tasks that are ${state}`, kind: "filter", go: () => (location.href = `${root}/tasks?state=${state}`) });
