@@ -39,7 +39,7 @@ def empty(server: str) -> Iterator[str]:
 @pytest.fixture
 def bookshop(empty: str, tmp_path: Path) -> Iterator[Example]:
     mail = {"EMAIL_BACKEND": "django.core.mail.backends.filebased.EmailBackend", "EMAIL_FILE_PATH": str(tmp_path / "m")}
-    with example("django", empty, tmp_path, **mail) as made:
+    with example("django", empty, tmp_path, DJANGO_SETTINGS_MODULE="bookshop.settings", **mail) as made:
         yield made
 
 
@@ -71,3 +71,5 @@ def test_an_order_reaches_its_customer(bookshop: Example, tmp_path: Path) -> Non
             page = client.get("/jobs/", headers={"Cookie": f"sessionid={cookies[name]}"})
             assert page.status_code == status, name
     bookshop.stop()
+    # The program finds the app too, and sets Django up.
+    assert "serves bookshop" in bookshop.run("-m", "catchment", "worker", "--app", "orders.tasks", "--stop-when-idle")

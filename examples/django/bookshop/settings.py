@@ -6,6 +6,7 @@ ALLOWED_HOSTS = ["127.0.0.1", "localhost", "testserver"]
 ROOT_URLCONF = "bookshop.urls"
 ASGI_APPLICATION = "bookshop.asgi.application"
 USE_TZ = True
+TIME_ZONE = "Europe/Oslo"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [

@@ -55,8 +55,6 @@ class TaskModules(Imports):
     """The modules ``tasks`` of the apps of the project."""
 
     def load(self) -> None:
-        if not apps.ready:  # in a program that is not manage.py
-            django.setup()
         autodiscover_modules(MODULE)
 
 
@@ -90,4 +88,7 @@ def _said_for_django() -> Generator[None]:
         raise SchemaMismatch(str(error), hint=hint_of(error)) from error
 
 
+# In a program that is not manage.py, such as catchment worker --app shop.tasks.
+if not (apps.ready or apps.loading):
+    django.setup()
 app = DjangoApp()
