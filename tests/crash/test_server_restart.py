@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -34,3 +35,32 @@ def test_worker_goes_on_after_the_server_restarts(
         after = engine.enqueue(note="after")
         wait_until(lambda: engine.state(after) == "completed")
         engine.check()
+
+
+@pytest.mark.long
+def test_each_time_of_a_schedule_has_one_run_through_a_crash_of_the_server(
+    own_server: tuple[str, Path], start_worker: StartWorker
+) -> None:
+    dsn, data = own_server
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute(HANDLERS)
+        engine = Engine(conn)
+        engine.queue()
+        engine.command()
+        conn.execute(
+            "insert into worker.schedule (name, command, every, missed, due_key)"
+            " values ('often', 'act', '1 second', 'all', 'at')"
+        )
+        start_worker(dsn=dsn)
+        wait_until(lambda: engine.value("select count(*) from worker.tasks where command = 'act'") >= 3)
+    restart(data, "immediate")
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        engine = Engine(conn)
+        before = engine.value("select clock_timestamp()")
+        wait_until(lambda: engine.value("select next_at > %s from worker.schedule where name = 'often'", before))
+        rows = conn.execute(
+            "select (payload ->> 'at')::timestamptz from worker.tasks where command = 'act' order by id"
+        )
+        times = [time for (time,) in rows]
+        assert times == [times[0] + timedelta(seconds=n) for n in range(len(times))]
+        assert times[-1] > before - timedelta(seconds=1)
