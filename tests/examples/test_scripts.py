@@ -7,11 +7,13 @@ from pathlib import Path
 import psycopg
 
 from tests.examples.programs import example
+from tests.testing.test_plugin import LOADED
 
 
 def test_plain(db: str, tmp_path: Path) -> None:
     with example("plain", db, tmp_path) as books:
         printed = books.run("books.py")
+        assert "2 passed" in books.run("-m", "pytest", "-p", "no:cacheprovider", *LOADED)
     assert printed.count(": 303 words") == 2
     with psycopg.connect(db) as conn:
         assert conn.execute("select title, words from books order by 1").fetchall() == [

@@ -47,6 +47,7 @@ def test_the_wheel_says_what_it_needs_and_starts(wheel: Path) -> None:
     assert {*re.findall(r"^Provides-Extra: (.*)$", metadata, re.MULTILINE)} == {*PROJECT["optional-dependencies"]}
     assert "catchment = catchment.__main__:main" in entry_points
     assert "register = catchment_register.cli.main:app" in entry_points
+    assert "[pytest11]\ncatchment = catchment.testing.plugin" in entry_points
 
 
 def test_every_extra_that_a_page_names_exists() -> None:
