@@ -2036,7 +2036,7 @@ CREATE INDEX activity_category_code ON register.activity_category USING btree (s
 CREATE UNIQUE INDEX activity_key ON register.activity USING btree (legal_unit_id, establishment_id, type, valid_from) NULLS NOT DISTINCT;
 CREATE INDEX base_change_log_round ON register.base_change_log USING btree (round_id, id);
 CREATE UNIQUE INDEX contact_key ON register.contact USING btree (legal_unit_id, establishment_id, valid_from) NULLS NOT DISTINCT;
-CREATE INDEX enterprise_words ON register.enterprise USING gin (to_tsvector('simple'::regconfig, short_name)) WHERE (short_name IS NOT NULL);
+CREATE INDEX enterprise_words ON register.enterprise USING gin (to_tsvector('simple'::regconfig, translate(short_name, '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~'::text, repeat(' '::text, 32)))) WHERE (short_name IS NOT NULL);
 CREATE INDEX establishment_enterprise ON register.establishment USING btree (enterprise_id) WHERE (enterprise_id IS NOT NULL);
 CREATE INDEX establishment_legal_unit ON register.establishment USING btree (legal_unit_id) WHERE (legal_unit_id IS NOT NULL);
 CREATE UNIQUE INDEX external_ident_owner ON register.external_ident USING btree (legal_unit_id, establishment_id, enterprise_id, power_group_id, person_id, type_id) NULLS NOT DISTINCT;
@@ -2527,6 +2527,8 @@ REVOKE ALL ON FUNCTION register.merge_parts(p_unit_type text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.merge_text(p_table text, p_owner text, p_mode text, p_source text, p_keeps text[], p_clears text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.merged_value(p_column text, p_mode text, p_keeps boolean, p_clears boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.name_components() FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.name_query(p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION register.name_query(p_text text) TO register_read;
 REVOKE ALL ON FUNCTION register.name_words(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.name_words(p_name text) TO register_read;
 REVOKE ALL ON FUNCTION register.named_periods(p_names text[]) FROM PUBLIC;

@@ -14,7 +14,6 @@ from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.errors import ReportRefused
 from catchment_register.names import UNIT_TYPES
 from catchment_register.report.figures import check_choice, find_path
-from catchment_register.report.words import word_query
 from catchment_register.schema import REGISTER
 
 COLUMNS = ("unit", "ident", "name", "region", "activity", "employees")
@@ -47,7 +46,6 @@ def search(
         check_choice("unit type", unit_type, UNIT_TYPES)
     asked = {
         "text": text.strip(),
-        "words": word_query(text),
         "unit_type": unit_type,
         "at": read_day(at, "--at", ReportRefused),
     }

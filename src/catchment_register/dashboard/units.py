@@ -10,7 +10,6 @@ from pydantic import Field
 
 from catchment.dashboard import Answer, Query, Reader, Screen
 from catchment_register.dashboard.shown import Text, UnitType
-from catchment_register.report.words import word_query
 from catchment_register.schema import REGISTER
 
 MOST = 50
@@ -62,7 +61,6 @@ async def read(reader: Reader, query: UnitsQuery) -> UnitsAnswer:
         rows = await reader.rows(
             SQL(_SEARCH).format(search=SQL(inner)),  # type: ignore[arg-type]  # text of the package
             text=query.text,
-            words=word_query(query.text),
             unit_type=query.unit_type,
             at=None,
             region=None,

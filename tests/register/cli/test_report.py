@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 from catchment.commands import output
 from catchment_register import RegisterError
 from catchment_register.cli.main import app
-from catchment_register.report.words import word_query
 from tests.fixtures.register import opened
 from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.server import cloned
@@ -338,16 +337,3 @@ def test_search_lists_units_by_what_they_are(told: RegisterDatabase) -> None:
     assert found(told, "--region", "03", "--at", "2023-12-31") == []
     assert found(told, "--unit-type", "power_group") == [("power_group", "Fishing Tools AS")]
     assert len(found(told, "--unit-type", "legal_unit", "--limit", "2")) == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "query"),
-    [
-        ("fish", "'fish':*"),
-        ("Nordic Fish", "'nordic' & 'fish':*"),
-        ("it's & (odd) | :* \\ x", "'it' & 's' & 'odd' & 'x':*"),
-        ("!?", ""),
-    ],
-)
-def test_words_are_asked_for_safely(text: str, query: str) -> None:
-    assert word_query(text) == query

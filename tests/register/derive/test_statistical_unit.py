@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from datetime import UTC, datetime
 
 import pytest
@@ -221,6 +222,44 @@ def test_a_power_group_is_described_by_its_root_and_counts(units: Register) -> N
     derive(units)
     assert only(units, "power_group", group)["name"] == "Group"
     assert_right(units)
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("fish", "'fish':*"),
+        ("Nordic \t Fish ", "'nordic' & 'fish':*"),
+        ("it's & (odd) | :* \\ x", "'it' & 's' & 'odd' & 'x':*"),
+        ("!? \n", ""),
+    ],
+)
+def test_words_are_asked_for_safely(reg: Register, text: str, query: str) -> None:
+    assert reg.value("select register.name_query(%s)::text", text) == query
+
+
+def test_every_name_is_found_by_itself_and_by_its_words(reg: Register) -> None:
+    """PostgreSQL sees files, hosts, addresses, tags and numbers in names; people see words."""
+    names = [f"ab{sign}cd {sign} Ef{sign}" for sign in (*string.printable, "\u2013", "\u2019", "ø", "·", "\u00a0")]
+    names += [
+        "Hansen A/S",
+        "Bil.no AS",
+        "usr/Qux/lib",
+        "<script>alert(1)</script>",
+        "a@b.no",
+        "https://x.no/y?z",
+        "-1.5e3 &amp;",
+    ]
+    missed = reg.rows(
+        "select n from unnest(%s::text[]) as n where not register.name_words(n) @@ register.name_query(n)", names
+    )
+    assert missed == []
+    for name, text in (
+        ("Hansen A/S", "A/S"),
+        ("Bil.no AS", "no"),
+        ("usr/Qux/lib", "qux"),
+        ("<b>alert(1)</b>", "alert(1)"),
+    ):
+        assert reg.value("select register.name_words(%s) @@ register.name_query(%s)", name, text), text
 
 
 def test_names_can_be_searched_by_words(units: Register) -> None:

@@ -5,5 +5,6 @@ grant execute
       register.check_register(boolean),
       register.unit_facet_drilldown(text, date, text, text, text, integer, integer, integer),
       -- Called by the views, with the rights of whoever reads them.
-      register.stats_summary(register.moment[], jsonb), register.name_words(text), register.find_unit(text)
+      register.stats_summary(register.moment[], jsonb), register.name_words(text), register.name_query(text),
+      register.find_unit(text)
    to register_read;

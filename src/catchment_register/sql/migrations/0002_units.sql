@@ -26,8 +26,11 @@ create table register.enterprise (
 comment on table register.enterprise is
   'The economic unit that legal units and informal establishments belong to. It exists while one of them belongs to '
   'it.';
--- Search by words of a name; few enterprises have one of their own.
-create index enterprise_words on register.enterprise using gin (to_tsvector('pg_catalog.simple', short_name))
+
+-- Search by words of a name, as register.name_words has them; few enterprises have one of their own.
+create index enterprise_words on register.enterprise
+  using gin (to_tsvector('pg_catalog.simple',
+                         translate(short_name, '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 32))))
   where short_name is not null;
 
 create sequence register.legal_unit_id_seq as integer;

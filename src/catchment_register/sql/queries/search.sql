@@ -7,8 +7,8 @@
 with named as materialized (
   select r.unit_type, r.unit_id, r.related_enterprise_ids
     from register.statistical_unit_row as r
-   where %(words)s <> ''
-     and register.name_words(r.name) @@ to_tsquery('pg_catalog.simple', %(words)s)
+   where numnode(register.name_query(%(text)s)) > 0
+     and register.name_words(r.name) @@ register.name_query(%(text)s)
      and r.unit_type in ('establishment', 'legal_unit')
    -- A word of nearly every name: nobody reads them all, and some are found at once.
    limit 10000
@@ -30,9 +30,9 @@ wider as (
   union
   select 'enterprise', e.id
     from register.enterprise as e
-   where %(words)s <> ''
+   where numnode(register.name_query(%(text)s)) > 0
      and e.short_name is not null
-     and register.name_words(e.short_name) @@ to_tsquery('pg_catalog.simple', %(words)s)
+     and register.name_words(e.short_name) @@ register.name_query(%(text)s)
   union
   select 'power_group', r.derived_power_group_id
     from register.legal_relationship as r
@@ -71,8 +71,8 @@ found as (
   select w.unit_type, w.unit_id, 2
     from wider as w
     join register.statistical_unit_row as r on r.unit_type = w.unit_type and r.unit_id = w.unit_id
-   where %(words)s <> ''
-     and register.name_words(r.name) @@ to_tsquery('pg_catalog.simple', %(words)s)
+   where numnode(register.name_query(%(text)s)) > 0
+     and register.name_words(r.name) @@ register.name_query(%(text)s)
 ),
 unit as materialized (
   select f.unit_type, f.unit_id, min(f.place) as place from found as f group by f.unit_type, f.unit_id
