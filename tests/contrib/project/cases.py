@@ -21,6 +21,7 @@ from catchment.contrib.django import app
 from catchment.contrib.django.connections import dsn_of
 from catchment.contrib.django.settings import read_settings
 from catchment.contrib.django.test import drain, run_inline
+from catchment.testing import in_database
 from tests.contrib.project import tasks
 from tests.contrib.project.models import Note
 
@@ -218,6 +219,11 @@ class Settings(TestCase):
                 self.assertEqual([one.id for one in run_checks() if one.id.startswith("catchment")], [code])
         with override_settings(CATCHMENT={"MAX": 1}), self.assertRaises(ImproperlyConfigured):
             read_settings()
+
+    def test_fixtures_for_other_apps_are_refused(self) -> None:
+        with self.assertRaises(RequestRefused) as caught, in_database(app, "dbname=other"):
+            pass
+        self.assertIn("catchment.contrib.django.test", str(caught.exception.hint))
 
     def test_a_failed_transaction_is_said(self) -> None:
         with self.assertRaises(DatabaseError), connection.cursor() as cursor:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from django.core import mail
 from django.db import connections
@@ -18,8 +18,9 @@ from psycopg import AsyncConnection, Connection
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo
 
-from catchment.client.connections import NAME, Connections, LoopSide
+from catchment.client.connections import NAME, Connections, Lender, LoopSide
 from catchment.contrib.django.settings import read_settings
+from catchment.errors import RequestRefused
 from catchment.store.foreign.of_django import of
 from catchment.store.pool import AsyncPool, Pool
 
@@ -53,6 +54,12 @@ class DjangoConnections(Connections):
     @property
     def given(self) -> str:
         return self.dsn()
+
+    def elsewhere(self, dsn: str, lender: Lender | None = None) -> NoReturn:  # noqa: ARG002
+        raise RequestRefused(
+            "the app of a Django project uses the database of its alias, in tests too",
+            hint="Use drain and run_inline of catchment.contrib.django.test in a TestCase.",
+        )
 
     def dsn(self) -> str:
         dsn = dsn_of(read_settings().database)
