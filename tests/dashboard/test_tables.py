@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
@@ -392,4 +395,11 @@ def test_names_with_any_sign_are_shown(lake_case: LakeCase, lake_site: StartDash
     assert table["name"] == f"main.{name}"
     page = site.get(f"/tables/{table['id']}").text
     assert "a/b &#34;c&#34; &lt;i&gt;" in page
+    # What is shown to be typed names the table, as the commands read it.
+    shown = [unescape(one) for one in re.findall(r'data-copy="(catchment table [^"]+)"', page)]
+    assert site.post(f"/tables/{table['id']}/suspend", token=site.token(), confirmed="yes").status_code == 303
+    shown += [unescape(one) for one in re.findall(r'data-copy="(catchment table why [^"]+)"', site.get("/tables").text)]
+    named = {(words[2], words[3]) for words in map(shlex.split, shown) if len(words) > 3}
+    assert {("explain", f"main.{quoted(name)}"), ("why", f"main.{quoted(name)}")} <= named
+    assert {one for _, one in named} == {f"main.{quoted(name)}"}
     assert "<i>" not in page

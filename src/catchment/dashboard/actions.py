@@ -25,7 +25,7 @@ async def run_action(database: Database, action: AnyAction, user: User, body: Qu
         if not user.may_act:
             raise Problem(
                 403,
-                f"{user.name} is a viewer, and {action.verb(body).lower()} is for operators",
+                f"{action.verb(body)}: this is for operators, and {user.name} is a viewer",
                 "Log in as an operator.",
             )
         async with database.acting(user) as actor:

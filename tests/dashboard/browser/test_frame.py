@@ -10,7 +10,9 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from catchment.dashboard import asgi_app
-from tests.fixtures.dashboard import StartDashboard, serving_app
+from catchment.dashboard.auth.check import Access
+from catchment.dashboard.auth.user import User
+from tests.fixtures.dashboard import OPERATOR, StartDashboard, serving_app
 from tests.fixtures.engine import Engine
 
 pytest.importorskip("playwright", reason="playwright is not installed")
@@ -134,6 +136,26 @@ def test_a_question_stays_what_it_was_while_the_page_changes(
     page.get_by_role("button", name=f"Retry task {task_id}").click()
     page.get_by_text("only failed and cancelled tasks can be retried").wait_for()
     assert committed.state(task_id) == "pending"
+
+
+def test_a_page_that_cannot_be_read_any_more_says_so(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
+    """The title follows. Without a user the page goes away, though the stream knows nothing of it yet."""
+    user: list[User | None] = [OPERATOR]
+    site = dashboard(Access(authenticate=lambda _: user[0]))
+    task_id = committed.enqueue()
+    page.goto(f"{site.address}/tasks/{task_id}")
+    committed.value("select worker.cancel(%s)", task_id)
+    expect(page).to_have_title(f"act {task_id} · cancelled · Catchment", timeout=LIMIT)
+    broken = "<h1>The database cannot be read</h1>"
+    page.route("**/tasks/*", lambda route: route.fulfill(status=503, body=broken, content_type="text/html"))
+    committed.value("select worker.retry(%s)", task_id)
+    page.get_by_text(re.compile(r"This page cannot be read since \d.*: The database cannot be read\.")).wait_for()
+    page.unroute_all()
+    committed.enqueue()
+    expect(page.locator("[data-lost]")).to_be_hidden(timeout=LIMIT)
+    user[0] = None
+    committed.enqueue()
+    page.get_by_role("heading", name="Log in first").wait_for()
 
 
 def test_nothing_needs_sideways_scrolling(page: Page, dashboard: StartDashboard, committed: Engine) -> None:

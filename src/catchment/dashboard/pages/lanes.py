@@ -148,6 +148,11 @@ def _name(body: SkipBody) -> str:
     return f"lane {body.lane} of queue {body.queue}" if body.lane else f"queue {body.queue}"
 
 
+def _begins(body: SkipBody) -> str:
+    """The same at the start of a sentence. Names keep their case: A1 and a1 are two lanes."""
+    return f"{_name(body)[0].upper()}{_name(body)[1:]}"
+
+
 async def _skip(actor: Actor, body: SkipBody) -> Done:
     skipped = await actor.value(
         "select worker.skip_halted(%(queue)s::text, %(lane)s::text)", queue=body.queue, lane=body.lane
@@ -157,7 +162,7 @@ async def _skip(actor: Actor, body: SkipBody) -> Done:
             f"{_name(body)} is halted by task {skipped}, and no longer by task {body.id}",
             hint="Look at that task first.",
         )
-    return Done(f"{_name(body).capitalize()} goes on without task {body.id}.", "skipped")
+    return Done(f"{_begins(body)} goes on without task {body.id}.", "skipped")
 
 
 SKIP = Action(
@@ -168,7 +173,7 @@ SKIP = Action(
     run=_skip,
     verb=lambda body: f"Skip task {body.id}",
     consequence=lambda body: (
-        f"{_name(body).capitalize()} goes on with the task behind it. Task {body.id} stays failed; it can be retried "
+        f"{_begins(body)} goes on with the task behind it. Task {body.id} stays failed; it can be retried "
         "later, and then runs after those that are in the lane by that time."
     ),
     subject=_name,

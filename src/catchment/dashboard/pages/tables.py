@@ -67,6 +67,7 @@ class LagPoint(Answer):
 class TableRow(Answer):
     id: int
     name: str
+    typed: str = Field(description="Its name as commands and queries take it, quoted where that is needed.")
     state: TableState
     suspended_by: str | None
     target_seconds: float | None = Field(description="The lag that it has to keep; null if nothing asks for it.")
@@ -91,6 +92,7 @@ class Root(Answer):
 
     id: int
     name: str
+    typed: str = Field(description="Its name as commands take it.")
     state: TableState
     since: datetime | None
     error_code: str | None
@@ -250,7 +252,7 @@ def _roots(rows: list[Row], lineage: Lineage) -> list[Root]:
     for row in rows:
         state = state_of(row)
         if state == TableState.FAILED or (state == TableState.SUSPENDED and row["suspended_by"] != "upstream"):
-            given = {name: row[name] for name in ("id", "name", "error_code", "error", "suspended_by")}
+            given = {name: row[name] for name in ("id", "name", "typed", "error_code", "error", "suspended_by")}
             since = row["suspended_at"] if state == TableState.SUSPENDED else row["last_at"]
             roots.append(Root(**given, state=state, since=since, below=len(lineage.below(f"t{row['id']}"))))
     roots.sort(key=lambda root: (root.suspended_by == "user", -root.below, root.name))

@@ -1,6 +1,7 @@
 -- tables: dynamic tables with how they stand, by name; or one of them. The newest refreshes of each are found by index.
 -- is_tried: a refresh has begun since the last one ended.
-select d.id, d.schema_name || '.' || d.name as name, d.state, d.suspended_by, d.suspended_at, d.scheduler, d.strategy,
+select d.id, d.schema_name || '.' || d.name as name, format('%%I.%%I', d.schema_name, d.name) as typed, d.state,
+       d.suspended_by, d.suspended_at, d.scheduler, d.strategy,
        extract(epoch from d.target_lag)::float8 as own_target_seconds,
        extract(epoch from e.lag)::float8 as target_seconds, e.chain_ms, d.expected_ms, f.data_at, f.rows,
        case when f.data_at is not null

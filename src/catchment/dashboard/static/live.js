@@ -12,6 +12,8 @@ let timer = null;
 let reading = null;
 let lostSince = null;
 let databaseLostSince = null;
+let unreadSince = null;
+let unreadBecause = "";
 let pausedSince = null;
 
 const button = document.querySelector("[data-pause]");
@@ -19,7 +21,7 @@ const bar = document.querySelector("[data-lost]");
 const heard = document.querySelector("[data-heard]");
 
 function show() {
-  const since = lostSince ?? databaseLostSince;
+  const since = lostSince ?? databaseLostSince ?? unreadSince;
   button?.setAttribute("aria-pressed", String(pausedSince !== null));
   button?.classList.toggle("is-lost", since !== null && pausedSince === null);
   const text = document.querySelector("[data-pause-text]");
@@ -27,6 +29,7 @@ function show() {
   if (pausedSince !== null) bar.textContent = `Paused since ${clock(pausedSince)}. What is shown is from then.`;
   else if (lostSince !== null) bar.textContent = `The dashboard cannot be reached since ${clock(lostSince)}. What is shown is from before.`;
   else if (databaseLostSince !== null) bar.textContent = `The database cannot be reached since ${clock(databaseLostSince)}. What is shown is from before.`;
+  else if (unreadSince !== null) bar.textContent = `This page cannot be read since ${clock(unreadSince)}: ${unreadBecause}. What is shown is from before.`;
   bar.hidden = pausedSince === null && since === null;
 }
 
@@ -53,23 +56,31 @@ function later() {
   }, Math.max(0, readAt + EVERY - Date.now()));
 }
 
+// Reads the regions within an element again; returns why they cannot be read, or nothing.
 async function regions(address, within) {
   const live = [...within.querySelectorAll("[data-live][id]")];
-  if (live.length === 0) return;
-  const answer = await fetch(address, { headers: { Accept: "text/html", "X-Catchment-Live": "1" }, credentials: "same-origin", signal: reading.signal });
-  if (answer.redirected && new URL(answer.url).pathname.endsWith("/login")) {
+  if (live.length === 0) return "";
+  const answer = await fetch(address, {
+    headers: { Accept: "text/html", "X-Catchment-Live": "1" },
+    credentials: "same-origin",
+    redirect: "manual",
+    signal: reading.signal,
+  });
+  // Nobody is logged in any more, and the server or its host leads to the log-in: the browser goes there too.
+  if (answer.type === "opaqueredirect" || answer.status === 401) {
     location.reload();
-    return;
+    return "nobody is logged in";
   }
-  if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  if (pausedSince !== null) return;
+  if (!answer.ok) return page.querySelector("h1")?.textContent.trim() || `status ${answer.status}`;
+  if (pausedSince !== null) return "";
   for (const region of live) {
     const wanted = page.getElementById(region.id);
     if (wanted) morph(region, document.adoptNode(wanted));
   }
-  if (within === document) document.title = page.title;
-  refreshTimes(within === document ? document : within);
+  if (within.id === "main") document.title = page.title;
+  refreshTimes(within);
+  return "";
 }
 
 export async function refresh() {
@@ -77,14 +88,20 @@ export async function refresh() {
   reading = new AbortController();
   readAt = Date.now();
   try {
-    await regions(location.href, document.getElementById("main"));
+    let problem = await regions(location.href, document.getElementById("main"));
     const panel = document.querySelector("[data-panel]:not([hidden])");
-    if (panel?.dataset.address) await regions(panel.dataset.address, panel);
-  } catch {
-    // The stream says what is lost.
+    if (panel?.dataset.address) problem = (await regions(panel.dataset.address, panel)) || problem;
+    unreadSince = problem ? unreadSince ?? readAt : null;
+    unreadBecause = problem;
+  } catch (error) {
+    if (error.name !== "AbortError") {
+      unreadSince ??= readAt;
+      unreadBecause = "there is no answer";
+    }
   } finally {
     reading = null;
   }
+  show();
 }
 
 function open() {
