@@ -276,7 +276,7 @@ def test_the_worker_ends_with_its_supervisor_whatever_handlers_do(
         dev.process.kill()
     else:
         dev.interrupt()
-        dev.wait_for("Ctrl-C again kills")
+        dev.wait_for("a second Ctrl-C")
         dev.interrupt()
         assert dev.process.wait(60) in (0, 130)
     wait_until(lambda: not is_alive(child))

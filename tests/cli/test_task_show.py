@@ -77,7 +77,7 @@ def test_task_show_names_the_cause_and_the_task_to_retry(committed: Engine, cli:
     assert first.startswith(f"act {root}  failed  ")
     assert rest[0].strip().startswith("error  1 of 1 children failed: act: the printer is [red]on fire[/]")
     assert shown.index(f"catchment task show {leaf}") < shown.index("payload")
-    assert f"catchment task retry {root}  # run it again" in shown
+    assert f"catchment task retry {root}  # run its failed children again" in shown
     shown = cli("task", "show", str(leaf)).stdout
     assert f"catchment task retry {root}  # run what has failed in its tree again" in shown
     assert f"child of task {child}, 2 levels below its root {root}" in shown

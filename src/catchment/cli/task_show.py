@@ -113,9 +113,10 @@ def _next(row: Row, error: Row, held: Conditions) -> list[str]:
     if isinstance(child, Mapping) and "id" in child:
         lines.append(f"catchment task show {child['id']}  [dim]# the child that failed first[/]")
     if row["retry_id"] is not None:
-        what = (
-            "run it again" if row["retry_id"] == row["id"] else "run what has failed in its tree again, this task too"
-        )
+        if row["retry_id"] != row["id"]:
+            what = "run what has failed in its tree again, this task too"
+        else:
+            what = "run its failed children again" if child else "run it again"
         lines.append(f"catchment task retry {row['retry_id']}  [dim]# {what}[/]")
     halted: Row | None = row["halted"]
     if halted is not None:

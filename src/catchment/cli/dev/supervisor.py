@@ -148,7 +148,7 @@ class Supervisor:
                 return None if is_replaced else code
             if self._asked and not is_told:
                 is_told = True
-                self._say("stopping (Ctrl-C again kills)")
+                self._say("stopping; a second Ctrl-C or signal kills it")
                 if self._dashboard is not None:
                     self._dashboard.stop()
                 child.tell({"stop": "now"})

@@ -30,7 +30,7 @@ as $$
              case when o.error ->> 'follows' ~ '^\d{1,18}$' then (o.error ->> 'follows')::bigint end,
              worker.retry_id(o.id))
            || case when l.name is null then ''
-                   else format(E'  # run it again\n%s  # let %s go on without it', l.skip, l.name) end
+                   else format(E'  # run what failed again\n%s  # let %s go on without it', l.skip, l.name) end
          end
     from worker.outcome as o
     left join lateral (
