@@ -208,6 +208,6 @@ def test_looking_at_an_unknown_task_is_refused(shop: Shop) -> None:
 
 async def _until_asked(shop: Shop, task: int) -> None:
     """Wait until the app has asked for this task and is waiting for it."""
-    side = await shop.app._connections.side()  # pyright: ignore[reportPrivateUsage] - there is no other sign
+    side = await shop.app.connections.side()
     waiters = side.results._waiters  # pyright: ignore[reportPrivateUsage]
     await until(lambda: any(waiter.task_id == task and not waiter.is_new for waiter in waiters))
