@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -32,18 +33,24 @@ _EMPTY = {
     "failures": "None.",
 }
 _BAR = 12
+# Where there is little room columns go, before a name is shorter than this.
+_NAME = 20
+_GAP = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """``state``: a figure other than 0 has the colour of this state. ``is_wide``: only where there is room."""
+    """``state``: a figure other than 0 has the colour of this state. ``is_wide``: only in a wide terminal. ``rank``:
+    those with a lower one come first where there is little room; names stay."""
 
     title: str
     text: Callable[[Row], str]
     is_number: bool = False
     is_long: bool = False
+    is_name: bool = False
     is_wide: bool = False
     state: str | None = None
+    rank: int = 1
 
 
 def count(number: int | None) -> str:
@@ -100,43 +107,51 @@ def _since(row: Row) -> str:
 
 _COLUMNS: dict[str, list[Column]] = {
     "queues": [
-        Column("queue", lambda row: f"{row['queue']}{'  paused' if row['is_paused'] else ''}", is_long=True),
-        _number("ready", "ready"),
+        Column(
+            "queue", lambda row: f"{row['queue']}{'  paused' if row['is_paused'] else ''}", is_long=True, is_name=True
+        ),
+        _number("ready", "ready", rank=0),
         _number("running", "processing", state="processing"),
         _number("waiting", "waiting", state="waiting"),
         _number("later", "later", is_wide=True),
         _number("blocked", "blocked", is_wide=True),
-        _number("failed/h", "failed_last_hour", state="failed"),
-        Column("oldest", lambda row: brief(row["oldest_ready_seconds"]), is_number=True),
-        Column("ends/s", lambda row: rate(row["ended_per_second"]), is_number=True),
+        _number("failed/h", "failed_last_hour", state="failed", rank=0),
+        Column("oldest", lambda row: brief(row["oldest_ready_seconds"]), is_number=True, rank=2),
+        Column("ends/s", lambda row: rate(row["ended_per_second"]), is_number=True, rank=2),
         _number("workers", "workers", is_wide=True),
     ],
     "workers": [
-        Column("worker", lambda row: f"{row['name']} {row['pid'] or ''}", is_long=True),
-        _number("running", "running", state="processing"),
+        Column("worker", lambda row: f"{row['name']} {row['pid'] or ''}", is_long=True, is_name=True),
+        _number("running", "running", state="processing", rank=0),
         _number("capacity", "capacity"),
         Column(
-            "memory", lambda row: "" if row["memory_usage"] is None else f"{row['memory_usage']:.0%}", is_number=True
+            "memory",
+            lambda row: "" if row["memory_usage"] is None else f"{row['memory_usage']:.0%}",
+            is_number=True,
+            rank=2,
         ),
         Column("up", lambda row: brief(row["up_seconds"]), is_number=True, is_wide=True),
-        Column("version", lambda row: row["version"] or "", is_number=True),
+        Column("version", lambda row: row["version"] or "", is_number=True, rank=2),
         Column(
-            "heartbeat", lambda row: f"{brief(row['seen_seconds'])} ago{', silent' if row['is_silent'] else ''}", True
+            "heartbeat",
+            lambda row: f"{brief(row['seen_seconds'])} ago{', silent' if row['is_silent'] else ''}",
+            is_number=True,
+            rank=0,
         ),
         Column("queues", lambda row: ", ".join(row["queues"]), is_long=True, is_wide=True),
     ],
     "scopes": [
-        Column("scope", lambda row: f"{row['command']} {row['id']}", is_long=True),
+        Column("scope", lambda row: f"{row['command']} {row['id']}", is_long=True, is_name=True),
         Column("queue", lambda row: row["queue"], is_wide=True),
         Column("lane", lambda row: row["lane"] or "", is_wide=True),
-        Column("children ended", _progress, is_number=True),
+        Column("children ended", _progress, is_number=True, rank=0),
         _number("failed", "failed", state="failed"),
-        Column("for", lambda row: brief(row["seconds"]), is_number=True),
+        Column("for", lambda row: brief(row["seconds"]), is_number=True, rank=2),
         Column("ends", _end, is_number=True),
     ],
     "failures": [
         Column("at", _since),
-        Column("task", lambda row: f"{row['command']} {row['id']}"),
+        Column("task", lambda row: f"{row['command']} {row['id']}", is_name=True),
         Column("queue", lambda row: row["queue"], is_wide=True),
         Column("lane", lambda row: row["lane"] or "", is_wide=True),
         Column("error", lambda row: " ".join((row["error"] or "").split()), is_long=True),
@@ -221,18 +236,37 @@ def _part(name: str, rows: Sequence[Row], most: int, width: int) -> list[Rendera
 
 def _table(name: str, rows: Sequence[Row], width: int) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", expand=True, width=width)
-    columns = [column for column in _COLUMNS[name] if not column.is_wide or width >= WIDE]
+    columns = _fitting([column for column in _COLUMNS[name] if not column.is_wide or width >= WIDE], rows, width)
+    is_shared = any(column.is_long for column in columns)
     for n, column in enumerate(columns):
         table.add_column(
             Text(column.title if n else "Failed" if name == "failures" else _TITLES[name], "dim" if n else "bold"),
             justify="right" if column.is_number else "left",
             no_wrap=True,
             overflow="ellipsis",
-            ratio=1 if column.is_long else None,
+            ratio=1 if column.is_long or (column.is_name and not is_shared) else None,
+            max_width=width // 2 if column.is_name and not column.is_long and is_shared else None,
         )
     for row in rows:
         table.add_row(*(_cell(column, row) for column in columns))
     return table
+
+
+def _fitting(columns: Sequence[Column], rows: Sequence[Row], width: int) -> list[Column]:
+    """Those that there is room for beside the names."""
+    needed = {column.title: _GAP + max(cell_len(text) for text in _texts(column, rows)) for column in columns}
+    for column in columns:
+        if column.is_long or column.is_name:
+            needed[column.title] = min(needed[column.title], _GAP + _NAME)
+    kept = [column for column in columns if column.is_name]
+    for column in sorted(columns, key=lambda column: column.rank):
+        if column not in kept and sum(needed[one.title] for one in (*kept, column)) - _GAP <= width:
+            kept.append(column)
+    return [column for column in columns if column in kept]
+
+
+def _texts(column: Column, rows: Sequence[Row]) -> list[str]:
+    return [column.title, *(harmless(column.text(row)) for row in rows)]
 
 
 def _cell(column: Column, row: Row) -> Text:

@@ -38,10 +38,11 @@ def watch_tree(
     """Draw until the task has settled, in a terminal; returns its state, and the tree as it is then."""
     with Live(console=console, auto_refresh=False, transient=True) as live:
         seen: T | None = None
+        picture: RenderableType = ""
         due = 0.0
 
         def serve(conn: Connection[Any]) -> tuple[str, T]:
-            nonlocal seen, due
+            nonlocal seen, due, picture
             while True:
                 head = _progress(conn, task_id)
                 if TaskState(head["state"]).is_settled:
@@ -53,15 +54,23 @@ def watch_tree(
                     due = time.monotonic() + max(TICK, REST * (time.monotonic() - began))
                 if console.is_terminal:
                     below = Text("Its tree is shown when it has ended.", "dim") if seen is None else draw(seen)
-                    live.update(Group(_line(head), below), refresh=True)
+                    picture = Group(_line(head), below)
+                    live.update(picture, refresh=True)
                 time.sleep(TICK)
 
-        return keep_connected(
-            dsn,
-            serve,
-            on_loss=lambda error: errors.print(f"the connection is lost, and tried again: {error}", markup=False),
-            on_return=lambda: errors.print("connected again"),
-        )
+        def lose(error: Exception) -> None:
+            words = f"the connection is lost, and tried again: {error}"
+            if console.is_terminal:
+                # What is printed beside the picture tears it.
+                live.update(Group(picture, Text(words, "bold")), refresh=True)
+            else:
+                errors.print(words, markup=False)
+
+        def come_back() -> None:
+            if not console.is_terminal:
+                errors.print("connected again")
+
+        return keep_connected(dsn, serve, on_loss=lose, on_return=come_back)
 
 
 def _progress(conn: Connection[Any], task_id: int) -> Row:
