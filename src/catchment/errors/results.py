@@ -34,7 +34,10 @@ class TaskFailed(ResultMissing):
         self.child = _error_of_child(error.get("child"), root_id)
         shown_id = task_id if self.child is None else self.child.task_id
         what = f": {self.message}" if self.kind == "children" else f" with {self.kind}: {self.message}"
-        hint = f"'catchment task show {shown_id}' has the attempts; 'catchment task retry {root_id}' runs what failed again."
+        hint = (
+            f"'catchment task show {shown_id}' has the attempts; "
+            f"'catchment task retry {root_id}' runs what failed again."
+        )
         super().__init__(
             f"task {task_id} ({command}) failed{what}",
             task_id=task_id,
