@@ -28,8 +28,8 @@ for name in ("staff", "chief", "guest"):
 
 
 @pytest.fixture
-def empty(server: str) -> Iterator[str]:
-    """A database without the schema."""
+def empty(server: str, template: str) -> Iterator[str]:
+    """A database without the schema, on a server where another one has roles."""
     with psycopg.connect(server, autocommit=True) as conn:
         conn.execute("create database bookshop")
         yield make_conninfo(server, dbname="bookshop")
@@ -69,7 +69,7 @@ def test_an_order_reaches_its_customer(bookshop: Example, tmp_path: Path) -> Non
         assert client.get("/jobs/").status_code == 401
         for name, status in (("guest", 401), ("staff", 200), ("chief", 200)):
             page = client.get("/jobs/", headers={"Cookie": f"sessionid={cookies[name]}"})
-            assert page.status_code == status, name
+            assert page.status_code == status, f"{name}: {page.text}"
     bookshop.stop()
     # The program finds the app too, and sets Django up.
     assert "serves bookshop" in bookshop.run("-m", "catchment", "worker", "--app", "orders.tasks", "--stop-when-idle")

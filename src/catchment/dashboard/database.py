@@ -42,7 +42,12 @@ select pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
        (select pg_catalog.set_config('role', r.rolname, true)
           from pg_catalog.pg_roles as r
          where r.rolname operator(pg_catalog.=) %(role)s::pg_catalog.name
-           and pg_catalog.pg_has_role(r.oid, %(right)s::pg_catalog.text))
+           and pg_catalog.pg_has_role(r.oid, %(right)s::pg_catalog.text)
+           -- In a database that was installed without roles they have no rights; other databases may have made them.
+           and not (%(is_engine)s::pg_catalog.bool
+                    and exists (select from pg_catalog.pg_namespace as n
+                                 where n.nspname operator(pg_catalog.=) 'worker'::pg_catalog.name
+                                   and not pg_catalog.has_schema_privilege(r.oid, n.oid, 'usage'))))
 """
 
 Row = dict[str, Any]
@@ -170,6 +175,7 @@ class Database:
                             "limit": str(self._limit),
                             "idle": str(2 * self._limit),
                             "role": role,
+                            "is_engine": role in (READER, OPERATOR),
                             "right": "set" if conn.info.server_version >= 160000 else "member",
                         },
                     )
