@@ -40,6 +40,33 @@ def test_a_bulk_is_counted_confirmed_done_by_a_task_and_audited(dashboard: Start
     assert site.get("/bulk/1").status_code == 404
 
 
+def test_a_bulk_changes_what_was_counted_when_it_was_asked_for(dashboard: StartDashboard, committed: Engine) -> None:
+    """Not what was made, or failed, between the question and the answer."""
+    site = dashboard()
+    committed.queue("other")
+    committed.command("wait", "other")
+    pending, failed = committed.enqueue("wait"), committed.enqueue(fail="no")
+    committed.drain()
+    moments: dict[str, str] = {}
+    for verb in ("cancel", "retry"):
+        asked = site.get("/bulk", params={"verb": verb, "queue": "other" if verb == "cancel" else "work"}).text
+        assert f"<h1>{verb.title()} 1 task?</h1>" in asked
+        (moments[verb],) = re.findall(r'name="seen_at" value="([^"]+)"', asked)
+    later = [committed.enqueue("wait"), committed.enqueue(fail="no")]
+    committed.drain()
+    for verb, queue in (("cancel", "other"), ("retry", "work")):
+        answer = site.post(f"/bulk/{verb}", token=site.token(), confirmed="yes", queue=queue, seen_at=moments[verb])
+        assert answer.status_code == 303, answer.text
+        assert site.json(f"/api{answer.headers['location']}")["expected"] == 1
+    committed.drain("bulk_changes")
+    assert [committed.state(task) for task in (pending, failed, *later)] == [
+        "cancelled",
+        "pending",
+        "pending",
+        "failed",
+    ]
+
+
 def test_a_bulk_is_for_operators_and_what_cannot_match_is_refused(dashboard: StartDashboard, committed: Engine) -> None:
     viewer = dashboard(Access(tokens={"viewer": TOKEN}))
     viewer.client.headers["Authorization"] = f"Bearer {TOKEN}"

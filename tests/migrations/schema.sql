@@ -1235,9 +1235,9 @@ REVOKE ALL ON FUNCTION worker.complete_task(p_task_id bigint, p_fence bigint, p_
 GRANT ALL ON FUNCTION worker.complete_task(p_task_id bigint, p_fence bigint, p_info jsonb, p_result jsonb, p_spawns jsonb, p_child_mode text, p_on_child_failure text, p_follow_ups jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.complete_tasks(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.complete_tasks(p_ids bigint[], p_fences bigint[], p_infos jsonb[], p_results jsonb[]) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.count_bulk(p_verb text, p_filter jsonb, p_most integer, p_looked integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.count_bulk(p_verb text, p_filter jsonb, p_most integer, p_looked integer) TO catchment_read;
-GRANT ALL ON FUNCTION worker.count_bulk(p_verb text, p_filter jsonb, p_most integer, p_looked integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.count_bulk(p_verb text, p_filter jsonb, p_most integer, p_looked integer, p_seen_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.count_bulk(p_verb text, p_filter jsonb, p_most integer, p_looked integer, p_seen_at timestamp with time zone) TO catchment_read;
+GRANT ALL ON FUNCTION worker.count_bulk(p_verb text, p_filter jsonb, p_most integer, p_looked integer, p_seen_at timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.count_completed(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.count_late() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.count_late_children() FROM PUBLIC;
@@ -1631,8 +1631,8 @@ REVOKE ALL ON FUNCTION worker.sql_error(p_sqlstate text, p_message text, p_detai
 GRANT ALL ON FUNCTION worker.sql_error(p_sqlstate text, p_message text, p_detail text, p_hint text, p_context text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.standing(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.start_and_fold(p_rows tid[], p_queue text, p_worker_id bigint, p_backend_key bigint, p_serial boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION worker.start_bulk(p_verb text, p_filter jsonb, p_reason text, p_actor text, p_role text) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.start_bulk(p_verb text, p_filter jsonb, p_reason text, p_actor text, p_role text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.start_bulk(p_verb text, p_filter jsonb, p_reason text, p_actor text, p_role text, p_seen_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.start_bulk(p_verb text, p_filter jsonb, p_reason text, p_actor text, p_role text, p_seen_at timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.start_ready(p_rows tid[], p_serial boolean, p_worker_id bigint, p_backend_key bigint, p_queue_id integer, p_limit integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.step_items(p_step text, p_dead bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.strangers() FROM PUBLIC;

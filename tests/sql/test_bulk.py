@@ -190,7 +190,7 @@ def test_who_may_only_enqueue_gains_nothing_by_the_command(engine: Engine, tx: C
         assert engine.state(forged) == "failed"
     assert engine.state(victim) == "pending"
     (may,) = tx.execute(
-        "select array_agg(has_function_privilege(r, 'worker.start_bulk(text, jsonb, text, text, text)', 'execute'))"
+        "select array_agg(has_function_privilege(r, 'worker.start_bulk'::regproc, 'execute'))"
         " from unnest(array['catchment_enqueue', 'catchment_read', 'catchment_worker']) as r"
     ).fetchone() or (None,)
     assert may == [False, False, True]

@@ -102,7 +102,7 @@ def change_by_filter(
             return
         if not is_sure:
             typer.confirm(f"{verb.title()} {many}?", abort=True, err=True)
-        task_id = bulk_store.start(conn, verb, values, reason)
+        task_id = bulk_store.start(conn, verb, values, reason, counted["seen_at"])
         if not counted["workers"]:
             errors.print(f"Task {task_id} does it as soon as a worker is alive: [bold]catchment worker[/]")
         elif waits:

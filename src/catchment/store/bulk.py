@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from psycopg import Connection
@@ -15,10 +16,11 @@ Row = dict[str, Any]
 
 
 def count(conn: Connection[Any], verb: str, values: Row) -> Row:
-    """How many ``tasks`` match now, whether that ``is_complete``, and how many live ``workers`` there are."""
+    """How many ``tasks`` match now, whether that ``is_complete``, when that was ``seen_at``, and how many live
+    ``workers`` there are."""
     (row,) = fetch_rows(
         conn,
-        "select c.tasks, c.is_complete, (select pg_catalog.count(*) from worker.worker as w"
+        "select c.tasks, c.is_complete, worker.now() as seen_at, (select pg_catalog.count(*) from worker.worker as w"
         " where w.lease_until operator(pg_catalog.>) worker.now()) as workers"
         " from worker.count_bulk(%(verb)s::pg_catalog.text, %(filter)s::pg_catalog.jsonb) as c",
         verb=verb,
@@ -27,14 +29,16 @@ def count(conn: Connection[Any], verb: str, values: Row) -> Row:
     return row
 
 
-def start(conn: Connection[Any], verb: str, values: Row, reason: str) -> int:
-    """Make the task that does it; returns its id."""
+def start(conn: Connection[Any], verb: str, values: Row, reason: str, seen_at: datetime) -> int:
+    """Make the task that does it to those that were counted at that time; returns its id."""
     return fetch_value(
         conn,
-        "select worker.start_bulk(%s::pg_catalog.text, %s::pg_catalog.jsonb, %s::pg_catalog.text)",
+        "select worker.start_bulk(%s::pg_catalog.text, %s::pg_catalog.jsonb, %s::pg_catalog.text,"
+        " p_seen_at => %s::pg_catalog.timestamptz)",
         verb,
         Jsonb(values),
         reason,
+        seen_at,
     )
 
 

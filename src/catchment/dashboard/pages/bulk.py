@@ -12,7 +12,7 @@ from pydantic import Field
 from catchment.dashboard.database import Actor, Reader
 from catchment.dashboard.pages.task import TaskId
 from catchment.dashboard.pages.tasks import TaskFilter, aware
-from catchment.dashboard.screen import Action, Answer, Done, Query, Screen, sql
+from catchment.dashboard.screen import Action, Answer, Done, GivenTime, Query, Screen, sql
 from catchment.errors import TaskNotFound
 from catchment.model.state import TaskState
 
@@ -36,13 +36,14 @@ class AskAnswer(Answer):
     is_complete: bool = Field(description="Are these all? If not, there may be more.")
     workers: int = Field(description="Live workers; any of them can do it.")
     filter: dict[str, str | bool]
+    seen_at: datetime | None = Field(description="When they were counted: what is made or ends later is not changed.")
 
 
 async def read_ask(reader: Reader, query: AskQuery) -> AskAnswer:
     values = filter_of(query)
     if query.state is not None and query.state not in (RETRIED if query.verb == "retry" else CANCELLED):
         # No such task can be retried, or cancelled: the answer is right, and the page says why.
-        return AskAnswer(verb=query.verb, filter=values, tasks=0, is_complete=True, workers=0)
+        return AskAnswer(verb=query.verb, filter=values, tasks=0, is_complete=True, workers=0, seen_at=None)
     row = await reader.row(sql("bulk_count"), verb=query.verb, filter=Jsonb(values), most=reader.most)
     return AskAnswer(verb=query.verb, filter=values, **(row or {}))
 
@@ -128,11 +129,18 @@ PROGRESS = Screen(
 )
 
 
+class RetryBody(TaskFilter):
+    seen_at: GivenTime | None = Field(
+        None, description="When they were counted. Tasks that fail later do not run again."
+    )
+
+
 class CancelBody(TaskFilter):
+    seen_at: GivenTime | None = Field(description="When they were counted. Tasks that are made later go on.")
     reason: str = Field("cancelled on request", min_length=1, max_length=500, description="Kept with each task.")
 
 
-async def _start(actor: Actor, verb: Verb, body: TaskFilter, reason: str = "") -> Done:
+async def _start(actor: Actor, verb: Verb, body: RetryBody | CancelBody, reason: str = "") -> Done:
     task_id = await actor.value(
         sql("bulk_start"),
         verb=verb,
@@ -140,11 +148,12 @@ async def _start(actor: Actor, verb: Verb, body: TaskFilter, reason: str = "") -
         reason=reason,
         actor=actor.user.name,
         role=actor.user.role,
+        seen_at=None if body.seen_at is None else aware(body.seen_at),
     )
     return Done(f"Task {task_id} {'retries' if verb == 'retry' else 'cancels'} them.", "pending", f"/bulk/{task_id}")
 
 
-async def _retry(actor: Actor, body: TaskFilter) -> Done:
+async def _retry(actor: Actor, body: RetryBody) -> Done:
     return await _start(actor, "retry", body)
 
 
@@ -156,7 +165,7 @@ RETRY = Action(
     name="tasks.retry",
     path="/bulk/retry",
     summary="Run all failed tasks that match a filter again, by a task that does it in batches.",
-    body=TaskFilter,
+    body=RetryBody,
     run=_retry,
     verb=lambda body: "Retry tasks",  # noqa: ARG005
     consequence=lambda body: f"All failed tasks that match run again: {described(filter_of(body))}.",

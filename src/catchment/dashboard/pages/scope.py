@@ -258,6 +258,7 @@ async def _retry(actor: Actor, body: ScopeRetryBody) -> Done:
             reason="",
             actor=actor.user.name,
             role=actor.user.role,
+            seen_at=None,
         )
         return Done(f"Task {task_id} retries them.", "pending", f"/bulk/{task_id}")
     number = await actor.value("select worker.retry_failed(%(id)s::bigint)", id=body.id)

@@ -1,8 +1,8 @@
 -- bulk_page: the next tasks of a bulk behind a place, in the order in which they are changed: failed and cancelled ones
 -- by their ends, or by id if they are children of one task; unsettled ones by id, so that a parent comes before its
 -- children. At most p_looked are read, by an
--- index; the filter is applied to these. Tasks that ended after p_until, or have the id p_before_id or a later one, are
--- not in it; neither are bulks.
+-- index; the filter is applied to these. Tasks that ended after p_until, or for cancel were made after it, or have the
+-- id p_before_id or a later one, are not in it; neither are bulks.
 --
 --   returns the ids that match with their ends, how many were looked at, and the last of these
 --   plan    walk_sorted
@@ -96,6 +96,7 @@ begin
                              (p_filter ->> 'made_before')::timestamptz,
                              coalesce((p_filter ->> 'top')::boolean, false)) with ordinality as f (id, place)
     join worker.task as t on t.id = f.id and t.command not in ('bulk_retry', 'bulk_cancel', 'bulk_batch')
+                         and (p_verb = 'retry' or t.created_at <= p_until)
     left join worker.outcome as o on o.id = f.id;
   return next;
 end;

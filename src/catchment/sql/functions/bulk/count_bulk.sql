@@ -1,12 +1,14 @@
--- count_bulk: how many tasks a bulk would change, were it started now. The count stops at p_most, and when p_looked
--- tasks were looked at: then is_complete is false, and there may be more.
+-- count_bulk: how many tasks a bulk would change, were it started now, without those that were made or ended after
+-- p_seen_at. The count stops at p_most, and when p_looked tasks were looked at: then is_complete is false, and there
+-- may be more.
 --
 --   raises  CM018 an option has an invalid value
 create or replace function worker.count_bulk(
-  p_verb    text,
-  p_filter  jsonb default '{}',
-  p_most    integer default 10000,
-  p_looked  integer default 100000
+  p_verb     text,
+  p_filter   jsonb default '{}',
+  p_most     integer default 10000,
+  p_looked   integer default 100000,
+  p_seen_at  timestamptz default null
 )
   returns table (tasks integer, is_complete boolean)
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp
@@ -17,13 +19,13 @@ declare
   v_at     timestamptz;
   v_id     bigint := 0;
   v_looked integer := 0;
-  v_now    timestamptz := worker.now();
+  v_until  timestamptz := least(p_seen_at, worker.now());
 begin
   perform worker.check_bulk(p_verb, p_filter);
   tasks := 0;
   loop
     select p.* into v_page
-      from worker.bulk_page(p_verb, p_filter, v_now, 9223372036854775807, v_at, v_id, c_page) as p;
+      from worker.bulk_page(p_verb, p_filter, v_until, 9223372036854775807, v_at, v_id, c_page) as p;
     tasks := tasks + cardinality(v_page.ids);
     v_looked := v_looked + v_page.looked;
     is_complete := v_page.looked < c_page;
