@@ -136,7 +136,7 @@ class RetryBody(TaskFilter):
 
 
 class CancelBody(TaskFilter):
-    seen_at: GivenTime | None = Field(description="When they were counted. Tasks that are made later go on.")
+    seen_at: GivenTime | None = Field(None, description="When they were counted. Tasks that are made later go on.")
     reason: str = Field("cancelled on request", min_length=1, max_length=500, description="Kept with each task.")
 
 
