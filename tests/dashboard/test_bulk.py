@@ -35,7 +35,7 @@ def test_a_bulk_is_counted_confirmed_done_by_a_task_and_audited(dashboard: Start
         ("ada", "tasks.retry.end", f"task {task_id}", "done"),
     ]
     # A form without confirmation asks.
-    asked = site.post("/bulk/cancel", token=site.token(), queue="work").text
+    asked = site.ask("/bulk/cancel", queue="work").text
     assert "All unsettled tasks that match stop: queue work." in asked
     assert site.get("/bulk/1").status_code == 404
 

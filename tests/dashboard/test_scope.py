@@ -78,7 +78,7 @@ def test_failed_children_are_retried_while_their_scope_is_open(dashboard: StartD
     failed = committed.children(task_id)[:2]
     committed.process(p_mode="child", p_batch_size=2)
     path, token = f"/scopes/{task_id}/retry", site.token(f"/scopes/{task_id}")
-    asked = site.post(path, token=token, count="2")
+    asked = site.ask(path, count="2")
     assert "Retry 2 children of task" in asked.text
     done = site.post(path, token=token, count="2", confirmed="yes")
     assert done.status_code == 303

@@ -143,8 +143,8 @@ def _routes(site: Site) -> list[BaseRoute]:
         *login_routes(site),
         Route("/events", _Events(site), methods=["GET"]),
         Route("/api/openapi.json", guarded(site, openapi), methods=["GET"]),
-        *(route for screen in site.screens for route in screen_routes(site, screen)),
         *(route for action in ACTIONS for route in action_routes(site, action)),
+        *(route for screen in site.screens for route in screen_routes(site, screen)),
     ]
     return [*routes, Route("/{rest:path}", _Rest(site, routes))]
 

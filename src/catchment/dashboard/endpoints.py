@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from psycopg.errors import InsufficientPrivilege
 from pydantic import ValidationError
@@ -17,7 +17,7 @@ from catchment.dashboard.actions import run_action
 from catchment.dashboard.auth.check import Asker
 from catchment.dashboard.errors import Problem, not_of_the_request, problem_of, refused_by_database
 from catchment.dashboard.requests import asker_of, read_form, read_json, read_query
-from catchment.dashboard.screen import Answer, AnyAction, AnyScreen, Form, FormInvalid
+from catchment.dashboard.screen import Answer, AnyAction, AnyScreen, Form, FormInvalid, Query
 from catchment.dashboard.security import inner_path, is_same_origin, prefix_of
 from catchment.dashboard.site import Site, is_api, is_following
 
@@ -88,21 +88,33 @@ def action_routes(site: Site, action: AnyAction) -> list[Route]:
         request: Request, asker: Asker, given: dict[str, str], values: dict[str, Any], is_confirmed: bool
     ) -> Response:
         body = action.body.model_validate({**values, **request.path_params})
+        if not is_confirmed and action.form is None:
+            # A question at an address: the browser can go back to it.
+            asked = f"?{urlencode(given)}" if given else ""
+            return RedirectResponse(f"{prefix_of(request.scope)}{inner_path(request.scope)}{asked}", 303)
         if not is_confirmed:
-            return site.page(
-                request,
-                "confirm.html",
-                title=action.verb(body),
-                action=action,
-                body=body,
-                fields=given,
-                back=action.page_after(body),
-                preview="" if action.form is None else action.form.preview(body),
-            )
+            return question(request, body, given)
         done = await run_action(site.database, action, asker.user, body)
         site.hub.change()
         site.notes.put(request.state.visit, done.message)
         return RedirectResponse(f"{prefix_of(request.scope)}{done.to or action.page_after(body)}", 303)
+
+    def question(request: Request, body: Query, given: dict[str, str]) -> Response:
+        return site.page(
+            request,
+            "confirm.html",
+            title=action.verb(body),
+            action=action,
+            body=body,
+            fields=given,
+            back=action.page_after(body),
+            preview="" if action.form is None else action.form.preview(body),
+        )
+
+    async def show(request: Request) -> Response:
+        asker_of(request)
+        given = dict(request.query_params)
+        return question(request, action.body.model_validate({**given, **request.path_params}), given)
 
     async def api(request: Request) -> Response:
         asker = asker_of(request)
@@ -115,7 +127,9 @@ def action_routes(site: Site, action: AnyAction) -> list[Route]:
             ActionAnswer(message=done.message, state=done.state, path=done.to).model_dump_json(), media_type=JSON
         )
 
+    asks = [] if action.form is not None else [Route(action.path, guarded(site, show), methods=["GET"])]
     return [
+        *asks,
         Route(action.path, guarded(site, form), methods=["POST"], name=action.name),
         Route(f"/api{action.path}", guarded(site, api), methods=["POST"]),
     ]

@@ -187,6 +187,8 @@ def test_a_page_is_readable_and_acts_without_scripts(page: Page, dashboard: Star
         plain.get_by_role("button", name="Retry").click()
         plain.get_by_role("button", name=f"Retry task {task_id}").click()
         plain.get_by_text("runs again").wait_for()
+        plain.go_back()
+        plain.get_by_role("heading", name=f"Retry task {task_id}?").wait_for()
     assert committed.state(task_id) == "pending"
 
 

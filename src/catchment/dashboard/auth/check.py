@@ -74,8 +74,12 @@ class Checker:
         if access.tokens and (user := self._bearer(connection)) is not None:
             return Asker(user, "bearer")
         if access.authenticate is not None:
-            answer = access.authenticate(connection)
-            given: object = await answer if inspect.isawaitable(answer) else answer
+            try:
+                answer = access.authenticate(connection)
+                given: object = await answer if inspect.isawaitable(answer) else answer
+            except RequestRefused as error:
+                # A User that there cannot be: a defect of the host, and not of the request.
+                raise TypeError(f"authenticate has failed: {error}") from error
             if isinstance(given, User):
                 return Asker(given, "host")
             if given is not None and given is not False:  # of "is_logged_in and User(…)"
