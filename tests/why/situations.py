@@ -302,6 +302,8 @@ def interrupted(stage: Stage) -> int:
 @situation("No worker serves its queue", "no_worker", "ready")
 def no_worker(stage: Stage) -> int:
     stage.engine.value("select worker.unregister_worker(%s)", stage.worker_id)
+    # One of another app takes SQL handlers of all queues, and Python handlers of its own alone.
+    stage.hire("host-b", python_queues=["ledger"], python_commands=["book"])
     return stage.enqueue()
 
 

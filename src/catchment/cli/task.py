@@ -164,6 +164,8 @@ def list_tasks(
     print_rows(
         shown, columns, as_json=False, empty="No tasks.", extra=WIDE_COLUMNS, cut=["command", "lane", "queue", "error"]
     )
+    if len(rows) == limit:
+        errors.print(f"[dim]The newest {limit:,} are shown; --limit shows more.[/]")
 
 
 def _asked(row: dict[str, Any]) -> str | None:

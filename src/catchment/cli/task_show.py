@@ -111,7 +111,7 @@ def _next(row: Row, error: Row, held: Conditions) -> list[str]:
     lines: list[str] = []
     child: Any = error.get("child")
     if isinstance(child, Mapping) and "id" in child:
-        lines.append(f"catchment task show {child['id']}  [dim]# the child that failed first[/]")
+        lines.append(f"catchment task show {child['id']}  [dim]# the first child that did not complete[/]")
     if row["retry_id"] is not None:
         if row["retry_id"] != row["id"]:
             what = "run what has failed in its tree again, this task too"

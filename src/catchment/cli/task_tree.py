@@ -121,7 +121,7 @@ def _parts(row: Row) -> Iterator[str]:
     yield f"{escape(harmless(row['command']))} {row['id']} {styled_state(row['state'])}"
     progress: Row = row["progress"] or {}
     if "done" in progress:
-        yield f"{progress['done']} of {progress['total']} children,"
+        yield f"{progress['done']} of {progress['total']} children done,"
     if row["completion_duration_ms"] is not None:
         yield f"[dim]{span(float(row['completion_duration_ms']) / 1000)}[/]"
     elif row["process_duration_ms"] is not None:  # its children go on

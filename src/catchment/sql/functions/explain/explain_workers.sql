@@ -44,7 +44,8 @@ begin
     into v_workers
     from (select x.worker_id, x.name, x.version
             from worker.worker as x
-           where p_queue = any (x.queues || x.python_queues) and x.lease_until > p_now
+           where p_queue = any (case p_at.kind when 's' then x.queues else x.python_queues end)
+             and x.lease_until > p_now
            order by x.worker_id
            limit 5) as w;
   return next (
