@@ -25,6 +25,8 @@ from catchment.dashboard.charts import buckets
 from catchment.dashboard.charts.buckets import bucket_chart
 from catchment.dashboard.charts.lineage import arrange, layers_of
 from catchment.dashboard.pages import table as table_page
+from catchment.dashboard.pages import table_preview
+from catchment.dashboard.pages.table_preview import Cell
 from catchment.dashboard.screen import sql
 from catchment.dashboard.values import Shown
 from catchment.extras import LAKE
@@ -305,7 +307,7 @@ def test_a_preview_shows_every_value_exactly_and_changes_nothing(
     assert lake_case.head() == head
     redacting = lake_site(seconds=200, shown=Shown(redact=lambda _, part, row: {"word": part, "big": row["big"]}))
     (row,) = redacting.json(f"/api/tables/{table_id}/preview")["rows"]
-    assert [cell["text"] for cell in row] == ["9" * 38, None, None, "row", *[None] * 6]
+    assert [cell["text"] for cell in row] == ["9" * 38, "row"]
     hidden = lake_site(seconds=200, shown=Shown(hides_values=True)).json(f"/api/tables/{table_id}/preview")
     assert (hidden["rows"], hidden["reason"]) == ([], "This dashboard shows no values.")
 
@@ -403,3 +405,17 @@ def test_names_with_any_sign_are_shown(lake_case: LakeCase, lake_site: StartDash
     assert {("explain", f"main.{quoted(name)}"), ("why", f"main.{quoted(name)}")} <= named
     assert {one for _, one in named} == {f"main.{quoted(name)}"}
     assert "<i>" not in page
+
+
+def test_a_hook_leaves_columns_of_a_preview_away() -> None:
+    columns = [table_preview.PreviewColumn(name=name, type="VARCHAR", is_number=False) for name in "abcd"]
+    rows = [[Cell(text=text) for text in ("1", None, "3", "4")], [Cell(text=text) for text in ("5", "6", "7", "8")]]
+
+    def hook(_command: str, _part: str, row: Any) -> Any:
+        left = {"a": row["a"], "b": row["b"], "d": {"x": [1.5]}}
+        return left if row["a"] == "1" else {"a": "é"}
+
+    answer = table_preview.redacted(Shown(redact=hook), "main.t", columns, rows)
+    assert [column.name for column in answer["columns"]] == ["a", "b", "d"]
+    texts = [[cell.text for cell in row] for row in answer["rows"]]
+    assert texts == [["1", None, '{"x": [1.5]}'], ["é", "(not shown)", "(not shown)"]]

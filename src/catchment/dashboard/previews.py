@@ -28,7 +28,7 @@ class Previews:
     async def read(self, dsn: str, table_id: int) -> dict[str, Any]:
         """Columns and rows as ``catchment.lake.tables.preview`` writes them. Raises ``Problem``."""
         if self._running >= MOST_RUNNING:
-            raise Problem(503, f"{self._running} previews are being read already", "Try again in a moment.")
+            raise Problem(409, f"{self._running} previews are being read already", "Try again in a moment.")
         self._running += 1
         try:
             return await _read(

@@ -16,6 +16,8 @@ from catchment.dashboard.values import Shown
 from catchment.extras import LAKE
 
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+# Of a column that the hook leaves out of some rows.
+OMITTED = "(not shown)"
 
 
 class PreviewQuery(Query):
@@ -23,7 +25,7 @@ class PreviewQuery(Query):
 
 
 class Cell(Answer):
-    """A value as DuckDB writes it, with every digit. ``text`` is null for NULL, and for a value that is not shown."""
+    """A value as DuckDB writes it, with every digit. ``text`` is null for NULL."""
 
     text: str | None
     length: int | None = Field(default=None, description="How long the text is, if it was cut.")
@@ -58,36 +60,35 @@ async def read(reader: Reader, query: PreviewQuery) -> PreviewAnswer:
         for column, kind in read_answer["columns"]
     ]
     rows = [[Cell(**cell) for cell in cells] for cells in read_answer["rows"]]
-    return PreviewAnswer(
-        id=query.id, name=name, most=ROWS, columns=columns, **redacted(reader.shown, name, columns, rows)
-    )
+    return PreviewAnswer(id=query.id, name=name, most=ROWS, **redacted(reader.shown, name, columns, rows))
 
 
 def redacted(shown: Shown, name: str, columns: list[PreviewColumn], rows: list[list[Cell]]) -> dict[str, Any]:
-    """The rows as the hook wants them: it gets each as a mapping from columns to texts, as the part ``row`` of the
-    table. A column that it leaves out is not shown; if it fails, no row is."""
-    if shown.redact is None:
-        return {"rows": rows, "reason": None}
-    kept: list[list[Cell]] = []
+    """Columns and rows as the hook wants them: it gets each row as a mapping from columns to texts, as the part ``row``
+    of the table. A column that it leaves out is not shown; if it fails, no row is."""
+    if shown.redact is None or not rows:
+        return {"columns": columns, "rows": rows, "reason": None}
+    mappings: list[dict[str, Any]] = []
     for row in rows:
         given = {column.name: cell.text for column, cell in zip(columns, row, strict=True)}
         text, reason = shown.text_of(name, "row", json.dumps(given))
         if text is None:
-            return {"rows": [], "reason": reason}
+            return {"columns": columns, "rows": [], "reason": reason}
         left: Any = json.loads(text)
         if not isinstance(left, dict):
-            return {"rows": [], "reason": "The redact hook did not return a mapping of columns."}
-        kept.append(
-            [_kept(cell, cast("dict[str, Any]", left), column.name) for column, cell in zip(columns, row, strict=True)]
-        )
-    return {"rows": kept, "reason": None}
+            reason = "The redact hook did not return a mapping of columns."
+            return {"columns": columns, "rows": [], "reason": reason}
+        mappings.append(cast("dict[str, Any]", left))
+    places = [n for n, column in enumerate(columns) if any(column.name in left for left in mappings)]
+    kept = [[_kept(row[n], left, columns[n].name) for n in places] for row, left in zip(rows, mappings, strict=True)]
+    return {"columns": [columns[n] for n in places], "rows": kept, "reason": None}
 
 
 def _kept(cell: Cell, left: dict[str, Any], name: str) -> Cell:
-    value = left.get(name)
+    value = left.get(name, OMITTED)
     if value == cell.text:
         return cell
-    return Cell(text=None if value is None else str(value))
+    return Cell(text=value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 SCREEN = Screen(
