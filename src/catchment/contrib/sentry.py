@@ -122,7 +122,7 @@ class _Middleware:
         self._reports = reports
         self._retries = retries
         self._has_check_ins = check_ins
-        self._scheduled: frozenset[str] = frozenset()
+        self._scheduled: frozenset[str] | None = None
         self._looks_at = 0.0
 
     async def __call__(self, ctx: Context, call: Callable[[], Awaitable[Any]]) -> Any:
@@ -148,9 +148,11 @@ class _Middleware:
     async def _monitor(self, ctx: Context) -> Monitor | None:
         try:
             if time.monotonic() >= self._looks_at:
-                self._looks_at = time.monotonic() + LOOK_SECONDS
+                if self._scheduled is not None:  # others go by what is known meanwhile
+                    self._looks_at = time.monotonic() + LOOK_SECONDS
                 self._scheduled = await self._app.verbs.scheduled_commands()
-            if ctx.command not in self._scheduled:
+                self._looks_at = time.monotonic() + LOOK_SECONDS
+            if self._scheduled is None or ctx.command not in self._scheduled:
                 return None
             made_by = await self._app.verbs.made_by(ctx.task_id, ctx.command)
         except (psycopg.Error, CatchmentError):  # Sentry misses a check-in; the task must not fail of it
