@@ -61,6 +61,8 @@ def test_demo_leaves_no_process_behind(tmp_path: Path, end: signal.Signals) -> N
         env=os.environ | {"COLUMNS": "400", "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,
         text=True,
+        # A background job of a shell would ignore it, and what it starts as well.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     with demo:
         assert demo.stdout is not None

@@ -17,6 +17,13 @@ from tests.sql.support import advance_clock, hint, message, refused, stop_clock
 
 OLD = {"name": "digest", "command": "act", "cron": "0 6 * * *", "timezone": "Europe/Oslo"}
 NEW = {**OLD, "cron": "0 7 * * *"}
+# By name, as the engine locks them.
+ALL_DUE = """
+update worker.schedule as s
+   set next_at = now()
+  from (select name from worker.schedule where is_declared order by name for update) as d
+ where d.name = s.name
+"""
 
 
 @pytest.fixture
@@ -244,7 +251,7 @@ def test_workers_that_start_at_once_do_not_disturb_each_other(committed: Engine,
         try:
             for _ in range(15):
                 worker = _start(engine, *draw.sample(schedules, 6))
-                engine.conn.execute("update worker.schedule set next_at = now() where is_declared")
+                engine.conn.execute(ALL_DUE)
                 engine.value("select worker.fire_schedules()")
                 engine.value("select worker.adopt_schedules()")
                 _end(engine, worker)

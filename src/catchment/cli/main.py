@@ -44,7 +44,10 @@ app = make_app(
         "task": ("catchment.cli.task:app", "List tasks, show, cancel and retry them."),
         "queue": ("catchment.cli.queue:app", "List queues, pause and resume them."),
         "lane": ("catchment.cli.lane:app", "List lanes, let halted ones go on."),
-        "schedule": ("catchment.cli.schedule:app", "List schedules, run, pause and resume them."),
+        "schedule": (
+            "catchment.cli.schedule:app",
+            "List schedules and what became of their times; run, pause and resume them.",
+        ),
         "command": ("catchment.cli.command:app", "List the commands that tasks can have."),
         "table": ("catchment.cli.table:app", "Create dynamic tables, look at them, refresh them."),
     },
