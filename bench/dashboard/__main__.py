@@ -49,7 +49,7 @@ select worker.register_worker('host ' || n, '{mail}', p_lease => '1 day', p_pyth
   from generate_series(1, 50) as n;
 """
 STAND_IN_LINE = """
-select worker.enqueue_many('post', array_agg('{}'::jsonb), p_lanes => array_agg('lane ' || n * n %% 9973)),
+select worker.enqueue_many('post', array_agg('{}'::jsonb), p_lanes => array_agg('lane ' || n::bigint * n %% 9973)),
        worker.enqueue_many('call', array_agg(jsonb_build_object('customer', n %% 50)))
   from generate_series(%s::integer, %s) as n
 """
