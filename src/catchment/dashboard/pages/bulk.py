@@ -21,6 +21,9 @@ Verb = Literal["retry", "cancel"]
 RETRIED = (TaskState.FAILED, TaskState.CANCELLED)
 CANCELLED = (TaskState.PENDING, TaskState.INTERRUPTED, TaskState.PROCESSING, TaskState.WAITING)
 
+# One page of the engine: the answer comes at once, and more would not change it.
+COUNTED = 5_000
+
 
 class AskQuery(TaskFilter):
     """A filter, and what to do with the tasks that match."""
@@ -32,7 +35,7 @@ class AskAnswer(Answer):
     """How many tasks it would be."""
 
     verb: Verb
-    tasks: int = Field(description="How many match; at most 10,000 are counted.")
+    tasks: int = Field(description="How many match; at most 5,000 are counted.")
     is_complete: bool = Field(description="Are these all? If not, there may be more.")
     workers: int = Field(description="Live workers; any of them can do it.")
     filter: dict[str, str | bool]
@@ -44,7 +47,7 @@ async def read_ask(reader: Reader, query: AskQuery) -> AskAnswer:
     if query.state is not None and query.state not in (RETRIED if query.verb == "retry" else CANCELLED):
         # No such task can be retried, or cancelled: the answer is right, and the page says why.
         return AskAnswer(verb=query.verb, filter=values, tasks=0, is_complete=True, workers=0, seen_at=None)
-    row = await reader.row(sql("bulk_count"), verb=query.verb, filter=Jsonb(values), most=reader.most)
+    row = await reader.row(sql("bulk_count"), verb=query.verb, filter=Jsonb(values), most=COUNTED)
     return AskAnswer(verb=query.verb, filter=values, **(row or {}))
 
 
@@ -64,7 +67,7 @@ def described(values: dict[str, Any]) -> str:
 
 
 def counted(number: int, *, is_complete: bool) -> str:
-    """``1 task``, ``1,234 tasks``, ``10,000+ tasks``."""
+    """``1 task``, ``1,234 tasks``, ``5,000+ tasks``."""
     return f"{number:,}{'' if is_complete else '+'} {'task' if number == 1 and is_complete else 'tasks'}"
 
 

@@ -12,7 +12,7 @@ from catchment.dashboard.screen import Action, Answer, Done, Query, Screen
 from catchment.dashboard.words import exact, listed
 from catchment.model.rhythm import say_rhythm
 
-PAGE = 50
+PAGE = 25
 
 
 class SchedulesQuery(Query):

@@ -6,7 +6,7 @@ create or replace function worker.schedule_fault(p_schedule worker.schedule)
 as $$
 begin
   if p_schedule.cron is not null then
-    perform worker.next_cron(p_schedule.cron, p_schedule.timezone, worker.now());
+    perform worker.parse_cron(p_schedule.cron), worker.now() at time zone p_schedule.timezone;
   elsif p_schedule.every not between interval '1 second' and interval '100 years' then
     return format('every is %s, expected one second to 100 years', p_schedule.every);
   end if;

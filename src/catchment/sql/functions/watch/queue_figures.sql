@@ -2,6 +2,7 @@
 -- p_most, and one that reaches it means "so many or more". ready: tasks that a claim can start now, also those that it
 -- lets in first. later: tasks that wait for a time. blocked: those that wait for another task, a lane or a limit; of
 -- these and of waiting, p_most of all queues together are looked at.
+-- Tasks that the next claim lets in are looked for among 2,000.
 -- oldest_ready_since is that of the next p_most ready tasks. failed: since p_since. workers: live ones that take tasks
 -- and have a command of the queue.
 --
@@ -17,7 +18,7 @@ create or replace function worker.queue_figures(
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   with next as materialized (
-    select n.id, n.queue_id, n.since from worker.next_let_in(p_most) as n
+    select n.id, n.queue_id, n.since from worker.next_let_in(least(p_most, 2000)) as n
   ), let_in as (
     select n.queue_id, count(*) as n, min(n.since) as oldest from next as n group by n.queue_id
   ), blocked as (
