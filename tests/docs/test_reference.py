@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 import catchment
 import catchment.lake
+from catchment.runtime.ray.settings import RaySettings
 from catchment.runtime.settings import WorkerSettings
 from catchment.sql import ENGINE
 
@@ -89,6 +90,12 @@ def test_every_setting_of_a_worker_is_listed_with_its_default_and_no_other() -> 
     table = page("settings.md").split("Of `catchment worker`.")[1].split("## ")[0]
     listed = dict(re.findall(r"^\| `([A-Z_]+)` \| (.*?) \|", table, re.MULTILINE))
     assert listed == {WorkerSettings.names(n)[0]: _default(n, f) for n, f in WorkerSettings.model_fields.items()}
+
+
+def test_every_setting_of_ray_is_listed_with_its_default_and_no_other() -> None:
+    table = page("settings.md").split("## Ray")[1].split("## ")[0]
+    listed = dict(re.findall(r"^\| `([A-Z_]+)` \| (.*?) \|", table, re.MULTILINE))
+    assert listed == {RaySettings.names(n)[0]: _default(n, f) for n, f in RaySettings.model_fields.items()}
 
 
 def _default(name: str, field: FieldInfo) -> str:

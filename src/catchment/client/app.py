@@ -158,6 +158,9 @@ class App(Scheduling):
         on_failure: OnFailure | None = None,
         limit: Limit | None = None,
         executor: Executor = "auto",
+        num_cpus: float | None = None,
+        num_gpus: float | None = None,
+        memory: int | None = None,
         description: str | None = None,
     ) -> Decorator: ...
 
@@ -176,6 +179,9 @@ class App(Scheduling):
         on_failure: OnFailure | None = None,
         limit: Limit | None = None,
         executor: Executor = "auto",
+        num_cpus: float | None = None,
+        num_gpus: float | None = None,
+        memory: int | None = None,
         description: str | None = None,
     ) -> Any:
         """Decorator: make a function a ``Command``. ``@app.command`` alone takes the defaults.
@@ -194,7 +200,9 @@ class App(Scheduling):
           queue's, unless given
         - ``limit``: how many may run at a time or start in a while, a ``Limit``
         - ``executor``: ``auto`` is ``async`` for ``async def`` and ``thread`` for ``def``; ``process`` is for a plain
-          function without context
+          function without context; ``ray`` runs such a function on a cluster of Ray
+        - ``num_cpus``, ``num_gpus``, ``memory``: with ``executor="ray"``, what a task takes of the cluster; memory in
+          bytes. Ray's defaults are 1, 0 and no limit.
         - ``description``: for people who read the registry
 
         Raises ``DefinitionRefused`` when a payload cannot fill its parameters or an option does not fit.
@@ -217,6 +225,9 @@ class App(Scheduling):
             on_failure=on_failure,
             limit=limit,
             executor=executor,
+            num_cpus=num_cpus,
+            num_gpus=num_gpus,
+            memory=memory,
             description=description,
         )
 

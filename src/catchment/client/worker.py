@@ -111,10 +111,10 @@ class AppWorker:
                     hint=f"Its queues: {', '.join(self._commands.queues) or 'none'}.",
                 )
         for command in self._commands:
-            if command.executor == "process" and command.fn.__module__ == "__main__":
+            if command.executor in ("process", "ray") and command.fn.__module__ == "__main__":
                 raise DefinitionRefused(
-                    f"{command.name} has executor='process' and is defined in the program itself, where another process"
-                    " cannot find it",
+                    f"{command.name} has executor={command.executor!r} and is defined in the program itself, where"
+                    " another process cannot find it",
                     hint="Move it into a module, and import it from there.",
                 )
 

@@ -16,6 +16,7 @@ import psycopg
 from psycopg.errors import Diagnostic
 
 from catchment.errors import SchemaMismatch, ServerUnavailable
+from catchment.extras import RAY
 from catchment.runtime.after_hooks import AfterHooks
 from catchment.runtime.connection import report_fault
 from catchment.runtime.discovery import Discovery
@@ -115,6 +116,8 @@ class Dispatcher:
 
     def _prepare(self) -> None:
         """Check the schema, and register the commands."""
+        if any(command.executor == "ray" for command in self._commands):
+            RAY.check()
         with connect_ours(self._dsn) as conn:
             migrate.check_version(conn)
             if len(self._commands):

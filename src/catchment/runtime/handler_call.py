@@ -153,6 +153,15 @@ class HandlerCalls:
         around = command.surroundings
         if executor == "process":
             return lambda: self._pools.run_in_process(command.path, held.payload, set_up=around.set_up, starts=starts)
+        if executor == "ray":
+            return lambda: self._pools.run_on_ray(
+                command.path,
+                held.payload,
+                set_up=around.set_up,
+                starts=starts,
+                name=command.name,
+                resources=command.options.resources,
+            )
         plain = around.around(fn)
         return lambda: self._pools.run_in_thread(plain, bound, waits=lambda: held.stop is Stop.CANCELLED, starts=starts)
 

@@ -15,6 +15,7 @@ from catchment.runtime.events import Events
 from catchment.runtime.held import Held, Stop
 from catchment.runtime.metrics import Metrics
 from catchment.runtime.pools import Json, NotStarted, ProcessError
+from catchment.runtime.ray.waiting import RayLost, RayUnavailable
 from catchment.store.attempt import Ending
 from catchment.task.context import Context
 from catchment.task.encode import encode
@@ -109,7 +110,9 @@ class Outcomes:
         error = meaning_of(error)
         if isinstance(error, PutOff):
             return put_off(held, str(error))
-        if isinstance(error, Interrupted):
+        if isinstance(error, RayUnavailable):
+            return put_off(held, str(error))
+        if isinstance(error, Interrupted | RayLost):
             return self._ended(held, "interrupted", error)
         if (ending := snoozed(held, error)) is not None:
             return ending

@@ -1,4 +1,5 @@
-"""Runs handlers that must not run on the event loop: plain functions in threads, CPU-bound ones in processes.
+"""Runs handlers that must not run on the event loop: plain functions in threads, CPU-bound ones in processes, or on a
+cluster of Ray.
 
 A thread cannot be stopped: a cancelled handler is waited for, one that timed out or lost its claim is left behind and
 keeps its thread until it returns or the worker ends. A process is killed and replaced.
@@ -14,7 +15,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
@@ -23,6 +24,9 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from catchment.runtime.ray.link import RayLink, call_of
+from catchment.runtime.ray.settings import RaySettings
+from catchment.runtime.ray.waiting import BodyDied, BodyRefused, Heard, Waiting
 from catchment.task import tracing
 from catchment.task.encode import DEFAULT_LIMIT
 from catchment.task.inside import task_fields
@@ -87,6 +91,7 @@ class Pools:
         self._room = asyncio.Semaphore(processes)
         self._idle: list[Process] = []
         self._all: set[Process] = set()
+        self._ray: RayLink | None = None
         self.left_behind = 0
 
     async def run_in_thread(
@@ -137,6 +142,40 @@ class Pools:
             raise ProcessError(answer["error"])
         return Json(answer["result"])
 
+    async def run_on_ray(
+        self,
+        path: str,
+        payload: str,
+        *,
+        starts: Callable[[], None],
+        name: str,
+        resources: Mapping[str, Any],
+        set_up: str | None = None,
+    ) -> Json:
+        """Run the command defined at ``path`` on a cluster of Ray; cancelling ends its process there.
+
+        Raises ``RayUnavailable`` if it could not be started, ``RayLost`` if nobody knows what became of it."""
+        if self._ray is None:
+            self._ray = RayLink(RaySettings.read())
+        loop = asyncio.get_running_loop()
+        inbox: asyncio.Queue[Heard] = asyncio.Queue()
+
+        def hear(said: Heard) -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(inbox.put_nowait, said)
+
+        waiting = Waiting(self._ray.settings)
+        call = self._ray.start(name, call_of(payload, path=path, limit=self._limit, set_up=set_up), resources, hear)
+        try:
+            answer = await _answer(inbox, waiting, starts)
+        except (BodyDied, BodyRefused) as error:
+            raise ProcessError({"kind": "ray", "message": str(error)}) from error
+        finally:
+            call.end()
+        if "error" in answer:
+            raise ProcessError(answer["error"])
+        return Json(answer["result"])
+
     async def _enter(self, room: asyncio.Semaphore) -> None:
         try:
             async with asyncio.timeout(self._give_back.total_seconds()):
@@ -147,6 +186,8 @@ class Pools:
     def close(self) -> None:
         for process in self._all:
             process.kill()
+        if self._ray is not None:
+            self._ray.close()
         self._threads.close()
 
     def _take_idle(self) -> Process | None:
@@ -163,6 +204,23 @@ class Pools:
         self.left_behind -= 1
         if not future.cancelled():
             future.exception()  # retrieved, so that asyncio logs no warning
+
+
+async def _answer(inbox: asyncio.Queue[Heard], waiting: Waiting, starts: Callable[[], None]) -> Heard:
+    """Wait for the answer of a call on Ray, no longer than its limits say."""
+    while True:
+        try:
+            async with asyncio.timeout(waiting.seconds):
+                said = await inbox.get()
+        except TimeoutError:
+            waiting.check()
+            continue
+        had_started = waiting.has_started
+        answer = waiting.hear(said)
+        if waiting.has_started and not had_started:
+            starts()
+        if answer is not None:
+            return answer
 
 
 class Threads:

@@ -26,18 +26,18 @@ def main() -> None:
     number, worker = int(sys.argv[1]), int(sys.argv[2])
     # Ctrl-C goes to the whole group: the worker decides what happens to its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _die_with(worker)
+    die_with(worker)
     if FORMAT_VARIABLE in os.environ:
         log_to_stderr(os.environ[FORMAT_VARIABLE], os.environ.get(LEVEL_VARIABLE, "info"))
     with socket.socket(fileno=number) as line, line.makefile("rwb") as stream:
         for request in stream:
             call = json.loads(request)
-            answer = {"token": call["token"], **_run(call)}
+            answer = {"token": call["token"], **run_call(call)}
             stream.write(json.dumps(answer, ensure_ascii=False).encode() + b"\n")
             stream.flush()
 
 
-def _die_with(worker: int) -> None:
+def die_with(worker: int) -> None:
     """Have the kernel kill this process when the worker dies: a handler must not run beside its next attempt."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -45,7 +45,8 @@ def _die_with(worker: int) -> None:
         os._exit(1)
 
 
-def _run(call: dict[str, Any]) -> dict[str, Any]:
+def run_call(call: dict[str, Any]) -> dict[str, Any]:
+    """Run the command of a call: its ``result`` as JSON text, or the ``error``, described."""
     try:
         return {"result": copy_context().run(_call, call)}
     except BaseException as error:  # sys.exit() in a handler ends its attempt, not this process
@@ -65,17 +66,18 @@ def _call(call: dict[str, Any]) -> str | None:
 
 @functools.cache
 def _set_up(path: str) -> None:
-    _load(path)()
+    load(path)()
 
 
-def _load(path: str) -> Any:
+def load(path: str) -> Any:
+    """What is at ``module:qualname``."""
     module, _, name = path.partition(":")
     return functools.reduce(getattr, name.split("."), importlib.import_module(module))
 
 
 @functools.cache
 def _find(path: str) -> Command[..., Any]:
-    command = _load(path)
+    command = load(path)
     keep_own_loggers()
     if not isinstance(command, Command):
         raise TypeError(f"{path} is a {type(command).__name__}, expected a command")

@@ -31,7 +31,7 @@ Q = ParamSpec("Q")
 R = TypeVar("R")
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any], default=Callable[..., Any])
-Executes = Literal["async", "thread", "process"]
+Executes = Literal["async", "thread", "process", "ray"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Command(Request[P, R], Generic[P, R, F]):
         natural: Executes = "async" if self.is_async else "thread"
         if asked == "auto" or asked == natural:
             return natural
-        if asked != "process":
+        if asked not in ("process", "ray"):
             kind = "an async function" if self.is_async else "a plain function"
             raise DefinitionRefused(
                 f"{self.name} is {kind}, which executor={asked!r} cannot run", hint=f"Leave it out, or use {natural!r}."
@@ -174,15 +174,15 @@ class Command(Request[P, R], Generic[P, R, F]):
         if self.is_async or self.wants_context:
             reason = "an async function" if self.is_async else "a handler that takes a context"
             raise DefinitionRefused(
-                f"{self.name} is {reason}, which executor='process' cannot run",
-                hint="A process runs a plain function of the payload alone: move that part into a command of its own.",
+                f"{self.name} is {reason}, which executor={asked!r} cannot run",
+                hint="It runs a plain function of the payload alone: move that part into a command of its own.",
             )
         if "<" in self.fn.__qualname__:
             raise DefinitionRefused(
                 f"{self.path} is defined inside a function, where another process cannot find it",
                 hint="Define it at module level.",
             )
-        return "process"
+        return asked
 
 
 def _names(code: CodeType, name: str) -> bool:

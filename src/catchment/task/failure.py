@@ -25,6 +25,7 @@ _CALLERS = frozenset(
         "runtime/handler_call",
         "runtime/pools",
         "runtime/process_child",
+        "runtime/ray/body",
         "contrib/django/handlers",
         "contrib/django/run",
         "task/middleware",

@@ -13,7 +13,7 @@ from catchment.model.check import LARGEST_INTEGER, is_one_of, is_text, shown
 from catchment.model.duration import LONGEST, Duration
 from catchment.task.limit import Limit, as_defined_timedelta, as_names
 
-Executor = Literal["auto", "async", "thread", "process"]
+Executor = Literal["auto", "async", "thread", "process", "ray"]
 OnFailure = Literal["continue", "halt", "cancel_rest"]
 MergeRule = str | Mapping[str, str]
 
@@ -25,6 +25,7 @@ MERGE_TYPES = {
     "range_union": ("int8multirange", "nummultirange", "datemultirange", "tstzmultirange"),
 }
 LARGEST_FACTOR = 1_000_000
+MOST_BYTES = 2**63
 
 
 def _refuse_unless(holds: bool, name: str, value: object, expected: str) -> None:
@@ -82,6 +83,9 @@ class CommandOptions:
     on_failure: OnFailure | None = None
     limit: Limit | None = None
     executor: Executor = "auto"
+    num_cpus: float | None = None
+    num_gpus: float | None = None
+    memory: int | None = None
     description: str | None = None
 
     def __post_init__(self) -> None:
@@ -99,6 +103,7 @@ class CommandOptions:
         _refuse_unless(fits, "on_failure", self.on_failure, f"one of {(None, *known)}")
         known = get_args(Executor)
         _refuse_unless(is_one_of(self.executor, known), "executor", self.executor, f"one of {known}")
+        self._check_resources()
         fits = self.description is None or is_text(self.description)
         _refuse_unless(fits, "description", self.description, "a text without NUL and lone surrogates")
         self._check_merge()
@@ -107,6 +112,25 @@ class CommandOptions:
                 "limit and dedup are both given: tasks that are one cannot be counted one by one",
                 hint="Limit the queue instead: app.queue(name, max_running=…).",
             )
+
+    @property
+    def resources(self) -> dict[str, float | None]:
+        """What a task of Ray takes of the cluster; None for the default of Ray."""
+        return {"num_cpus": self.num_cpus, "num_gpus": self.num_gpus, "memory": self.memory}
+
+    def _check_resources(self) -> None:
+        given = {name: value for name, value in self.resources.items() if value is not None}
+        if given and self.executor != "ray":
+            raise DefinitionRefused(
+                f"{', '.join(given)} is given for executor={self.executor!r}, which takes nothing of a cluster",
+                hint="Resources are for executor='ray'.",
+            )
+        for name in ("num_cpus", "num_gpus"):
+            value = given.get(name, 0)
+            fits = _is_number(value) and 0 <= value <= LARGEST_FACTOR
+            _refuse_unless(fits, name, value, f"a number from 0 to {LARGEST_FACTOR}")
+        fits = self.memory is None or (type(self.memory) is int and 0 < self.memory < MOST_BYTES)
+        _refuse_unless(fits, "memory", self.memory, "a number of bytes")
 
     def _check_merge(self) -> None:
         fits = _is_a(Mapping, self.merge) and all(_is_a(str, key) for key in self.merge)

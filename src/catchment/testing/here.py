@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -31,7 +31,7 @@ def check_app(app: Any) -> None:
 
 
 class PoolsHere(Pools):
-    """Threads as in a worker. A handler made for a process gets a thread too, so that a test sees what it does."""
+    """Threads as in a worker. A handler made for a process or for Ray gets one too: so a test sees what it does."""
 
     def __init__(self, commands: Commands) -> None:
         super().__init__(threads=THREADS, processes=1)
@@ -50,6 +50,18 @@ class PoolsHere(Pools):
         plain = command.surroundings.around(command.fn)
         value = await self.run_in_thread(plain, arguments, waits=lambda: False, starts=starts)
         return Json(command.returns.dump(value))
+
+    async def run_on_ray(
+        self,
+        path: str,
+        payload: str,
+        *,
+        starts: Callable[[], None],
+        name: str,  # noqa: ARG002
+        resources: Mapping[str, Any],  # noqa: ARG002 - no cluster is needed
+        set_up: str | None = None,
+    ) -> Json:
+        return await self.run_in_process(path, payload, starts=starts, set_up=set_up)
 
 
 class PortHere(LocalPort):

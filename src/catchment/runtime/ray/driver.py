@@ -1,0 +1,159 @@
+"""The driver: a child process of a worker that is connected to a cluster of Ray and runs its calls there.
+
+It reads and writes lines of JSON. A call has a token, and each line about it names the token: those of its ``body``, or
+``gone`` when there will be no answer. ``ready`` is said once, ``beat`` every few seconds. It ends when the worker hangs
+up or dies, and takes its tasks with it. Ray may end it too: the worker then starts another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from typing import Any
+
+from catchment.runtime.process_child import die_with
+from catchment.runtime.ray import body
+
+# Ray is imported by ``main``, and its types are not complete.
+Ray = Any
+LONGEST_LINE = 2**31
+
+
+def main() -> None:
+    number, worker = int(sys.argv[1]), int(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with(worker)
+    with socket.socket(fileno=number) as line:
+        options = json.loads(sys.argv[3])
+        try:
+            ray = _connect(options)
+        except BaseException as error:  # it says what Ray says, whatever that is
+            line.sendall(_frame({"unreachable": f"{type(error).__name__}: {error}"}))
+            return
+        asyncio.run(_serve(ray, line, options))
+    # Not by the interpreter, which waits for Ray's threads: without a connection to the head they may never end.
+    os._exit(0)
+
+
+def _connect(options: dict[str, Any]) -> Ray:
+    # Ray puts the folder of the program into the path of its workers, where our modules would hide others.
+    sys.argv[0] = os.path.join(os.getcwd(), "catchment")
+    ray: Ray = importlib.import_module("ray")
+    local: dict[str, Any] = {}
+    if not os.environ.get("RAY_ADDRESS"):
+        # For a cluster that is started here. One that runs on this machine is found first.
+        local = {"_node_ip_address": "127.0.0.1", "include_dashboard": False}
+    ray.init(
+        namespace="catchment",
+        runtime_env=options["runtime_env"],
+        logging_level=logging.WARNING,
+        log_to_driver=True,
+        configure_logging=True,
+        **local,
+    )
+    return ray
+
+
+async def _serve(ray: Ray, line: socket.socket, options: dict[str, Any]) -> None:
+    line.setblocking(False)
+    reader, writer = await asyncio.open_connection(sock=line, limit=LONGEST_LINE)
+    calls = _Calls(ray, writer, options["beat"])
+    writer.write(_frame({"ready": True}))
+    beating = asyncio.create_task(calls.beat())
+    with suppress(ConnectionError):
+        while text := await reader.readline():
+            calls.take(json.loads(text))
+    beating.cancel()
+
+
+class _Calls:
+    """The calls of one driver, each in a task of its own."""
+
+    def __init__(self, ray: Ray, writer: asyncio.StreamWriter, beat: float) -> None:
+        self._ray = ray
+        self._writer = writer
+        self._beat = beat
+        self._body = ray.remote(body.run)
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._cancelled: dict[str, asyncio.Event] = {}
+
+    def take(self, request: dict[str, Any]) -> None:
+        """Start a call, or end one."""
+        token = request["token"]
+        if "cancel" not in request:
+            self._cancelled[token] = asyncio.Event()
+            self._running[token] = asyncio.create_task(self._run(token, request))
+        elif (cancelled := self._cancelled.get(token)) is not None:
+            cancelled.set()
+
+    async def beat(self) -> None:
+        """Say that this process lives."""
+        while True:
+            self._writer.write(_frame({"beat": True}))
+            await asyncio.sleep(self._beat)
+
+    async def _run(self, token: str, request: dict[str, Any]) -> None:
+        cancelling: asyncio.Task[None] | None = None
+        has_ended = False
+        try:
+            # In a thread: it waits for the head, which may be gone.
+            stream = await asyncio.to_thread(self._submit, request)
+            cancelling = asyncio.create_task(self._cancel(self._cancelled[token], stream))
+            async for ref in stream:
+                said = json.loads(await ref)
+                has_ended = "answer" in said
+                self._say(token, said)
+            if not has_ended:
+                self._say(token, {"gone": "process", "message": "it ended without an answer"})
+        except Exception as error:  # whatever Ray raises: the worker decides what it means
+            if not has_ended:
+                self._say(token, {"gone": self._kind(token, error), "message": _text(error)})
+        finally:
+            del self._running[token], self._cancelled[token]
+            if cancelling is not None:
+                cancelling.cancel()
+
+    def _submit(self, request: dict[str, Any]) -> Any:
+        options = {name: value for name, value in request["resources"].items() if value is not None}
+        call = json.dumps({**request["call"], "beat": self._beat})
+        return self._body.options(num_returns="streaming", max_retries=0, name=request["name"], **options).remote(call)
+
+    async def _cancel(self, cancelled: asyncio.Event, stream: Any) -> None:
+        """End a call when it is cancelled; by force, because a task that sleeps or computes in C hears nothing else."""
+        await cancelled.wait()
+        with suppress(Exception):  # it has ended
+            await asyncio.to_thread(self._ray.cancel, stream, force=True)
+
+    def _say(self, token: str, said: dict[str, Any]) -> None:
+        self._writer.write(_frame({"token": token, **said}))
+
+    def _kind(self, token: str, error: Exception) -> str:
+        errors = self._ray.exceptions
+        if self._cancelled[token].is_set():
+            return "cancelled"
+        if isinstance(error, errors.OutOfMemoryError):
+            return "memory"
+        if isinstance(error, errors.WorkerCrashedError):
+            return "process"
+        if isinstance(error, (errors.NodeDiedError, errors.LocalRayletDiedError, errors.ObjectLostError)):
+            return "node"
+        return "unable"
+
+
+def _text(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__)[:2000]
+
+
+def _frame(said: dict[str, Any]) -> bytes:
+    return json.dumps(said, ensure_ascii=False).encode() + b"\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""Settings of Ray from the environment. Where the cluster is, and its token, are variables of Ray itself."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, cast
+
+from pydantic import Field, field_validator
+
+from catchment.model.settings import Settings
+
+Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+LONGEST_BEAT = 5.0
+
+
+class RaySettings(Settings):
+    """How a worker speaks to a cluster of Ray."""
+
+    ray_connect_seconds: Seconds = Field(60, description="Time to connect to the cluster, or to start a local one.")
+    ray_start_seconds: Seconds = Field(
+        300, description="Time that a task waits for resources of the cluster; then it is put off."
+    )
+    ray_silence_seconds: Seconds = Field(
+        60, description="A task that is not heard of for so long is given up, and runs again."
+    )
+    ray_runtime_env: str | None = Field(
+        None, description="Runtime environment of Ray for the tasks, as a JSON object; by default none."
+    )
+
+    @field_validator("ray_runtime_env")
+    @classmethod
+    def _check_runtime_env(cls, value: str | None) -> str | None:
+        if value is not None and not isinstance(json.loads(value), dict):
+            raise ValueError('expected a JSON object, such as {"working_dir": "."}')
+        return value
+
+    @property
+    def beat(self) -> float:
+        """How often a body says that it lives."""
+        return min(LONGEST_BEAT, self.ray_silence_seconds / 4)
+
+    def to_driver(self) -> dict[str, Any]:
+        """What the driver has to know."""
+        environment = None if self.ray_runtime_env is None else cast("object", json.loads(self.ray_runtime_env))
+        return {"beat": self.beat, "runtime_env": environment}

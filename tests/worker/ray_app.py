@@ -1,0 +1,53 @@
+"""Handlers that run on a cluster of Ray."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any, Literal
+
+from catchment import App
+from tests.worker import probe
+
+app = App(queue="ray")
+
+
+@app.command(executor="ray")
+def place(text: str) -> dict[str, Any]:
+    """Says where it runs."""
+    return {"pid": os.getpid(), "parent": os.getppid(), "text": text, "threads": os.environ.get("OMP_NUM_THREADS")}
+
+
+@app.command(executor="ray", num_cpus=2, memory=3 * 2**30)
+def heavy() -> list[str]:
+    import ray
+
+    return sorted(f"{name} {value:g}" for name, value in ray.get_runtime_context().get_assigned_resources().items())
+
+
+@app.command(executor="ray", num_gpus=1)
+def on_a_gpu() -> None:
+    """No node of the test has one."""
+
+
+@app.command(executor="ray")
+def break_down(how: Literal["exit", "raise"]) -> None:
+    if how == "exit":
+        os._exit(3)
+    raise LookupError("not on the cluster")
+
+
+@app.command(executor="ray")
+def linger(key: str, seconds: float = 600) -> int:
+    """Runs until its gate is open."""
+    with probe.span(key):
+        began = time.monotonic()
+        while not probe.is_open(key) and time.monotonic() - began < seconds:
+            time.sleep(0.05)
+    return os.getpid()
+
+
+@app.command(executor="ray", timeout=1)
+def overstay(key: str) -> None:
+    with probe.span(key):
+        time.sleep(600)

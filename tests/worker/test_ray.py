@@ -1,0 +1,191 @@
+"""Handlers with ``executor="ray"``: the task is the worker's, the body runs on a cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from catchment import App, TaskCancelled, TaskFailed
+from tests.fixtures.engine import Engine
+from tests.fixtures.ray import Cluster, needs_ray, ray_cluster
+from tests.fixtures.server import cloned
+from tests.fixtures.worker import starting_workers, wait_until
+from tests.worker import probe
+from tests.worker.crew import Crew, is_alive
+from tests.worker.probe import Records
+from tests.worker.ray_app import app, break_down, heavy, linger, on_a_gpu, overstay, place
+
+pytestmark = needs_ray
+APP = "tests.worker.ray_app:app"
+MINUTES = 300
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("probe")
+    with ray_cluster(cpus=3, variables={probe.FOLDER: str(folder)}) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def rays(cluster: Cluster, server: str, template: str) -> Iterator[Crew]:
+    """One worker with the app of these tests, connected to the cluster."""
+    folder = Path(cluster.environment[probe.FOLDER])
+    with (
+        cloned(server, template) as dsn,
+        psycopg.connect(dsn, autocommit=True) as conn,
+        starting_workers(dsn, folder) as start,
+    ):
+        crew = _crew(dsn, Engine(conn), folder, start)
+        crew.hire(app=APP, **_settings(cluster))
+        yield crew
+        crew.client.sync.close()
+
+
+def _crew(dsn: str, engine: Engine, folder: Path, start: Any) -> Crew:
+    client = App(dsn)
+    for command in app.commands:
+        client.commands.add(command)
+    client.sync.register()
+    return Crew(client, engine, Records(folder), start, folder)
+
+
+def _settings(cluster: Cluster, **more: object) -> dict[str, object]:
+    names = ("RAY_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
+    return {
+        **{name.lower(): cluster.environment[name] for name in names},
+        "catchment_ray_silence_seconds": 8,
+        "catchment_ray_connect_seconds": 120,
+        **more,
+    }
+
+
+def _failure(crew: Crew, command: Any, **payload: Any) -> TaskFailed:
+    with pytest.raises(TaskFailed) as caught:
+        crew.client.sync.task(crew.enqueue(command, **payload)).result(timeout=MINUTES)
+    return caught.value
+
+
+def _result(crew: Crew, task: int) -> Any:
+    return crew.client.sync.task(task).result(timeout=MINUTES)
+
+
+def _attempts(crew: Crew, task: int) -> list[str]:
+    rows = crew.engine.conn.execute("select state from worker.attempt where task_id = %s order by attempt", [task])
+    return [row[0] for row in rows]
+
+
+def test_a_body_runs_on_the_cluster_with_its_resources(rays: Crew) -> None:
+    answer = _result(rays, rays.enqueue(place, text="æ"))
+    assert answer["text"] == "æ"
+    assert answer["pid"] not in (os.getpid(), rays.workers[0].pid)
+    assert answer["parent"] != rays.workers[0].pid
+    resources = _result(rays, rays.enqueue(heavy))
+    assert "CPU 2" in resources
+    assert any(text.startswith("memory ") for text in resources)
+
+
+def test_what_a_body_raises_and_how_its_process_ends_is_stored(rays: Crew) -> None:
+    failure = _failure(rays, break_down, how="raise")
+    assert (failure.kind, failure.message) == ("LookupError", "not on the cluster")
+    assert "ray_app.py" in failure.error["where"]
+    failure = _failure(rays, break_down, how="exit")
+    assert failure.kind == "ray"
+    assert "the process of the body has ended" in failure.message
+
+
+def test_a_body_ends_with_its_time_limit_and_with_its_cancellation(rays: Crew) -> None:
+    assert _failure(rays, overstay, key="late").kind == "TimeoutError"
+    task = rays.enqueue(linger, key="cancelled")
+    wait_until(lambda: len(rays.records.spans("cancelled")) == 1, seconds=MINUTES)
+    rays.client.sync.task(task).cancel()
+    with pytest.raises(TaskCancelled):
+        _result(rays, task)
+    for key in ("late", "cancelled"):
+        wait_until(lambda key=key: not is_alive(rays.records.spans(key)[0].pid))
+
+
+def test_a_body_that_falls_silent_is_given_up_and_runs_again(rays: Crew) -> None:
+    task = rays.enqueue(linger, key="silent")
+    wait_until(lambda: len(rays.records.spans("silent")) == 1, seconds=MINUTES)
+    first = rays.records.spans("silent")[0].pid
+    os.kill(first, signal.SIGSTOP)  # as behind a link that is cut: Ray's own wait does not return
+    wait_until(lambda: len(rays.records.spans("silent")) == 2, seconds=MINUTES)
+    rays.records.open_gate("silent")
+    assert _result(rays, task) != first
+    assert _attempts(rays, task)[0] == "interrupted"
+    wait_until(lambda: not is_alive(first))
+
+
+@pytest.mark.long
+def test_a_killed_driver_interrupts_its_tasks_which_run_again(rays: Crew) -> None:
+    task = rays.enqueue(linger, key="driver")
+    wait_until(lambda: len(rays.records.spans("driver")) == 1, seconds=MINUTES)
+    first = rays.records.spans("driver")[0].pid
+    (driver,) = _drivers(rays.workers[0].pid)
+    os.kill(driver, signal.SIGKILL)
+    wait_until(lambda: len(rays.records.spans("driver")) == 2, seconds=MINUTES)
+    wait_until(lambda: not is_alive(first))
+    rays.records.open_gate("driver")
+    assert _result(rays, task) != first
+    assert _attempts(rays, task)[0] == "interrupted"
+
+
+@pytest.mark.long
+def test_a_stopped_driver_is_replaced(rays: Crew) -> None:
+    _result(rays, rays.enqueue(place, text=""))
+    (driver,) = _drivers(rays.workers[0].pid)
+    os.kill(driver, signal.SIGSTOP)
+    task = rays.enqueue(place, text="again")
+    assert _result(rays, task)["text"] == "again"
+    assert driver not in _drivers(rays.workers[0].pid)
+
+
+@pytest.mark.long
+def test_a_task_that_the_cluster_has_no_room_for_is_put_off(crew: Crew, cluster: Cluster) -> None:
+    for command in app.commands:
+        crew.client.commands.add(command)
+    crew.client.sync.register()
+    crew.hire(app=APP, **_settings(cluster, catchment_ray_start_seconds=2))
+    task = crew.enqueue(on_a_gpu)
+    log = crew.logs / "worker-1.log"
+    wait_until(lambda: "the cluster of Ray had no room within 2 s" in log.read_text(), seconds=MINUTES)
+    wait_until(lambda: crew.engine.value("select state from worker.tasks where id = %s", task) == "pending")
+
+
+@pytest.mark.long
+def test_a_dead_worker_takes_its_bodies_with_it(crew: Crew, cluster: Cluster) -> None:
+    for command in app.commands:
+        crew.client.commands.add(command)
+    crew.client.sync.register()
+    crew.records.folder = Path(cluster.environment[probe.FOLDER])
+    (worker,) = crew.hire(app=APP, **_settings(cluster))
+    task = crew.enqueue(linger, key="orphan")
+    wait_until(lambda: len(crew.records.spans("orphan")) == 1, seconds=MINUTES)
+    first = crew.records.spans("orphan")[0].pid
+    crew.kill(worker)
+    wait_until(lambda: not is_alive(first))
+    crew.hire(app=APP, **_settings(cluster))
+    wait_until(lambda: len(crew.records.spans("orphan")) == 2, seconds=MINUTES)
+    crew.records.open_gate("orphan")
+    assert _result(crew, task) != first
+
+
+def _drivers(worker: int) -> list[int]:
+    """The drivers of a worker, by their command lines."""
+    drivers: list[int] = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (path / "cmdline").read_bytes().split(b"\0")
+            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == worker and b"catchment.runtime.ray.driver" in words:
+            drivers.append(int(path.name))
+    return drivers
