@@ -90,11 +90,12 @@ def meet_in_turn(world: World, collider: Collider, pairs: list[tuple[str, str]])
         world.forget_ended_claims()
 
 
-def meet_all(world: World, collider: Collider, seed: int) -> None:
-    """Every pair of verbs, several in one world."""
+def meet_all(world: World, collider: Collider, seed: int, one_in: int = 1) -> None:
+    """Every pair of verbs, or one in so many of them, several in one world."""
     chance = random.Random(seed)
     pairs = [(a, b) if chance.random() < 0.5 else (b, a) for a, b in combinations_with_replacement(sorted(VERBS), 2)]
     chance.shuffle(pairs)
+    pairs = pairs[::one_in]
     for start in range(0, len(pairs), MEETINGS_PER_WORLD):
         meet_in_turn(world, collider, pairs[start : start + MEETINGS_PER_WORLD])
 
@@ -107,12 +108,13 @@ def test_no_verb_is_refused_that_comes_first(world: World, collider: Collider) -
 
 @pytest.mark.timeout(600)
 def test_no_pair_of_verbs_deadlocks_or_breaks_a_rule(world: World, collider: Collider) -> None:
-    meet_all(world, collider, seed=1)
+    # All of them meet in the long tests, often.
+    meet_all(world, collider, seed=1, one_in=2)
 
 
 @pytest.mark.parametrize("pair", CLOSE_PAIRS, ids="-".join)
 def test_pairs_that_want_the_same_rows_never_deadlock(world: World, collider: Collider, pair: tuple[str, str]) -> None:
-    for _ in range(8):
+    for _ in range(5):
         meet_in_turn(world, collider, [pair])
 
 

@@ -9,7 +9,7 @@ from tests.torture.run import torture
 
 @pytest.mark.timeout(400)
 def test_poison_handlers_and_faults_leave_nothing_behind(db: str, tmp_path: Path) -> None:
-    outcome = torture(db, tmp_path, seed=1, seconds=10)
+    outcome = torture(db, tmp_path, seed=1, seconds=5)
     assert outcome.problems == [], str(outcome)
 
 

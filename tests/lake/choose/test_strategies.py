@@ -101,7 +101,7 @@ def _rows(kinds: list[str], rows: list[tuple[Any, ...]], expressions: list[str])
         return duckdb.execute(sql, [value for row in rows for value in row]).fetchall()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.data())
 def test_every_key_is_in_one_range_before_and_after_halving(data: st.DataObject) -> None:
     kinds = data.draw(st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=3))

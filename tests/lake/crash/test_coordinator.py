@@ -10,8 +10,7 @@ from tests.lake.crash.conftest import Crash
 SINGLE = often("in the commit", now_and_then=("before publishing rows", "after the commit"))
 PARALLEL = often(
     "after the plan",
-    "after the commit",
-    now_and_then=("while planning", "before publishing files", "in the commit"),
+    now_and_then=("while planning", "before publishing files", "in the commit", "after the commit"),
 )
 # Before there are subtasks the refresh is decided upon again, and one worker that is left would do it alone.
 WORKERS = {"while planning": 3, "after the plan": 3}

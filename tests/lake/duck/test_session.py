@@ -102,6 +102,7 @@ sys.stdin.readline()
 """
 
 
+@pytest.mark.long
 def test_each_instance_spills_into_a_folder_of_its_own_and_nothing_is_left_of_it(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SPILL, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:

@@ -109,6 +109,7 @@ def test_compaction_in_the_middle_of_a_refresh_leaves_it_as_it_is(many: LakeCase
     assert refreshed(many, "UPDATE many SET v = v + 1 WHERE k = 50")["action"] == "incremental"
 
 
+@pytest.mark.long
 def test_table_below_follows_a_compacted_one(many: LakeCase) -> None:
     """It is keyed by row ids of the table above, which compaction changes."""
     many.create(

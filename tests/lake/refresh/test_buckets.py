@@ -73,7 +73,7 @@ SHAPES = {
     "distinct": "SELECT DISTINCT region, customer FROM orders",
     "window": "SELECT id, rank() OVER (PARTITION BY customer ORDER BY amount, id) AS r FROM orders",
 }
-EVERY_RUN = ["composite key", "rows of a join", "union"]
+EVERY_RUN = ["rows of a join", "union"]
 
 
 @pytest.mark.parametrize("shape", often(*EVERY_RUN, now_and_then=sorted(SHAPES.keys() - EVERY_RUN)))
@@ -176,6 +176,7 @@ def test_a_subtask_is_told_ids_and_ranges_and_reads_its_own_keys(shop: LakeCase,
     shop.check("dt")
 
 
+@pytest.mark.long
 def test_a_folder_whose_name_looks_like_a_pattern(server: str, lake_template: str, tmp_path: Path) -> None:
     folder = tmp_path / "la[k]e *?"
     with cloned_lake(server, lake_template, folder) as dsn, closing(LakeCase(dsn, folder)) as case:
@@ -194,6 +195,7 @@ def test_a_folder_whose_name_looks_like_a_pattern(server: str, lake_template: st
         assert not list((folder / "catchment").rglob("*.parquet"))
 
 
+@pytest.mark.long
 def test_halves_of_a_range_are_the_range(shop: LakeCase) -> None:
     shop.create(
         "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' REFRESH_MODE = INCREMENTAL"

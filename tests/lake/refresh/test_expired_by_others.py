@@ -34,6 +34,7 @@ def outcome(found: dict[str, Any]) -> tuple[str, str | None]:
 
 
 @pytest.mark.parametrize("is_seen", often(True, now_and_then=[False]), ids=["seen", "unseen"])
+@pytest.mark.long
 def test_a_chain_goes_on_when_one_of_its_sources_has_not_changed(lake_case: LakeCase, is_seen: bool) -> None:
     prepare(lake_case)
     lake_case.add("facts", [(1, 5)])
@@ -51,6 +52,7 @@ def test_a_chain_goes_on_when_one_of_its_sources_has_not_changed(lake_case: Lake
     assert lake_case.rows("j") == [("ONE", 15), ("TWO", 25)]
 
 
+@pytest.mark.long
 def test_a_table_without_a_difference_is_read_where_it_was_compared(lake_case: LakeCase) -> None:
     """Its source has changed, and the result has not: there is no commit of the refresh."""
     prepare(lake_case)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.fixtures.lake_case import LakeCase
 from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
 
@@ -34,6 +36,7 @@ def test_a_column_that_is_added_before_the_first_refresh_is_not_read(shop: LakeC
     shop.check("dt")
 
 
+@pytest.mark.long
 def test_a_natural_join_goes_on_with_the_columns_it_had(shop: LakeCase) -> None:
     filled(shop, f"{TABLE} SELECT order_id, region FROM orders NATURAL JOIN customers")
     shop.sql("ALTER TABLE orders ADD COLUMN region VARCHAR")
@@ -62,6 +65,7 @@ def test_a_table_over_views_follows_the_tables_behind_them(shop: LakeCase) -> No
     shop.check("dt")
 
 
+@pytest.mark.long
 def test_a_view_that_is_replaced_later_changes_nothing(shop: LakeCase) -> None:
     shop.sql("CREATE VIEW seen AS SELECT order_id, amount FROM orders")
     filled(shop, f"{TABLE} SELECT * FROM seen")

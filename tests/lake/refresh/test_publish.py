@@ -75,6 +75,7 @@ def test_first_delete_is_clean_and_further_ones_append(shop: LakeCase) -> None:
     assert shop.sql("SELECT current_setting('ducklake_max_retry_count')") == [(RETRIES,)]
 
 
+@pytest.mark.long
 def test_many_deletes_in_a_bucket_write_it_anew(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publish, "CROWDED_ROWS", 10)
     shop.make("many", "k BIGINT, v BIGINT")
@@ -97,6 +98,7 @@ def test_most_rows_changed_writes_the_table_as_a_whole(shop: LakeCase) -> None:
     assert (done["figures"]["publish"], done["inserted"], done["deleted"]) == ("whole", 100, 100)
 
 
+@pytest.mark.long
 def test_storage_buckets_follow_the_size(shop: LakeCase) -> None:
     shop.make("many", "k BIGINT, v BIGINT")
     shop.sql("INSERT INTO many SELECT i, i FROM range(1000) AS r(i)")
@@ -316,6 +318,7 @@ def _delete_own_table(dsn: str, place: int, rounds: int, barrier: Any) -> None:
                 continue
 
 
+@pytest.mark.long
 def test_deletes_under_the_lock_are_dated_right(lake_case: LakeCase) -> None:
     """Two processes delete from files that have deleted rows, back to back; each feed has its rows."""
     case, rounds, writers = lake_case, 6, 2

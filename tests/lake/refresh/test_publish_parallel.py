@@ -75,6 +75,7 @@ def test_a_first_fill_is_in_its_final_files_at_once(wide: LakeCase) -> None:
     assert sum('"refresh": 1,' in note for _, note in notes) == 1
 
 
+@pytest.mark.long
 def test_few_rows_are_deleted_and_added(wide: LakeCase) -> None:
     before = live_files(wide)
     change(wide, "k % 100 = 0")
@@ -127,6 +128,7 @@ def test_more_ranges_than_storage_buckets_share_them(wide: LakeCase) -> None:
     finish(one)
 
 
+@pytest.mark.long
 def test_a_refresh_that_changes_nothing_makes_no_commit(wide: LakeCase) -> None:
     head = wide.head()
     with wide.commit_lock():
@@ -230,6 +232,7 @@ def test_a_repair_leaves_nothing_that_somebody_else_has_written(lake_case: LakeC
     lake_case.check("dt")
 
 
+@pytest.mark.long
 def test_an_empty_table_that_stays_empty_is_published_too(lake_case: LakeCase) -> None:
     """First filled, then repaired: both are written whole, and there is nothing to write."""
     lake_case.make("source", "k BIGINT, v BIGINT", [(1, 1)])
@@ -247,6 +250,7 @@ def test_an_empty_table_that_stays_empty_is_published_too(lake_case: LakeCase) -
     lake_case.check("dt")
 
 
+@pytest.mark.long
 def test_a_table_that_has_grown_gets_more_storage_buckets(lake_case: LakeCase) -> None:
     lake_case.make("source", "k BIGINT, v BIGINT", [(1, 1)])
     lake_case.create("CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' REFRESH_MODE = FULL AS SELECT k, v FROM source")

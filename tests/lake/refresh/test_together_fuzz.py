@@ -29,7 +29,7 @@ def test_tables_that_read_each_other_equal_their_definitions(seed: int, lake_cas
 @pytest.mark.parametrize("seed", [303])
 def test_tables_that_read_each_other_over_sources_of_strangers(seed: int, lake_case: LakeCase) -> None:
     with StrangersTogether(lake_case, seed, definitions=5) as run:
-        run.play(3)
+        run.play(2)
     assert run.left_behind() == {}
 
 

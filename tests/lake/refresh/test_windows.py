@@ -118,6 +118,7 @@ def test_first_fill_over_row_ids_that_are_not_unique(shop: LakeCase) -> None:
     assert refreshed(shop, "INSERT INTO orders VALUES (12, 42, 3, NULL)")["action"] == "incremental"
 
 
+@pytest.mark.long
 def test_groups_do_not_need_row_ids(shop: LakeCase) -> None:
     filled(shop, f"{TABLE} SELECT customer_id, sum(amount) AS total FROM orders GROUP BY 1")
     shop.sql("BEGIN TRANSACTION")
@@ -151,6 +152,7 @@ def test_missing_source(regions: LakeCase) -> None:
     assert refreshed(regions, "UPDATE customers SET region = 'r5' WHERE customer_id = 42")["state"] == "SUCCEEDED"
 
 
+@pytest.mark.long
 def test_columns_that_are_not_used_may_come_and_go(regions: LakeCase) -> None:
     regions.sql("ALTER TABLE orders ADD COLUMN extra INTEGER")
     regions.sql("ALTER TABLE orders DROP COLUMN note")
@@ -174,6 +176,7 @@ def test_column_that_was_made_anew(regions: LakeCase) -> None:
     assert regions.rows("dt") == [(None, 10)]
 
 
+@pytest.mark.long
 def test_type_that_grew_without_changing_the_result(shop: LakeCase) -> None:
     filled(shop, f"{TABLE} SELECT country_id, count(*) AS n FROM customers GROUP BY 1")
     shop.sql("ALTER TABLE orders ALTER COLUMN customer_id SET TYPE BIGINT")
@@ -240,6 +243,7 @@ def test_replaced_definition_is_filled_anew(regions: LakeCase) -> None:
     assert regions.leftovers() == {}
 
 
+@pytest.mark.long
 def test_replaced_table_above(shop: LakeCase) -> None:
     upper = "DYNAMIC TABLE upper TARGET_LAG = DOWNSTREAM AS SELECT customer_id, amount"
     shop.create(f"CREATE {upper} FROM orders")
@@ -264,6 +268,7 @@ def test_frontier_is_what_was_read_not_what_came_meanwhile(regions: LakeCase) ->
     assert regions.rows("dt")[0] == ("r1", 60)
 
 
+@pytest.mark.long
 def test_merged_files_give_rows_other_ids(shop: LakeCase) -> None:
     """Rows that were updated lose their ids when their file is merged with another, in older versions too."""
     filled(shop, ROWS)
@@ -278,6 +283,7 @@ def test_merged_files_give_rows_other_ids(shop: LakeCase) -> None:
     assert outcome(refreshed(shop, "UPDATE orders SET amount = 72 WHERE order_id = 3")) == ("incremental", None)
 
 
+@pytest.mark.long
 def test_rewritten_files_keep_row_ids(shop: LakeCase) -> None:
     filled(shop, ROWS)
     refreshed(shop, "UPDATE orders SET amount = 70 WHERE order_id = 3", "DELETE FROM orders WHERE order_id = 1")
@@ -299,6 +305,7 @@ def test_feed_of_deletes_is_read_without_a_filter(regions: LakeCase) -> None:
     assert regions.rows("dt") == []
 
 
+@pytest.mark.long
 def test_source_with_a_column_of_the_feed(shop: LakeCase) -> None:
     """A column called snapshot_id hides the one that says which commit a change is from."""
     shop.make("seen", "snapshot_id VARCHAR, v BIGINT", [["a", 1], ["b", 2], ["c", 3]])

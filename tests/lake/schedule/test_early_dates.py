@@ -53,7 +53,10 @@ def history(case: LakeCase, name: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("is_filled", often(True, now_and_then=[False]), ids=["changes", "first fill"])
-@pytest.mark.parametrize(("statement", "left"), [(DELETE, ROWS - 10), (UPDATE, ROWS)], ids=["delete", "update"])
+@pytest.mark.parametrize(
+    ("statement", "left"),
+    [pytest.param(DELETE, ROWS - 10, id="delete"), pytest.param(UPDATE, ROWS, id="update", marks=pytest.mark.long)],
+)
 @pytest.mark.parametrize("when", often("after b", now_and_then=["before b"]))
 def test_a_diamond_shows_one_moment_when_a_commit_is_dated_into_its_round(
     lake_case: LakeCase, when: str, statement: str, left: int, is_filled: bool
@@ -110,6 +113,7 @@ def test_tables_that_do_not_read_the_source_stay_in_their_round(lake_case: LakeC
     assert lake_case.rows("d") == whole(ROWS - 10)
 
 
+@pytest.mark.long
 def test_two_diamonds_with_one_source_show_the_same_moment(lake_case: LakeCase) -> None:
     prepare(lake_case)
     for name, query in DIAMOND.items():
@@ -133,6 +137,7 @@ def test_two_diamonds_with_one_source_show_the_same_moment(lake_case: LakeCase) 
     assert lake_case.rows("d") == lake_case.rows("d2") == whole(ROWS - 10)
 
 
+@pytest.mark.long
 def test_a_parallel_refresh_moves_its_round(lake_case: LakeCase) -> None:
     """Subtasks have read before and after the commit; the join notices."""
     prepare(lake_case)

@@ -120,6 +120,7 @@ def test_explaining_says_how_and_why(lake: Lake, lake_case: LakeCase) -> None:
     assert [row.name for row in lake.tables()] == ["main.top", "main.totals"]
 
 
+@pytest.mark.long
 def test_explaining_says_what_the_refresh_then_does(lake: Lake, lake_case: LakeCase) -> None:
     """Whatever happened to the sources."""
     lake_case.sql("INSERT INTO orders SELECT i, 'r' || i % 100, 1 FROM range(100, 2000) AS r(i)")

@@ -97,6 +97,7 @@ def test_a_definition_that_fails_leaves_the_table_as_it_was(lake: Lake, lake_cas
     lake_case.check("totals")
 
 
+@pytest.mark.long
 def test_a_definition_without_rows_takes_its_place_too(lake: Lake, lake_case: LakeCase) -> None:
     lake.create(totals(f"SELECT * FROM ({ALL}) WHERE amount > 1000"))
     assert lake_case.rows("totals") == []
@@ -106,6 +107,7 @@ def test_a_definition_without_rows_takes_its_place_too(lake: Lake, lake_case: La
     assert lake_case.leftovers() == {}
 
 
+@pytest.mark.long
 def test_a_new_definition_can_be_filled_in_buckets(lake: Lake, lake_case: LakeCase) -> None:
     lake_case.sql("INSERT INTO orders SELECT i, 'r' || i % 100, i FROM range(1000) AS r(i)")
     lake.create(totals(MOST.replace("max", "min"), properties="TARGET_LAG = '1 hour' INITIALIZE = ON_SCHEDULE"))
@@ -118,6 +120,7 @@ def test_a_new_definition_can_be_filled_in_buckets(lake: Lake, lake_case: LakeCa
     assert lake_case.leftovers() == {}
 
 
+@pytest.mark.long
 def test_the_same_statement_again_changes_nothing(lake: Lake, lake_case: LakeCase) -> None:
     head = lake_case.head()
     (made,) = lake.create(totals())
@@ -193,6 +196,7 @@ def test_a_refresh_of_the_old_definition_does_not_outlive_it(lake: Lake, lake_ca
     lake_case.check("totals")
 
 
+@pytest.mark.long
 def test_a_suspended_table_stays_suspended(lake: Lake, lake_case: LakeCase) -> None:
     lake.suspend("totals")
     lake.create(totals(MOST))

@@ -40,6 +40,7 @@ def test_no_more_subtasks_run_at_a_time_than_the_table_allows(told_crew: ToldCre
     told_crew.case.check("narrow")
 
 
+@pytest.mark.long
 def test_a_worker_that_comes_later_takes_subtasks(told_crew: ToldCrew) -> None:
     told_crew.fill("late")
     gate = told_crew.gate("late")
@@ -147,6 +148,7 @@ def test_a_refresh_past_its_deadline_is_stopped(told_crew: ToldCrew) -> None:
     assert (row["state"], row["error_code"]) == ("FAILED", "TIMEOUT")
 
 
+@pytest.mark.long
 def test_a_refresh_without_progress_is_stopped(told_crew: ToldCrew) -> None:
     row = stopped_by_watch(
         told_crew,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.lake.tasks.crew import LakeCrew
 
 MEMORY = {
@@ -11,6 +13,7 @@ MEMORY = {
 }
 
 
+@pytest.mark.long
 def test_a_subtask_without_enough_memory_is_split_and_the_table_is_right(lake_crew: LakeCrew) -> None:
     """Lists are kept in memory whole, so all of them together need more than there is; in parts they do not."""
     case = lake_crew.case

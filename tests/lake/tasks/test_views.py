@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import urllib.request
 
+import pytest
+
 from tests.engine.test_metrics_server import listening
 from tests.fixtures.worker import wait_until
 from tests.lake.tasks.conftest import ToldCrew
@@ -111,6 +113,7 @@ def scraped(crew: ToldCrew) -> dict[str, float]:
     return found
 
 
+@pytest.mark.long
 def test_the_metrics_of_all_workers_add_up(told_crew: ToldCrew) -> None:
     told_crew.fill("measured")
     told_crew.tell("measured", fail=1, only=0)

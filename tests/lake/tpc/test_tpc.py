@@ -74,6 +74,7 @@ def test_every_query_is_kept_up_to_date(benchmark: Benchmark, seed: int) -> None
     assert [str(outcome.query) for outcome in outcomes if outcome.how.startswith("refused")] == []
 
 
+@pytest.mark.long
 def test_some_queries_are_kept_up_to_date_on_a_lake(lake_case: LakeCase, tmp_path: Path) -> None:
     lake = LakeBenchmark("tpch", lake_case, tmp_path, scale=0.001)
     outcomes = lake.refresh([queries("tpch")[number] for number in (1, 4, 13)], rounds=1)

@@ -40,12 +40,7 @@ STAGES: dict[str, tuple[str, str] | None] = {
     "finish_statistical_history_facet": ("statistical_history_facet_row", "true"),
 }
 # One that plans, one that cuts by periods, one that cuts by partitions, one that publishes.
-EVERY_RUN = (
-    "derive_reports",
-    "derive_statistical_history_period",
-    "derive_statistical_unit_facet_partition",
-    "finish_statistical_history_facet",
-)
+EVERY_RUN = ("derive_reports", "derive_statistical_unit_facet_partition")
 
 
 def fill(reg: Register) -> None:

@@ -137,7 +137,7 @@ def follow(reg: Register, edits: int, seed: int, verbs: Sequence[str] = VERBS) -
 
 @pytest.mark.parametrize("seed", often(1, now_and_then=[2]))
 def test_everything_published_is_what_the_base_tables_say_on_each_day(reg: Register, seed: int) -> None:
-    follow(reg, 12, seed)
+    follow(reg, 8, seed)
 
 
 def test_a_wrong_figure_is_found(reg: Register) -> None:
