@@ -37,10 +37,12 @@ REGISTER = (
     "temporal/test_row_rules.py",
     "temporal/test_temporal_merge.py",
 )
-# Files of tests/sql about what no version of the server does differently: amounts, arithmetic, names.
+# Files of tests/sql about what no version of the server does differently: amounts, arithmetic, names, and rules whose
+# statements other files run too.
 ALIKE = (
-    *("clock_changes", "cron", "merge", "old_snapshot", "outsize", "schedule", "schedule_policies", "sql_names"),
-    "strange_operators",
+    *("bulk", "child_mode", "clock_changes", "cron", "declared_schedules", "dedup", "follow_ups", "lane_policies"),
+    *("merge", "old_snapshot", "outsize", "pause", "priority", "retention", "retries", "retry_by_hand", "rhythm"),
+    *("schedule", "schedule_policies", "schedule_verbs", "snooze", "sql_names", "strange_operators", "timeouts"),
 )
 VERSIONED = [
     "tests/sql",
