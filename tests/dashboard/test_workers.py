@@ -18,7 +18,7 @@ def test_workers_are_shown_with_what_they_run(dashboard: StartDashboard, committ
     committed.command("send", "mail", handler_kind="python", handler_procedure="shop.mail:send")
     assert 'data-copy="catchment worker --app shop.mail"' in site.get("/workers").text
     worker_id = committed.value(REGISTER)
-    committed.value("select worker.heartbeat(%s, '1 hour', 3, 0.5::real, 0.3::real)", worker_id)
+    committed.value("select worker.heartbeat(%s, '1 hour', 10, 0.5::real, 0.3::real)", worker_id)
     tasks = [committed.enqueue("send") for _ in range(7)]
     committed.value("select count(*) from worker.claim_tasks(%s, array['mail'], 10)", worker_id)
     silent = committed.value("select worker_id from worker.register_worker('host-b', p_has_lock => false)")

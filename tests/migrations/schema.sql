@@ -1120,6 +1120,7 @@ CREATE INDEX audit_at ON worker.audit USING btree (at);
 CREATE INDEX blocked_due ON worker.blocked USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX blocked_lane ON worker.blocked USING btree (queue_id, lane, place, id) WHERE (reason = 'lane'::text);
 CREATE INDEX blocked_limit ON worker.blocked USING btree (lane, band, place, id) WHERE (reason = 'limit'::text);
+CREATE INDEX blocked_queue ON worker.blocked USING btree (queue_id) WHERE (reason <> 'lane'::text);
 CREATE INDEX blocked_wait ON worker.blocked USING btree (wait_id, band, place, id) WHERE (wait_id IS NOT NULL);
 CREATE INDEX cancel_request_task ON worker.cancel_request USING btree (task_id);
 CREATE INDEX gate_next ON worker.gate USING btree (next_at) WHERE (next_at IS NOT NULL);
@@ -1453,6 +1454,9 @@ REVOKE ALL ON FUNCTION worker.open_child(p_scope_id bigint, p_total integer, p_m
 REVOKE ALL ON FUNCTION worker.open_gates(p_gates text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_runs(p_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_scopes(p_ended worker.ended[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.open_tasks(p_queues text[], p_commands text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.open_tasks(p_queues text[], p_commands text[]) TO catchment_read;
+GRANT ALL ON FUNCTION worker.open_tasks(p_queues text[], p_commands text[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.own_backend_key() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.parse_cron(p_cron text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pause_before_try(p_try integer) FROM PUBLIC;
@@ -1614,6 +1618,9 @@ REVOKE ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) FROM PUBLIC
 GRANT ALL ON FUNCTION worker.skip_halted(p_queue text, p_lane text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.sleep_until(p_at timestamp with time zone, p_reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.sleep_until(p_at timestamp with time zone, p_reason text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.slots_taken(p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.slots_taken(p_most integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.slots_taken(p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.snooze(p_delay interval, p_reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.snooze(p_delay interval, p_reason text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.snooze_task(p_task_id bigint, p_fence bigint, p_until timestamp with time zone, p_reason text) FROM PUBLIC;

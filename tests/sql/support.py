@@ -71,6 +71,22 @@ def enqueue_in(engine: Engine, delay: str, command: str = "act", lane: str | Non
     )
 
 
+OPEN_TASKS = """
+select id, command, queue, payload, state, merged_into, progress - 'note' from worker.tasks
+ where state in ('pending', 'processing', 'waiting', 'interrupted') order by id
+"""
+
+
+def check_open_tasks(engine: Engine) -> None:
+    """worker.open_tasks has the unsettled tasks of the view, with the same states."""
+    truth = engine.conn.execute(OPEN_TASKS).fetchall()
+    told = engine.conn.execute(
+        "select id, command, queue, payload, state, merged_into, progress - 'note'"
+        " from worker.open_tasks(array(select queue from worker.queue_registry)) order by id"
+    ).fetchall()
+    assert told == truth
+
+
 def wait_until(engine: Engine, condition: str, *parameters: object) -> None:
     """Ask the server until it says yes."""
     deadline = time.monotonic() + 60

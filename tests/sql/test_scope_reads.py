@@ -8,7 +8,7 @@ import pytest
 
 from catchment.model.state import TaskState
 from tests.fixtures.engine import Engine
-from tests.sql.support import Hand, python_work
+from tests.sql.support import Hand, check_open_tasks, python_work
 
 SPAWN = {"command": "act", "payload": {}}
 
@@ -55,6 +55,7 @@ def pages(engine: Engine, task: int, state: str, *, page: int, looked: int, back
 def test_reads_of_a_scope_agree_with_the_view(engine: Engine, seed: int) -> None:
     task = random_scope(python_work(engine), 60, seed)
     engine.check()
+    check_open_tasks(engine)
     truth: dict[str, list[int]] = {state: [] for state in TaskState}
     for task_id, state in engine.conn.execute(
         "select id, state from worker.tasks where parent_id = %s order by id", [task]

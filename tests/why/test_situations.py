@@ -14,7 +14,7 @@ from catchment import App, TaskNotFound, Why
 from catchment.store import why as why_store
 from tests.fixtures import spare
 from tests.fixtures.engine import Engine
-from tests.sql.support import refused
+from tests.sql.support import check_open_tasks, refused
 from tests.sql.test_roles import acting
 from tests.why.page import PAGE, TABLE, answer_of, row_of
 from tests.why.situations import SITUATIONS, Situation
@@ -24,6 +24,7 @@ from tests.why.situations import SITUATIONS, Situation
 def test_each_situation_is_explained_as_the_page_says(situation: Situation, engine: Engine) -> None:
     answer = answer_of(situation, engine)
     engine.check()
+    check_open_tasks(engine)
     assert tuple(condition["kind"] for condition in answer) == situation.kinds
     assert "secret" not in json.dumps(answer, default=str)
     found = TABLE.search(PAGE.read_text(encoding="utf-8"))

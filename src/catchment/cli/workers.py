@@ -34,7 +34,7 @@ def list_workers(
     """List worker processes.
 
     A silent one has missed its heartbeats and will be declared dead. A paused one takes no tasks, a draining one
-    neither, and ends when those that it runs have. Running tasks and memory are as of the last heartbeat. Queues
+    neither, and ends when those that it runs have. Memory is as of the last heartbeat. Queues
     are those that it has a command of.
     """
     with open_database(dsn, "catchment_read") as conn:

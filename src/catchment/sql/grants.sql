@@ -26,7 +26,8 @@ grant execute on function worker.explain(bigint), worker.root_cause(bigint), wor
                           worker.find_tasks(text, text, text, text, text, timestamptz, timestamptz, boolean, bigint,
                                             timestamptz, integer, integer),
                           worker.queue_figures(timestamptz, integer), worker.surroundings_of(bigint, integer),
-                          worker.worker_tasks(bigint[], integer, integer), worker.served_queues(),
+                          worker.worker_tasks(bigint[], integer, integer), worker.slots_taken(integer),
+                          worker.served_queues(),
                           worker.lane_figures(text, integer, integer), worker.gate_figures(integer, integer),
                           worker.queue_limits(), worker.schedule_figures(text, integer),
                           worker.schedule_history(text, integer), worker.schedule_problems(),
@@ -40,7 +41,7 @@ grant execute on function worker.explain(bigint), worker.root_cause(bigint), wor
                           worker.find_children(bigint, text, text, bigint, boolean, integer, integer),
                           worker.find_scopes(boolean, boolean, bigint, integer, integer),
                           worker.task_tree(bigint, text, integer, integer),
-                          worker.list_lanes(text, text, integer, integer)
+                          worker.list_lanes(text, text, integer, integer), worker.open_tasks(text[], text[])
    to catchment_read, catchment_worker;
 
 grant insert (command, payload, priority, scheduled_at, lane, parent_id), select (id, command, state) on worker.tasks

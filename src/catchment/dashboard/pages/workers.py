@@ -33,7 +33,7 @@ class RunningTask(Answer):
 
 
 class WorkerRow(Answer):
-    """A worker process, as of its last heartbeat."""
+    """A worker process. Memory and loop lag are as of its last heartbeat."""
 
     worker_id: int
     name: str
@@ -47,7 +47,7 @@ class WorkerRow(Answer):
     python_commands: list[str] | None = Field(description="The Python commands that it has; null for all.")
     served: list[str] = Field(description="Queues that it has a command of.")
     capacity: int | None
-    running: int | None
+    running: int | None = Field(description="Slots that are taken now: of one with Python commands, those of these.")
     memory_usage: float | None = Field(description="Share of the memory that it may use, 0 to 1.")
     loop_lag: float | None = Field(description="Seconds that its event loop was late at most, since the beat before.")
     started_at: datetime

@@ -23,13 +23,23 @@ as $$
                                        || coalesce(', with ' || worker.said_count(w.free, 'free slot'), '')
                      else '' end),
          null
-    from (select count(*) as n, sum(x.available_capacity) as free
-            from worker.worker as x
-           where x.lease_until > p_now
-             and x.asked is null
-             and case p_at.kind
-                   when 's' then p_queue = any (x.queues)
-                   else p_queue = any (x.python_queues)
-                        and (x.python_commands is null or p_command = any (x.python_commands))
-                 end) as w;
+    from (select v.n, greatest(v.slots - (select count(*)
+                                            from (select from worker.running as r
+                                                   where r.worker_id = any (v.slotted)
+                                                     and (r.backend_key is null) = (p_at.kind = 'p')
+                                                   limit 10000) as r), 0) as free
+            from (select count(*) as n, sum(x.max_capacity) filter (where s.is_for_it) as slots,
+                         array_agg(x.worker_id) filter (where s.is_for_it) as slotted
+                    from worker.worker as x
+                   -- One with Python commands has slots for these, and sessions for SQL handlers besides.
+                   cross join lateral (select p_at.kind = 'p'
+                                              or not coalesce(cardinality(x.python_commands) > 0,
+                                                              x.python_queues <> '{}') as is_for_it) as s
+                   where x.lease_until > p_now
+                     and x.asked is null
+                     and case p_at.kind
+                           when 's' then p_queue = any (x.queues)
+                           else p_queue = any (x.python_queues)
+                                and (x.python_commands is null or p_command = any (x.python_commands))
+                         end) as v) as w;
 $$;

@@ -8,11 +8,8 @@ declare
   v_task_id bigint;
 begin
   select t.id into v_task_id
-    from worker.tasks as t
-   where t.state in ('pending', 'processing', 'waiting', 'interrupted')
-     and t.queue = 'analytics'
-     and t.command = 'collect_changes'
-     and t.merged_into is null
+    from worker.open_tasks('{analytics}', '{collect_changes}') as t
+   where t.merged_into is null
    order by t.due_at nulls first, t.id
    limit 1;
   if v_task_id is not null then

@@ -32,11 +32,9 @@ begin
     return;
   end if;
   select t.id, t.command, w.phase, t.progress ->> 'done' as done, t.progress ->> 'total' as total into v_stage
-    from worker.tasks as t
+    from worker.open_tasks('{analytics}') as t
     join register.pipeline_step_weight as w on w.step = t.command
-   where t.state in ('pending', 'processing', 'waiting', 'interrupted')
-     and t.queue = 'analytics'
-     and t.payload ->> 'round_id' = v_round.id::text
+   where t.payload ->> 'round_id' = v_round.id::text
    order by w.seq, t.id
    limit 1;
   return next (

@@ -23,9 +23,8 @@ begin
    where j.id = v_job_id
      and j.state in ('upload_completed', 'preparing_data', 'analysing_data', 'approved', 'processing_data')
      and not exists (select from register.import_job as w where w.state = 'waiting_for_review')
-     and not exists (select from worker.tasks as t
-                      where t.command = 'import_job_process' and t.payload -> 'job_id' = to_jsonb(v_job_id)
-                        and t.state in ('pending', 'processing', 'waiting', 'interrupted'));
+     and not exists (select from worker.open_tasks('{import}', '{import_job_process}') as t
+                      where t.payload -> 'job_id' = to_jsonb(v_job_id));
   perform register.notify_import(v_job_id);
   perform worker.notify('worker_status', jsonb_build_object('type', 'is_importing',
                                                             'status', register.is_importing())::text);

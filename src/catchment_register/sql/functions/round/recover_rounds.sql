@@ -14,10 +14,8 @@ declare
 begin
   select r.id into v_round_id from register.round as r where r.state = 'open' for update skip locked;
   if v_round_id is not null then
-    if exists (select from worker.tasks as t
-                where t.state in ('pending', 'interrupted', 'processing', 'waiting')
-                  and t.queue = 'analytics'
-                  and t.payload ->> 'round_id' = v_round_id::text) then
+    if exists (select from worker.open_tasks('{analytics}') as t
+                where t.payload ->> 'round_id' = v_round_id::text) then
       return null;
     end if;
     perform register.give_back(v_round_id);
@@ -26,9 +24,7 @@ begin
   end if;
 
   if register.needs_round()
-     and not exists (select from worker.tasks as t
-                      where t.state in ('pending', 'interrupted', 'processing', 'waiting')
-                        and t.command = 'collect_changes') then
+     and not exists (select from worker.open_tasks('{analytics}', '{collect_changes}')) then
     select r.failures into v_failures from register.round as r order by r.id desc limit 1;
     perform worker.enqueue(
       'collect_changes',

@@ -26,8 +26,8 @@ as $$
   )
   select f.round_id, f.id, f.command, f.error, f.completed_at,
          coalesce((select r.failures from register.round as r order by r.id desc limit 1), 0),
-         (select min(t.due_at) from worker.tasks as t
-           where t.state = 'pending' and t.command = 'collect_changes' and t.due_at > worker.now())
+         (select min(t.due_at) from worker.open_tasks('{analytics}', '{collect_changes}') as t
+           where t.state = 'pending' and t.due_at > worker.now())
     from last as l
     join failed as f on f.round_id = l.round_id or f.id = l.id
    where register.is_deriving_statistical_units()

@@ -10,12 +10,9 @@ create or replace function register.open_tasks(p_commands text[])
   )
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
-  -- Settled tasks are many and have an index of their own: the states are named, so that only tables of the others are
-  -- read.
   select t.id, t.command, t.payload, t.state, t.progress
-    from worker.tasks as t
-   where t.state in ('pending', 'processing', 'waiting', 'interrupted')
-     and register.is_unsettled(t.state)
-     and t.command = any (p_commands)
-     and (t.waits_for is distinct from 'scheduled' or t.due_at <= worker.now());
+    from worker.open_tasks(array(select distinct c.queue from worker.command_registry as c
+                                  where c.command = any (p_commands)), p_commands) as t
+   where register.is_unsettled(t.state)
+     and (t.reason is distinct from 'scheduled' or t.due_at <= worker.now());
 $$;
