@@ -40,6 +40,27 @@ def test_a_bulk_is_counted_confirmed_done_by_a_task_and_audited(dashboard: Start
     assert site.get("/bulk/1").status_code == 404
 
 
+def test_selected_tasks_are_a_bulk_of_their_own(dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard()
+    failed = [committed.enqueue(fail="no") for _ in range(3)]
+    committed.drain()
+    chosen = f"{failed[0]},{failed[2]}"
+    asked = site.get("/bulk", params={"verb": "retry", "ids": chosen}).text
+    assert "<h1>Retry 2 tasks?</h1>" in asked
+    assert f'name="ids" value="{chosen}"' in asked
+    answer = site.post("/bulk/retry", token=site.token(), confirmed="yes", ids=chosen)
+    assert answer.status_code == 303, answer.text
+    assert site.json(f"/api{answer.headers['location']}")["filter"] == {"ids": [failed[0], failed[2]]}
+    assert f"selected</span> {failed[0]}, {failed[2]}" in site.get(answer.headers["location"]).text
+    committed.drain("bulk_changes")
+    assert [committed.state(task) for task in failed] == ["pending", "failed", "pending"]
+    assert committed.value("select subject from worker.audit order by id limit 1") == (
+        f"tasks: tasks {failed[0]}, {failed[2]}"
+    )
+    for wrong in ("x", "1,", "1 2", "-1", "0", "1e3", str(2**63), ",".join(["1"] * 201)):
+        assert site.get("/bulk", params={"verb": "retry", "ids": wrong}).status_code == 400, wrong
+
+
 def test_a_bulk_changes_what_was_counted_when_it_was_asked_for(dashboard: StartDashboard, committed: Engine) -> None:
     """Not what was made, or failed, between the question and the answer."""
     site = dashboard()

@@ -90,6 +90,30 @@ def test_a_filter_may_be_the_children_of_one_task(engine: Engine) -> None:
             start(engine, verb, parent="x")
 
 
+def test_a_filter_may_be_some_tasks_by_their_ids(two: Engine) -> None:
+    """Of those that are named, the ones that can be changed; cancelled ones too are retried."""
+    failed, left = (two.enqueue(fail="no") for _ in range(2))
+    two.drain()
+    pending, lane, scheduled = two.enqueue("send"), *(two.enqueue("send", lane="a") for _ in range(2))
+    cancelled, parent = two.enqueue("send"), two.enqueue("send", spawn=[{"command": "send"}])
+    two.value("select worker.cancel(%s)", cancelled)
+    two.process("mail", p_batch_size=1, p_max_priority=None)
+    named = [failed, failed, cancelled, pending, scheduled, parent, 987_654_321]
+    assert count(two, "retry", ids=named) == (2, True)
+    assert count(two, "retry", ids=named, state="failed") == (1, True)
+    assert count(two, "retry", ids=named, queue="mail") == (1, True)
+    waiting = [task for task in named if two.states().get(task) in ("pending", "waiting")]
+    assert count(two, "cancel", ids=named) == (len(waiting), True)
+    start(two, "retry", ids=[failed, cancelled])
+    start(two, "cancel", ids=[scheduled, parent])
+    run(two)
+    states = two.states()
+    assert (states[failed], states[left], states[cancelled]) == ("pending", "failed", "pending")
+    assert (states[scheduled], states[parent]) == ("cancelled", "cancelled")
+    assert "cancelled" not in (states[pending], states[lane])
+    two.check()
+
+
 def test_a_failed_child_comes_back_with_its_parent(engine: Engine) -> None:
     parent = engine.enqueue(spawn=[{"command": "act", "fail": "no"}, {"fail": "no"}, {}])
     engine.drain()
@@ -171,6 +195,10 @@ def test_a_count_stops(engine: Engine) -> None:
         ("retry", {"state": "pending"}, "the filter has the state pending, and retry is for tasks that are failed"),
         ("cancel", {"made_after": "soon"}, "the filter cannot be read"),
         ("cancel", [1], "the filter is [1], expected an object"),
+        ("cancel", {"ids": 5}, "the filter has the ids 5, expected an array of 1 to 1000 ids"),
+        ("cancel", {"ids": []}, "the filter has the ids [], expected an array of 1 to 1000 ids"),
+        ("retry", {"ids": [*range(1001)]}, "the filter has the ids [0, 1, 2,"),
+        ("retry", {"ids": ["x"]}, "the filter cannot be read"),
     ],
 )
 def test_a_wrong_filter_is_named(engine: Engine, verb: str, values: Any, said: str) -> None:

@@ -97,9 +97,15 @@ def _parameters(model: type[BaseModel], path: str, schemas: dict[str, Any], *, i
                     "required": name in inner,
                     "schema": {key: part for key, part in value.items() if key != "description"},
                     "description": value.get("description", ""),
+                    # A list is one value with commas.
+                    **({"explode": False} if _has_list(value) else {}),
                 }
             )
     return made
+
+
+def _has_list(part: dict[str, Any]) -> bool:
+    return any(choice.get("type") == "array" for choice in part.get("anyOf", [part]))
 
 
 def _without_nul(part: dict[str, Any]) -> dict[str, Any]:

@@ -1,19 +1,21 @@
-"""*Bulk*: retry or cancel all tasks that match a filter. One page says how many that are and asks; the task that
-does it has a page with its progress."""
+"""*Bulk*: retry or cancel all tasks that match a filter, or those that were selected. One page says how many that are
+and asks; the task that does it has a page with its progress."""
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from psycopg.types.json import Jsonb
-from pydantic import Field
+from pydantic import BeforeValidator, Field, StrictInt
 
 from catchment.dashboard.database import Actor, Reader
 from catchment.dashboard.pages.task import TaskId
 from catchment.dashboard.pages.tasks import TaskFilter, aware
 from catchment.dashboard.screen import Action, Answer, Done, GivenTime, Query, Screen, sql
 from catchment.errors import TaskNotFound
+from catchment.model.check import LARGEST_ID
 from catchment.model.state import TaskState
 
 Verb = Literal["retry", "cancel"]
@@ -25,7 +27,33 @@ CANCELLED = (TaskState.PENDING, TaskState.INTERRUPTED, TaskState.PROCESSING, Tas
 COUNTED = 5_000
 
 
-class AskQuery(TaskFilter):
+MOST_IDS = 200
+_IDS = re.compile(r"[0-9]{1,19}(,[0-9]{1,19})*")
+
+
+def _read_ids(value: object) -> object:
+    """As addresses and forms have them: 17,18,19."""
+    if not isinstance(value, str):
+        return value
+    if not _IDS.fullmatch(value):
+        raise ValueError("expected ids of tasks with commas between them, such as 17,18")
+    return [int(part) for part in value.split(",")]
+
+
+Ids = Annotated[
+    list[Annotated[StrictInt, Field(ge=1, le=LARGEST_ID)]],
+    BeforeValidator(_read_ids),
+    Field(min_length=1, max_length=MOST_IDS),
+]
+
+
+class BulkFilter(TaskFilter):
+    """Which tasks are changed: all that match what is given."""
+
+    ids: Ids | None = Field(None, description="Only these tasks, such as 17,18 in an address.")
+
+
+class AskQuery(BulkFilter):
     """A filter, and what to do with the tasks that match."""
 
     verb: Verb = Field("retry", description="What to do: retry failed tasks, or cancel unsettled ones.")
@@ -38,7 +66,7 @@ class AskAnswer(Answer):
     tasks: int = Field(description="How many match; at most 5,000 are counted.")
     is_complete: bool = Field(description="Are these all? If not, there may be more.")
     workers: int = Field(description="Live workers; any of them can do it.")
-    filter: dict[str, str | bool]
+    filter: dict[str, str | bool | list[int]]
     seen_at: datetime | None = Field(description="When they were counted: what is made or ends later is not changed.")
 
 
@@ -51,9 +79,9 @@ async def read_ask(reader: Reader, query: AskQuery) -> AskAnswer:
     return AskAnswer(verb=query.verb, filter=values, **(row or {}))
 
 
-def filter_of(given: TaskFilter) -> dict[str, str | bool]:
+def filter_of(given: BulkFilter) -> dict[str, str | bool | list[int]]:
     """As the engine takes it: only what is given, times with their zone."""
-    values: dict[str, Any] = given.model_dump(include={*TaskFilter.model_fields}, exclude_defaults=True)
+    values: dict[str, Any] = given.model_dump(include={*BulkFilter.model_fields}, exclude_defaults=True)
     return {
         key: aware(value).isoformat() if isinstance(value, datetime) else value
         for key, value in values.items()
@@ -63,7 +91,17 @@ def filter_of(given: TaskFilter) -> dict[str, str | bool]:
 
 def described(values: dict[str, Any]) -> str:
     """A filter in a few words."""
-    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in values.items()) or "all"
+    said = (
+        f"tasks {listed_ids(value)}" if key == "ids" else f"{key.replace('_', ' ')} {value}"
+        for key, value in values.items()
+    )
+    return ", ".join(said) or "all"
+
+
+def listed_ids(ids: list[int]) -> str:
+    """``17, 18, 19``; of many the first ones, and how many more there are."""
+    more = f" and {len(ids) - 10:,} more" if len(ids) > 10 else ""
+    return ", ".join(map(str, ids[:10])) + more
 
 
 def counted(number: int, *, is_complete: bool) -> str:
@@ -132,13 +170,13 @@ PROGRESS = Screen(
 )
 
 
-class RetryBody(TaskFilter):
+class RetryBody(BulkFilter):
     seen_at: GivenTime | None = Field(
         None, description="When they were counted. Tasks that fail later do not run again."
     )
 
 
-class CancelBody(TaskFilter):
+class CancelBody(BulkFilter):
     seen_at: GivenTime | None = Field(None, description="When they were counted. Tasks that are made later go on.")
     reason: str = Field("cancelled on request", min_length=1, max_length=500, description="Kept with each task.")
 

@@ -6,6 +6,7 @@ import { startFolds } from "./fold.js";
 import { startKeyboard } from "./keyboard.js";
 import { startPalette } from "./palette.js";
 import { startPanel } from "./panel.js";
+import { startSelection } from "./selection.js";
 import { startTheme } from "./theme.js";
 import { keepTimes } from "./time.js";
 
@@ -17,6 +18,7 @@ startDialogs();
 startFolds();
 startPanel();
 startPalette();
+startSelection();
 startKeyboard();
 follow();
 // On a phone the rail may be wider than the screen.

@@ -2,6 +2,7 @@
 import { togglePause } from "./live.js";
 import { openPalette } from "./palette.js";
 import { closePanel, openPanel } from "./panel.js";
+import { toggleSelected } from "./selection.js";
 
 let isGoing = false;
 
@@ -21,29 +22,10 @@ function move(step) {
   if (panel && next.dataset.open) openPanel(next.dataset.open, next);
 }
 
-function selected() {
-  return [...document.querySelectorAll("[data-selectable] tr.is-selected")];
-}
-
-function showSelection() {
-  const bar = document.querySelector("[data-selection]");
-  if (!bar) return;
-  const count = selected().length;
-  bar.hidden = count === 0;
-  bar.querySelector("[data-selected]").textContent = `${count} selected`;
-}
-
-function select() {
-  const row = document.querySelector("[data-selectable] tr.is-current");
-  if (!row) return;
-  row.classList.toggle("is-selected");
-  showSelection();
-}
-
 const KEYS = {
   j: () => move(1),
   k: () => move(-1),
-  x: select,
+  x: toggleSelected,
   p: togglePause,
   g: () => {
     isGoing = true;
@@ -59,10 +41,6 @@ const KEYS = {
 };
 
 export function startKeyboard() {
-  document.querySelector("[data-clear-selection]")?.addEventListener("click", () => {
-    for (const row of selected()) row.classList.remove("is-selected");
-    showSelection();
-  });
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
       event.preventDefault();
@@ -71,7 +49,7 @@ export function startKeyboard() {
     }
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.key === "Escape" && closePanel()) return;
-    if (event.target.closest("input, select, textarea")) return;
+    if (event.target.closest("input:not([data-select], [data-select-all]), select, textarea")) return;
     if (event.key === "Enter" && event.target.closest("a, button, summary")) return;
     if (isGoing) {
       isGoing = false;

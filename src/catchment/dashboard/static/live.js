@@ -4,6 +4,7 @@ import { clock, refreshTimes } from "./time.js";
 
 const EVERY = 1000;
 const SILENCE = 40000;
+const PATIENCE = 30000;
 
 let source = null;
 let heardAt = 0;
@@ -80,6 +81,7 @@ async function regions(address, within) {
   }
   if (within.id === "main") document.title = page.title;
   refreshTimes(within);
+  document.dispatchEvent(new Event("regions-read"));
   return "";
 }
 
@@ -87,6 +89,7 @@ export async function refresh() {
   if (reading || pausedSince !== null || document.hidden) return;
   reading = new AbortController();
   readAt = Date.now();
+  const limit = setTimeout(() => reading?.abort(new DOMException("no answer", "TimeoutError")), PATIENCE);
   try {
     let problem = await regions(location.href, document.getElementById("main"));
     const panel = document.querySelector("[data-panel]:not([hidden])");
@@ -99,12 +102,15 @@ export async function refresh() {
       unreadBecause = "there is no answer";
     }
   } finally {
+    clearTimeout(limit);
     reading = null;
   }
   show();
 }
 
 function open() {
+  // From now on: a connection that nothing comes through from the start is lost too.
+  heardAt = Date.now();
   source = new EventSource(document.body.dataset.follow);
   for (const kind of ["hello", "change", "lost", "found", "beat"]) source.addEventListener(kind, hear);
   source.addEventListener("error", () => {
@@ -160,7 +166,7 @@ export function follow() {
     if (every && source && Date.now() - readAt >= 1000 * Number(every)) later();
   }, 1000);
   setInterval(() => {
-    if (source && heardAt && Date.now() - heardAt > SILENCE) {
+    if (source && Date.now() - heardAt > SILENCE) {
       lostSince ??= heardAt;
       show();
       reopen();

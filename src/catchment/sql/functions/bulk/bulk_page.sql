@@ -1,8 +1,8 @@
 -- bulk_page: the next tasks of a bulk behind a place, in the order in which they are changed: failed and cancelled ones
--- by their ends, or by id if they are children of one task; unsettled ones by id, so that a parent comes before its
--- children. At most p_looked are read, by an
--- index; the filter is applied to these. Tasks that ended after p_until, or for cancel were made after it, or have the
--- id p_before_id or a later one, are not in it; neither are bulks.
+-- by their ends, or by id if they are children of one task or named; unsettled ones by id, so that a parent comes
+-- before its children. At most p_looked are read, by an index; the filter is applied to these. Tasks that ended after
+-- p_until, or for cancel were made after it, or have the id p_before_id or a later one, are not in it; neither are
+-- bulks.
 --
 --   returns the ids that match with their ends, how many were looked at, and the last of these
 --   plan    walk_sorted
@@ -21,9 +21,45 @@ as $$
 declare
   v_state text := p_filter ->> 'state';
   v_from  timestamptz := coalesce(p_at, '-infinity');
+  v_named bigint[];
   v_ids   bigint[];
 begin
-  if p_verb = 'retry' and p_filter ? 'parent' then
+  if p_filter ? 'ids' then
+    v_named := array(select distinct e::bigint from jsonb_array_elements_text(p_filter -> 'ids') as e);
+  end if;
+  if p_verb = 'retry' and v_named is not null then
+    v_ids := array(select o.id
+                     from unnest(v_named) as x (id)
+                     join worker.outcome as o on o.id = x.id
+                    where o.state <> 'completed'
+                      and o.state = coalesce(v_state, o.state)
+                      and o.id > p_id
+                      and o.completed_at <= p_until
+                      and o.id < p_before_id
+                      and o.merged_into is null
+                    order by o.id
+                    limit p_looked);
+  elsif v_named is not null then
+    v_ids := array(select x.id
+                     from unnest(v_named) as x (id)
+                    where x.id > p_id
+                      and x.id < p_before_id
+                      and (exists (select from worker.running as r
+                                    where r.id = x.id and coalesce(v_state, 'processing') = 'processing')
+                           or exists (select from worker.scope as s
+                                       where s.id = x.id and s.state = 'waiting'
+                                         and coalesce(v_state, 'waiting') = 'waiting'
+                                         and not exists (select from worker.running as r where r.id = s.id))
+                           or exists (select from worker.ready as r
+                                       where r.id = x.id and r.phase = 0
+                                         and (v_state is null
+                                              or v_state = case r.rank when 0 then 'interrupted' else 'pending' end))
+                           or exists (select from worker.blocked as b
+                                       where b.id = x.id and b.phase <> 1 and b.reason <> 'merged'
+                                         and coalesce(v_state, 'pending') = 'pending'))
+                    order by x.id
+                    limit p_looked);
+  elsif p_verb = 'retry' and p_filter ? 'parent' then
     v_ids := array(select o.id
                      from worker.outcome as o
                     where o.parent_id = (p_filter ->> 'parent')::bigint

@@ -20,7 +20,8 @@ begin
   perform o.id
      from worker.outcome as o
     where o.id = p_id
-      and o.state = coalesce(p_bulk.filter ->> 'state', 'failed')
+      and o.state = coalesce(p_bulk.filter ->> 'state', case when p_bulk.filter ? 'ids' then o.state else 'failed' end)
+      and o.state <> 'completed'
       and o.completed_at <= p_bulk.asked_at
       for update;
   if not found then
