@@ -44,6 +44,7 @@ LIVE_PAGES = [
 S3_PAGE = HOW_TO / "put-the-lake-on-s3.md"
 # Pages about processes, which have tests of their own.
 PROCESS_PAGES = [
+    HOW_TO / "deploy-on-kubernetes.md",
     HOW_TO / "read-the-logs.md",
     HOW_TO / "report-errors-to-sentry.md",
     HOW_TO / "use-the-embedded-server.md",

@@ -1195,6 +1195,8 @@ REVOKE ALL ON FUNCTION worker.call_of(p_signature text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.call_of(p_signature text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.call_text(p_name text, p_args integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.call_text(p_name text, p_args integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.called_upon(p_worker_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.called_upon(p_worker_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.cancel(p_task_id bigint, p_reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.cancel(p_task_id bigint, p_reason text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.cancel_joins(p_ids bigint[], p_reason text) FROM PUBLIC;
@@ -1252,6 +1254,9 @@ REVOKE ALL ON FUNCTION worker.declare_schedules(p_worker_id bigint, p_schedules 
 GRANT ALL ON FUNCTION worker.declare_schedules(p_worker_id bigint, p_schedules jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.dedup_key(p_keys text[], p_command text, p_lane text, p_parent_id bigint, p_payload jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.delete_settled(p_completed_before timestamp with time zone, p_failed_before timestamp with time zone, p_limit integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.desired_capacity(p_queue text, p_soon interval, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.desired_capacity(p_queue text, p_soon interval, p_most integer) TO catchment_read;
+GRANT ALL ON FUNCTION worker.desired_capacity(p_queue text, p_soon interval, p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.do_step(p_step text, p_item text, p_dead bigint[]) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE worker.drain(IN p_queue text) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.drain(IN p_queue text) TO catchment_worker;
@@ -1359,6 +1364,8 @@ GRANT ALL ON FUNCTION worker.has_failed_siblings(task_id bigint) TO catchment_wo
 REVOKE ALL ON FUNCTION worker.has_pending_children(task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_read;
 GRANT ALL ON FUNCTION worker.has_pending_children(task_id bigint) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.has_suspects() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.has_suspects() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.has_work(p_worker_id bigint, p_queues text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.has_work(p_worker_id bigint, p_queues text[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real, p_loop_lag real) FROM PUBLIC;

@@ -13,8 +13,10 @@ from catchment.cli.numbers import MOST_SECONDS
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows
 from catchment.commands.times import local
+from catchment.errors import QueueNotRegistered
 from catchment.model.span import span
 from catchment.store import task as task_store
+from catchment.store.depth import read_desired
 
 app = typer.Typer(help="List queues, pause and resume them.", no_args_is_help=True)
 
@@ -22,6 +24,7 @@ QueueName = Annotated[str, typer.Argument(metavar="QUEUE", help="A registered qu
 
 COLUMNS = ["queue", "mode", "concurrency", "paused", "ready", "blocked", "processing", "waiting", "oldest", "workers"]
 WIDE_COLUMNS = ["mode", "concurrency"]
+CAPACITY_COLUMNS = ["command", "ready", "running", "due_soon", "desired"]
 
 
 @app.command("list")
@@ -45,6 +48,39 @@ def list_queues(as_json: Json = False, dsn: Dsn = None) -> None:
 def _age(seconds: int | None) -> str | None:
     """How long the oldest task that could start has waited."""
     return None if seconds is None else span(seconds)
+
+
+@app.command("capacity")
+def capacity(
+    queue: QueueName,
+    seconds: Annotated[
+        float,
+        typer.Option("--soon", min=0, max=MOST_SECONDS, help="Count tasks due within this many seconds."),
+    ] = 60,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """Show how many tasks of a queue want to run, for autoscalers.
+
+    A task counts when it could start, when it runs, and when it is due soon; at most 10,000 of each. In SQL:
+    select sum(desired) from worker.desired_capacity('mail')
+
+    Example: catchment queue capacity mail --json
+    """
+    with open_database(dsn, "catchment_read") as conn:
+        known = {row["queue"] for row in task_store.list_queues(conn)}
+        if queue not in known:
+            raise QueueNotRegistered(
+                f"unknown queue {queue!r}; there are: {', '.join(sorted(known)) or 'none'}",
+                hint="catchment queue list shows them.",
+            )
+        rows = read_desired(conn, queue, soon=timedelta(seconds=seconds))
+    desired = sum(row["desired"] for row in rows)
+    if as_json:
+        print_json({"queue": queue, "desired": desired, "commands": rows})
+        return
+    print_rows(rows, CAPACITY_COLUMNS, as_json=False, empty="Nothing to run.")
+    console.print(f"{escape(queue)}: {desired} in all.")
 
 
 @app.command("pause")

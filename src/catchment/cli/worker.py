@@ -50,6 +50,10 @@ def worker(
         int | None,
         typer.Option(min=0, max=65535, help="Show metrics to Prometheus here; CATCHMENT_METRICS_PORT does the same."),
     ] = None,
+    health_port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Answer /healthz and /readyz here; CATCHMENT_HEALTH_PORT does the same."),
+    ] = None,
     log_format: Annotated[
         LogFormat | None, typer.Option(help="How to log. CATCHMENT_LOG_FORMAT does the same; default: text.")
     ] = None,
@@ -78,6 +82,7 @@ def worker(
         is_single=single,
         stops_when_idle=stop_when_idle,
         **({} if metrics_port is None else {"metrics_port": metrics_port}),
+        **({} if health_port is None else {"health_port": health_port}),
     )
     settings = WorkerSettings.read()
     log_to_stderr(log_format or settings.log_format, log_level or settings.log_level)

@@ -147,6 +147,10 @@ class Link:
         return Call(self._conn, self._limit if limit is None else limit)
 
     @property
+    def is_connected(self) -> bool:
+        return self._conn is not None
+
+    @property
     def is_calling(self) -> bool:
         """Is a call under way on the current connection?"""
         active = psycopg.pq.TransactionStatus.ACTIVE

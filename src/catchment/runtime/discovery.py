@@ -1,10 +1,11 @@
-"""Finds the queues that a worker serves, and starts the fibers of those with SQL handlers: at its start, every 30
-seconds, and when it hears of a queue that it does not know."""
+"""Finds the queues that a worker serves, and starts the fibers of those with SQL handlers: at its start, when it hears
+of a queue that it does not know, and every now and then: every 30 seconds while it cannot hear of any."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -30,6 +31,8 @@ from catchment.task.commands import Commands
 
 # A worker that is to stop when idle does so when it has found no work this often.
 IDLE_ROUNDS = 3
+IDLE_PAUSE = timedelta(milliseconds=300)
+DEAF_PAUSE = timedelta(seconds=30)
 # Every worker serves it, whatever queues it was given, from the first time that there is something in it: no
 # connection is kept for what is rare.
 BULK = "bulk_changes"
@@ -50,6 +53,7 @@ class Discovery:
         reports: Reports,
         *,
         stopping: asyncio.Event,
+        is_hearing: Callable[[], bool],
         on_misfit: Callable[[SchemaMismatch], None],
     ) -> None:
         self._dsn = dsn
@@ -59,6 +63,8 @@ class Discovery:
         self._reports = reports
         self._left_work = LeftWork(events, commands, options.queues)
         self._stopping = stopping
+        self._is_hearing = is_hearing
+        self._looked_at = 0.0
         self._on_misfit = on_misfit
         self.news = asyncio.Event()
         self.states: dict[str, QueueState] = {}
@@ -82,13 +88,24 @@ class Discovery:
         idle_rounds = 0
         while not self._stopping.is_set() and not is_dead.is_set():
             self.news.clear()
+            self._looked_at = time.monotonic()
             is_idle = await self._try(lambda conn: self._look(conn, shared, fibers))
             idle_rounds = idle_rounds + 1 if is_idle else 0
             if self._options.stops_when_idle and idle_rounds >= IDLE_ROUNDS:
                 await self._try(lambda conn: self._tell_left(conn, shared))
                 self._stopping.set()
                 return
-            await wait_for(self.news, timedelta(seconds=0.3 if self._options.stops_when_idle else 30))
+            await wait_for(self.news, self._pause())
+
+    def suspect(self) -> None:
+        """Look soon, but not more often than without news: tasks are ready that nobody may be able to run."""
+        if time.monotonic() - self._looked_at > DEAF_PAUSE.total_seconds():
+            self.news.set()
+
+    def _pause(self) -> timedelta:
+        if self._options.stops_when_idle:
+            return IDLE_PAUSE
+        return self._options.idle_poll if self._is_hearing() else DEAF_PAUSE
 
     async def _ask(self, look: Callable[[AsyncConnection[Any]], Awaitable[T]]) -> T:
         """What ``look`` says on a connection of its own."""

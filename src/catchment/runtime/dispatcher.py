@@ -46,6 +46,8 @@ FIRST_PAUSE = 0.1
 LAST_PAUSE = 5.0
 # Before sessions are cut, a call that only looks for tasks gets this long to end.
 LOOK_SECONDS = 0.5
+# A worker is idle when it has run nothing for this many seconds.
+IDLE_AFTER = 10.0
 
 
 class Dispatcher:
@@ -74,6 +76,7 @@ class Dispatcher:
         self._is_dead = asyncio.Event()
         self._intake = Intake(self._events)
         self._membership: Membership | None = None
+        self._listener: Listener | None = None
         self._discovery = Discovery(
             dsn,
             options,
@@ -81,6 +84,7 @@ class Dispatcher:
             self._commands,
             self._reports,
             stopping=self._stopping,
+            is_hearing=self._is_hearing,
             on_misfit=self._found_misfit,
         )
         self._python_queues: set[str] = set()
@@ -108,9 +112,10 @@ class Dispatcher:
     async def run(self) -> None:
         """Serve until stopped; raises ``SchemaMismatch`` when the schema is not compatible with this version, and
         ``FolderGone`` when the embedded server was removed."""
-        await run_in_own_thread(self._prepare)
-        async with self._metrics_served():
-            await self._keep_running()
+        async with self._health_served():
+            await run_in_own_thread(self._prepare)
+            async with self._metrics_served():
+                await self._keep_running()
         if self._end is not None:
             raise self._end
 
@@ -128,6 +133,37 @@ class Dispatcher:
 
     def _note_registration(self, notice: Diagnostic) -> None:
         self._events.emit("command.taken_over", notice.message_primary or "", level=logging.WARNING)
+
+    @asynccontextmanager
+    async def _health_served(self) -> AsyncGenerator[None]:
+        """Answer probes while inside, if a port was given."""
+        options = self._options
+        if options.health_port is None:
+            yield
+            return
+        # With a web server, only where one is asked for.
+        from catchment.runtime.health import Health, HealthServer
+
+        health = Health(asyncio.get_running_loop(), stall_limit=options.stall_limit, problems=self._problems)
+        server = HealthServer(health, self._events, host=options.health_host, port=options.health_port)
+        server.start()
+        try:
+            yield
+        finally:
+            await run_in_own_thread(server.stop)
+
+    def _problems(self) -> list[str]:
+        """Why this worker takes no tasks; called from any thread."""
+        problems: list[str] = []
+        if self._end is not None:
+            problems.append(str(self._end))
+        elif self._stopping.is_set():
+            problems.append("it is stopping")
+        if self._membership is None or not self._membership.is_connected():
+            problems.append("the database does not answer, or the worker is not registered yet")
+        if self._intake.asked is not None:
+            problems.append("it was paused by an operator" if self._intake.asked == "pause" else "it is being drained")
+        return problems
 
     @asynccontextmanager
     async def _metrics_served(self) -> AsyncGenerator[None]:
@@ -194,6 +230,8 @@ class Dispatcher:
             on_tick=self.on_tick,
             on_asked=self._asked,
             asked=self._intake.asked,
+            on_call=self._called_upon,
+            is_idle=self._is_idle,
             report=self._capacity,
             interrupted=lambda: [] if self.python is None else self.python.interrupted,
             python_queues=[
@@ -226,6 +264,24 @@ class Dispatcher:
         is_python_busy = self.python is not None and len(self.python.holdings) > 0
         return is_python_busy or any(fiber.is_running for fiber in self._discovery.fibers)
 
+    def _is_idle(self) -> bool:
+        """Does nothing run here, and has nothing for a while? Called from any thread."""
+        return not self._is_busy() and time.monotonic() - self.metrics.worked_at > IDLE_AFTER
+
+    def _is_hearing(self) -> bool:
+        return self._listener is not None and self._listener.is_hearing
+
+    def _called_upon(self, call: worker_store.Call) -> None:
+        """What a heartbeat has found, in case no notification has told it."""
+        if call.has_ready:
+            if self._listener is not None:
+                self._listener.suspect()
+            self._discovery.suspect()
+            self._ring_all()
+        elif call.has_top:
+            for state in self._discovery.states.values():
+                state.top_bell.ring()
+
     def _declared_dead(self) -> None:
         self._events.emit(
             "worker.declared_dead", "the database declared this worker dead; it registers again", level=logging.ERROR
@@ -248,15 +304,16 @@ class Dispatcher:
     async def _serve(self, identity: worker_store.WorkerIdentity, pulse: Pulse, hooks: AfterHooks) -> None:
         halted = asyncio.Event()
         ended = asyncio.Event()
-        listener = Listener(
+        listener = self._listener = Listener(
             self._dsn,
             identity,
             on_queue=self._heard,
             on_cancel=self._heard_of_cancel,
             on_request=self._heard_of_request,
+            on_top=self._heard_of_top,
             on_connect=self._ring_all,
             events=self._events,
-            every=self._options.lease * 2 / 3,
+            every=self._options.idle_poll,
             limit=self._options.call_timeout / 2,
         )
         shared = Shared(
@@ -352,8 +409,14 @@ class Dispatcher:
         if self._membership is not None:
             self._membership.ring()
 
+    def _heard_of_top(self, queue: str) -> None:
+        state = self._discovery.states.get(queue)
+        if state is not None:
+            state.top_bell.ring()
+
     def _ring_all(self) -> None:
         if self.python is not None:
             self.python.bell.ring()
         for state in self._discovery.states.values():
             state.bell.ring()
+            state.top_bell.ring()

@@ -2,7 +2,8 @@
 
 An enqueue rings only if it can see that somebody sleeps. One whose transaction was already open when the sleeper lay
 down may not see it, and commits without a ring. So the sleeper looks often until every transaction that was open at
-that time has ended, and rarely from then on.
+that time has ended, and rarely from then on: should a ring be lost all the same, the answer to a heartbeat says that
+tasks are ready.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ class Doze:
 
     def __init__(self, options: WorkerOptions) -> None:
         self._options = options
-        self._pause = options.idle_poll_first
         self._looks = 0
         # The first transaction id that saw the sleeper for sure; nothing below it is open once we are past it.
         self._first_to_see: int | None = None
@@ -42,7 +42,5 @@ class Doze:
         if not hears:
             return self._options.poll_interval
         if not self._is_past:
-            return min(SETTLE if self._first_to_see is None else WATCH, self._options.idle_poll_last)
-        pause = self._pause
-        self._pause = min(pause * 2, self._options.idle_poll_last)
-        return pause
+            return min(SETTLE if self._first_to_see is None else WATCH, self._options.idle_poll)
+        return self._options.idle_poll

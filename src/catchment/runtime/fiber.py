@@ -55,6 +55,8 @@ class QueueState:
 
     queue: worker_store.Queue
     bell: Doorbell = field(default_factory=Doorbell)
+    # Rings when the top level of a serial queue may be free.
+    top_bell: Doorbell = field(default_factory=Doorbell)
     sleepers: Counter[int] = field(default_factory=Counter[int])
 
 
@@ -142,6 +144,7 @@ class Fiber:
         """Wait until no other live worker runs the top level of this queue; false if this one shall not either."""
         announced = False
         while not self._shared.stopping.is_set() and self._shared.intake.is_open:
+            rung = self._state.top_bell.listen()
             with self.link.call():
                 is_top = await worker_store.take_top(conn, self._shared.identity, [self._state.queue.name]) is None
             if is_top:
@@ -159,8 +162,13 @@ class Fiber:
                     queue=self._state.queue.name,
                 )
                 announced = True
-            await wait_for(self._shared.stopping, self._shared.options.standby_interval)
+            await self._stand_by(rung)
         return False
+
+    async def _stand_by(self, rung: asyncio.Event) -> None:
+        """Wait until the top level may be free. While nothing can be heard, look again soon."""
+        options = self._shared.options
+        await wait_for(rung, options.idle_poll if self._shared.is_hearing() else options.standby_interval)
 
     async def _process(self, conn: AsyncConnection[Any]) -> bool:
         """One call; true when it ran anything."""

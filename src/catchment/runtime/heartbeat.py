@@ -28,6 +28,7 @@ from catchment.store.embedded import FolderGone
 # A worker without its lock is declared dead after half a second.
 LAST_PAUSE = 0.1
 SHORTEST_BEAT = timedelta(seconds=1)
+LONGEST_CALL = timedelta(seconds=10)
 STOP_SECONDS = 2.0
 
 
@@ -44,6 +45,7 @@ class Heartbeat:
         on_dead: Callable[[], None],
         on_gone: Callable[[FolderGone], None],
         on_asked: Callable[[worker_store.Asked | None], None],
+        on_call: Callable[[worker_store.Call], None],
         report: Callable[[], worker_store.Capacity],
         is_alive: Callable[[], bool],
     ) -> None:
@@ -56,12 +58,15 @@ class Heartbeat:
         self._on_dead = on_dead
         self._on_gone = on_gone
         self._on_asked = on_asked
+        self._on_call = on_call
+        # When the database last answered, by the monotonic clock.
+        self.beat_at: float | None = None
         self._asked: worker_store.Asked | None = None
         self._link = Link(
             dsn,
             "heartbeat",
             events,
-            limit=max(lease / 3, SHORTEST_BEAT),
+            limit=min(max(lease / 3, SHORTEST_BEAT), LONGEST_CALL),
             on_gone=self._tell_gone,
             last_pause=LAST_PAUSE,
         )
@@ -71,6 +76,10 @@ class Heartbeat:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="catchment-heartbeat", daemon=True)
+
+    @property
+    def is_connected(self) -> bool:
+        return self._link.is_connected
 
     def start(self) -> None:
         """Start the thread and wait until the lock is held."""
@@ -135,10 +144,12 @@ class Heartbeat:
     async def _beat(self, conn: AsyncConnection[Any]) -> None:
         if self._is_alive():
             with self._link.call():
-                asked = await worker_store.heartbeat(conn, self._identity, self._lease, self._report())
-            if asked != self._asked:
-                self._asked = asked
-                self._on_asked(asked)
+                call = await worker_store.heartbeat(conn, self._identity, self._lease, self._report())
+            self.beat_at = time.monotonic()
+            if call.asked != self._asked:
+                self._asked = call.asked
+                self._on_asked(call.asked)
+            self._on_call(call)
 
     async def _take_lock(self, conn: AsyncConnection[Any]) -> None:
         """Take the lock; if another session has it, try again at the next beat. Until then the lease is enough."""

@@ -14,11 +14,14 @@ from catchment.runtime.events import Events
 from catchment.store.notify import TASKS, listen
 from catchment.store.worker import WorkerIdentity
 
+TOP = "top "
+
 
 class Listener:
     """Receives notifications. While its connection is down ``is_hearing`` is false, and fibers poll more often.
 
-    After ``every`` without a notification it checks the connection.
+    After ``every`` without a notification, and when something was not heard that should have been, it checks the
+    connection.
     """
 
     def __init__(
@@ -29,6 +32,7 @@ class Listener:
         on_queue: Callable[[str], None],
         on_cancel: Callable[[], None],
         on_request: Callable[[], None],
+        on_top: Callable[[str], None],
         on_connect: Callable[[], None],
         events: Events,
         every: timedelta,
@@ -40,15 +44,21 @@ class Listener:
         self._on_queue = on_queue
         self._on_cancel = on_cancel
         self._on_request = on_request
+        self._on_top = on_top
+        self._woken = asyncio.Event()
         self._on_connect = on_connect
         self.is_hearing = False
+
+    def suspect(self) -> None:
+        """Check the connection now: a notification may have been lost."""
+        self._woken.set()
 
     async def run(self, stopping: asyncio.Event) -> None:
         await self._link.hold(self._serve, stopping)
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
         try:
-            async for heard in listen(conn, quiet=self._every):
+            async for heard in listen(conn, quiet=self._every, woken=self._woken):
                 if heard is None and self.is_hearing:
                     with self._link.call():  # a connection that hangs would be silent too
                         await conn.execute("select")
@@ -61,5 +71,7 @@ class Listener:
                     self._on_cancel()
                 elif heard.payload == f"{self._identity.worker_id} asked":
                     self._on_request()
+                elif heard.payload.startswith(TOP):
+                    self._on_top(heard.payload.removeprefix(TOP))
         finally:
             self.is_hearing = False

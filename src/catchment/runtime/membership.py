@@ -34,8 +34,9 @@ class Membership:
     """``on_dead`` is called in the event loop when the database has declared the worker dead, ``on_gone`` when there is
     no database any more, ``on_hooks`` when after hooks are due, ``on_tick`` at each heartbeat. ``interrupted`` returns
     the tasks that ran when the worker failed. ``on_asked`` is called when an operator asks for something else;
-    ``asked`` is what this process was asked for before. ``python_queues`` are those whose Python commands it runs,
-    ``python_commands`` the commands it has, ``schedules`` those of its code."""
+    ``asked`` is what this process was asked for before. ``on_call`` is called with what each heartbeat answers.
+    ``is_idle``: nothing runs here, and nothing has for a while. ``python_queues`` are those whose Python commands it
+    runs, ``python_commands`` the commands it has, ``schedules`` those of its code."""
 
     def __init__(
         self,
@@ -50,6 +51,8 @@ class Membership:
         on_tick: Callable[[], None],
         on_asked: Callable[[worker_store.Asked | None], None],
         asked: worker_store.Asked | None,
+        on_call: Callable[[worker_store.Call], None],
+        is_idle: Callable[[], bool],
         report: Callable[[], worker_store.Capacity],
         interrupted: Callable[[], list[int]],
         python_queues: Sequence[str] = (),
@@ -66,6 +69,8 @@ class Membership:
         self._on_tick = on_tick
         self._on_asked = on_asked
         self._asked: worker_store.Asked | None = asked
+        self._on_call = on_call
+        self._is_idle = is_idle
         self._report = report
         self._interrupted = interrupted
         self._python_queues = python_queues
@@ -96,6 +101,10 @@ class Membership:
         def pass_on(asked: worker_store.Asked | None) -> None:
             loop.call_soon_threadsafe(self._on_asked, asked)
 
+        def take_call(call: worker_store.Call) -> None:
+            upkeep.keeps = call.keeps
+            loop.call_soon_threadsafe(self._on_call, call)
+
         heartbeat = self._heartbeat = Heartbeat(
             self._dsn,
             identity,
@@ -104,6 +113,7 @@ class Membership:
             on_dead=declare_dead,
             on_gone=declare_gone,
             on_asked=pass_on,
+            on_call=take_call,
             report=self._measured,
             is_alive=lambda: self._is_alive(loop),
         )
@@ -113,6 +123,7 @@ class Membership:
             self._events,
             self._pulse,
             on_hooks=lambda: loop.call_soon_threadsafe(self._on_hooks),
+            is_idle=self._is_idle,
         )
         await run_in_own_thread(heartbeat.start)
         upkeep.start()
@@ -172,6 +183,13 @@ class Membership:
                     await worker_store.unregister(conn, identity, self._interrupted())
             finally:
                 await conn.close()
+
+    def is_connected(self) -> bool:
+        """Has the database answered within the lease, and is there a connection now?"""
+        beat = self._heartbeat
+        if beat is None or beat.beat_at is None or not beat.is_connected:
+            return False
+        return time.monotonic() - beat.beat_at < self._options.lease.total_seconds()
 
     def ring(self) -> None:
         """Read now what an operator asks for."""

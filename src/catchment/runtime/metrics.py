@@ -134,6 +134,8 @@ class Metrics:
         self.claim_size = Histogram(SIZES)
         self.claim_seconds = Histogram(SECONDS)
         self.windows: dict[str, Window] = {}
+        # When tasks were last claimed or run, by the monotonic clock.
+        self.worked_at = 0.0
         # By command and queue.
         self.commands: dict[tuple[str, str], CommandFigures] = {}
         self._of_app = {command: self.of(command, queue) for command, queue in expected}
@@ -160,6 +162,8 @@ class Metrics:
         self.claims += 1
         self.claim_size.observe(size)
         self.claim_seconds.observe(seconds)
+        if size:
+            self.worked_at = time.monotonic()
 
     def returned(self, command: str, seconds: float, now: float) -> None:
         """A handler has returned, however, at this monotonic time. Its attempt counts when its end is recorded."""
@@ -171,6 +175,7 @@ class Metrics:
     def processed(self, command: str, queue: str, state: str, seconds: float) -> None:
         """A session has run a SQL handler; its task is in this state now, ``pending`` when it will be retried, or it is
         ``snoozed``."""
+        self.worked_at = time.monotonic()
         outcome = OF_STATE.get(state, "failed")
         figures = self.of(command, queue)
         figures.seconds[outcome].observe(seconds)

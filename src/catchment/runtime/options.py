@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 SHORTEST_CALL = timedelta(seconds=5)
+# A lease may be long; what a call may take, and how late a cancel may be noticed, is not.
+LONGEST_CALL = timedelta(seconds=30)
+LONGEST_WATCH = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +21,10 @@ class WorkerOptions:
     ``queues`` empty means all, and queues made later are found. ``concurrency`` overrides the registry's number of
     fibers per queue. ``is_single`` refuses to start where another worker runs the top level of a serial queue.
     ``max_concurrent_tasks``, ``claim_ahead`` and ``claim_batch_size`` concern Python handlers. ``poll_interval`` is the
-    rhythm of looking for work while no notification can arrive; else it grows from ``idle_poll_first`` to
-    ``idle_poll_last``.
-    ``metrics_port`` is where Prometheus finds the counters: None for nowhere, 0 for any port that is free.
+    rhythm of looking for work while no notification can arrive, else ``idle_poll`` is: heartbeats, three in each
+    ``lease``, find what a lost notification has left.
+    ``metrics_port`` is where Prometheus finds the counters, ``health_port`` where /healthz and /readyz answer: None for
+    nowhere, 0 for any port that is free.
     """
 
     queues: tuple[str, ...] = ()
@@ -44,8 +48,7 @@ class WorkerOptions:
     stall_limit: timedelta = timedelta(minutes=5)
     stops_when_idle: bool = False
     name: str = field(default_factory=socket.gethostname)
-    idle_poll_first: timedelta = timedelta(seconds=2)
-    idle_poll_last: timedelta = timedelta(seconds=30)
+    idle_poll: timedelta = timedelta(minutes=10)
     poll_interval: timedelta = timedelta(milliseconds=100)
     lease: timedelta = timedelta(seconds=15)
     upkeep_interval: timedelta = timedelta(seconds=1)
@@ -55,8 +58,15 @@ class WorkerOptions:
     batch_time: timedelta = timedelta(milliseconds=500)
     metrics_port: int | None = None
     metrics_host: str = "127.0.0.1"
+    health_port: int | None = None
+    health_host: str = "127.0.0.1"
 
     @property
     def call_timeout(self) -> timedelta:
         """How long a call to the database may take before its connection counts as lost."""
-        return max(self.lease, SHORTEST_CALL)
+        return min(max(self.lease, SHORTEST_CALL), LONGEST_CALL)
+
+    @property
+    def watch_interval(self) -> timedelta:
+        """How often a worker that holds tasks compares them with the database."""
+        return min(self.lease / 3, LONGEST_WATCH)

@@ -141,8 +141,9 @@ class PythonWorker:
             self.holdings,
             self._executor,
             events,
-            every=options.lease / 3,
+            every=options.watch_interval,
             limit=options.call_timeout,
+            count_claims=lambda: metrics.claims,
         )
         self._claimer = Claimer(
             dsn,

@@ -43,7 +43,9 @@ class WorkerSettings(Settings):
         description="Rhythm of looking for work while no wake-up can arrive.",
     )
     idle_poll_ms: Milliseconds = Field(
-        30_000, ge=1, description="Longest rhythm of looking for work while wake-ups can arrive."
+        600_000,
+        ge=1,
+        description="Rhythm of looking for work while wake-ups can arrive; heartbeats find what a lost one has left.",
     )
     wake_ups: bool = Field(True, description="Listen for notifications; off behind a pooler that cannot pass them on.")
     session_lock: bool = Field(
@@ -66,7 +68,14 @@ class WorkerSettings(Settings):
     stop_grace_seconds: Seconds = Field(
         10, ge=0, description="A handler that still runs this long after it was stopped is left behind."
     )
-    lease_seconds: Seconds = Field(15, gt=1, description="Time after which a silent worker counts as dead.")
+    lease_seconds: Seconds = Field(
+        15,
+        gt=1,
+        description="Time after which a silent worker counts as dead. Heartbeats are sent three times as often.",
+    )
+    stall_seconds: Seconds = Field(
+        300, ge=1, description="A worker whose event loop is blocked for this long counts as dead."
+    )
     shutdown_grace_seconds: Seconds = Field(30, ge=0, description="Time that running handlers get at a stop.")
     transaction_connections: Count = Field(4, ge=1, description="Connections for handlers in ctx.transaction().")
     transaction_limit_seconds: Seconds = Field(
@@ -81,6 +90,13 @@ class WorkerSettings(Settings):
         description="Port where Prometheus finds the counters; none by default, 0 takes a free one.",
     )
     metrics_host: str = Field("127.0.0.1", description="Address that port is bound to.")
+    health_port: int | None = Field(
+        None,
+        ge=0,
+        le=65535,
+        description="Port where /healthz and /readyz answer; none by default, 0 takes a free one.",
+    )
+    health_host: str = Field("127.0.0.1", description="Address that the health port is bound to.")
     log_format: LogFormat = Field("text", description="How workers log: lines for people, or JSON objects.")
     log_level: LogLevel = Field("info", description="What workers log; debug has the start of each task.")
 
@@ -93,7 +109,7 @@ def read_options(**given: Any) -> WorkerOptions:
         "claim_batch_size": settings.claim_batch_size,
         "claim_ahead": settings.claim_ahead,
         "poll_interval": timedelta(milliseconds=settings.poll_interval_ms),
-        "idle_poll_last": timedelta(milliseconds=settings.idle_poll_ms),
+        "idle_poll": timedelta(milliseconds=settings.idle_poll_ms),
         "has_wake_ups": settings.wake_ups,
         "has_session_lock": settings.session_lock,
         "latency_threshold": timedelta(milliseconds=settings.latency_threshold_ms),
@@ -102,12 +118,15 @@ def read_options(**given: Any) -> WorkerOptions:
         "max_result_bytes": settings.max_result_bytes,
         "stop_grace": timedelta(seconds=settings.stop_grace_seconds),
         "lease": timedelta(seconds=settings.lease_seconds),
+        "stall_limit": timedelta(seconds=settings.stall_seconds),
         "shutdown_grace": timedelta(seconds=settings.shutdown_grace_seconds),
         "transactions": settings.transaction_connections,
         "transaction_limit": timedelta(seconds=settings.transaction_limit_seconds),
         "hook_limit": timedelta(seconds=settings.hook_limit_seconds),
         "metrics_port": settings.metrics_port,
         "metrics_host": settings.metrics_host,
+        "health_port": settings.health_port,
+        "health_host": settings.health_host,
     }
     if settings.worker_processes is not None:
         defaults["processes"] = settings.worker_processes

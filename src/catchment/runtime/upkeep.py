@@ -2,6 +2,8 @@
 
 The work itself is in SQL, item by item. Here each call to the database is a part of a round. If a part fails, that is
 reported, less and less often, and the other parts and the next round run. The thread ends only when it is stopped.
+
+Two workers of a fleet keep it up, and those that have work. The others send nothing: see ``worker.called_upon``.
 """
 
 from __future__ import annotations
@@ -14,21 +16,22 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-import psycopg
 from psycopg import Connection
 
-from catchment.errors import ServerUnavailable
 from catchment.runtime.events import Events
 from catchment.runtime.pulse import Pulse
 from catchment.runtime.reports import Reports
 from catchment.store import worker as worker_store
 from catchment.store.connect import connect_ours
 from catchment.store.embedded import FolderGone
+from catchment.store.errors import Fault, fault_of
 
 # Chores read whole tables. They run this often, and take at most a twentieth of the time.
 CHORES_EVERY = 10.0
 CHORES_SHARE = 20
 FIRST_PAUSE = 0.2
+# A little more than the grace in which a worker can take its lock again.
+AFTER_GRACE = 0.55
 STOP_SECONDS = 2.0
 LAST_PAUSE = 5.0
 _CONNECTION = "connection"
@@ -37,11 +40,22 @@ VACUUM_AT_LEAST_EVERY = 600.0
 
 
 class Upkeep:
-    """``on_hooks`` is called, in the thread of upkeep, when after hooks are due."""
+    """``on_hooks`` is called, in the thread of upkeep, when after hooks are due. ``keeps`` is whether this worker runs
+    upkeep though ``is_idle``: the answers to heartbeats say so."""
 
     def __init__(
-        self, dsn: str, interval: timedelta, events: Events, pulse: Pulse, *, on_hooks: Callable[[], object]
+        self,
+        dsn: str,
+        interval: timedelta,
+        events: Events,
+        pulse: Pulse,
+        *,
+        on_hooks: Callable[[], object],
+        is_idle: Callable[[], bool],
     ) -> None:
+        self.keeps = True
+        self._is_idle = is_idle
+        self._has_suspects = False
         self._on_hooks = on_hooks
         self._dsn = dsn
         self._interval = interval
@@ -70,12 +84,13 @@ class Upkeep:
             try:
                 with connect_ours(self._dsn, name="catchment upkeep") as conn, self._pulse.watch(conn):
                     while not self._stopping.is_set():
-                        self.run_round(conn)
-                        self._pause = FIRST_PAUSE
-                        self._reports.over(_CONNECTION)
-                        self._stopping.wait(self._interval.total_seconds() * random.uniform(0.9, 1.1))  # noqa: S311 - jitter
+                        if self.keeps or not self._is_idle():
+                            self.run_round(conn)
+                            self._pause = FIRST_PAUSE
+                            self._reports.over(_CONNECTION)
+                        self._stopping.wait(self._rest())
             except Exception as error:  # whatever it is, the next round is worth a try
-                if not isinstance(error, psycopg.OperationalError | ServerUnavailable):
+                if fault_of(error) is not Fault.LOST:
                     self._report("upkeep", error)
                 elif not isinstance(error, FolderGone):  # which ends the worker
                     text = self._reports.due(_CONNECTION, f"upkeep: {str(error).strip()}")
@@ -84,9 +99,15 @@ class Upkeep:
                 self._stopping.wait(self._pause)
                 self._pause = min(self._pause * 2, LAST_PAUSE)
 
+    def _rest(self) -> float:
+        """Seconds until the next round: sooner while a worker may turn out to be dead."""
+        rest = self._interval.total_seconds() * random.uniform(0.9, 1.1)  # noqa: S311 - jitter
+        return min(rest, AFTER_GRACE) if self._has_suspects else rest
+
     def run_round(self, conn: Connection[Any]) -> None:
         """Everything that is due, each part by itself. Raises only when the connection is lost."""
         done = self._attempt(conn, "upkeep", lambda: worker_store.upkeep(conn)) or {}
+        self._has_suspects = bool(done.get("has_suspects"))
         self._tell(done)
         self._vacuum(conn, done.get("bloated") or [])
         if time.monotonic() >= self._chores_at:
@@ -99,7 +120,7 @@ class Upkeep:
         try:
             result = call()
         except Exception as error:
-            if conn.closed:
+            if conn.closed or fault_of(error) is Fault.LOST:
                 raise
             self._report(part, error)
             return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -39,6 +40,7 @@ class Watcher:
         *,
         every: timedelta,
         limit: timedelta,
+        count_claims: Callable[[], int],
     ) -> None:
         self.link = Link(dsn, "watcher", events, limit=limit)
         self._identity = identity
@@ -46,6 +48,9 @@ class Watcher:
         self._executor = executor
         self._events = events
         self._every = every
+        self._count_claims = count_claims
+        # How many claims there had been at the last comparison of everything.
+        self._compared = 0
         # Claims that never arrived here, by task and fence, and when they were first seen.
         self._strangers: dict[tuple[int, int], float] = {}
         self._suspicious_until = 0.0
@@ -62,11 +67,19 @@ class Watcher:
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
         while True:
             rung = self.bell.listen()
-            await self._compare(conn)
+            if not self._is_idle():
+                await self._compare(conn)
             await wait_for(rung, self._every)
+
+    def _is_idle(self) -> bool:
+        """Nothing is held, and no claim can have been lost since everything was compared."""
+        is_suspicious = time.monotonic() < self._suspicious_until or bool(self._strangers)
+        is_done = self._compared == self._count_claims() or time.monotonic() < self._thorough_at
+        return not len(self._holdings) and not is_suspicious and is_done
 
     async def _compare(self, conn: AsyncConnection[Any]) -> None:
         before = list(self._holdings)
+        claims = self._count_claims()
         began = time.monotonic()
         # Asking for all of them reads the whole table, which is long where an old snapshot keeps its dead rows.
         is_thorough = began < self._suspicious_until or began >= self._thorough_at or bool(self._strangers)
@@ -74,6 +87,7 @@ class Watcher:
         with self.link.call():
             said = await attempt_store.held_fences(conn, self._identity.worker_id, asked)
         if is_thorough:
+            self._compared = claims
             ended = time.monotonic()
             self._thorough_at = ended + max(THOROUGH * self._every.total_seconds(), 20 * (ended - began))
         for held in before:

@@ -92,9 +92,17 @@ def _options(dsn: str, name: str, settings: Mapping[str, str], seconds: int = CO
         "client_encoding": "utf8",
         "prepare_threshold": 5 if is_prepared else None,
     }
+    if _names_several(dsn) and "target_session_attrs" not in conninfo_to_dict(dsn):
+        options["target_session_attrs"] = os.environ.get("PGTARGETSESSIONATTRS") or "read-write"
     if is_prepared and dsn not in _refusing:
         options["options"] = start_up_options(dsn, settings)
     return options
+
+
+def _names_several(dsn: str) -> bool:
+    """Does the DSN name several servers? One of them is the primary, and every session of ours may write."""
+    given = conninfo_to_dict(dsn)
+    return any("," in str(given.get(name) or "") for name in ("host", "hostaddr"))
 
 
 def _refuses_options(dsn: str, error: psycopg.OperationalError) -> bool:

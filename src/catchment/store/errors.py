@@ -42,6 +42,8 @@ class Fault(Enum):
 # The session is over, or there was none: connection exceptions, shutdown, crash, dropped database, session timeout.
 _LOST_CLASSES = ("08",)
 _LOST_STATES = ("57P01", "57P02", "57P03", "57P04", "57P05", "25P03")
+# Functions of the server that refuse a write.
+_READ_ONLY = ("PreventCommandIfReadOnly", "PreventCommandDuringRecovery")
 # The request is rejected now and later: data, constraints, program limits, rules of the engine, a raised error.
 _BAD_CLASSES = ("21", "22", "23", "54", "CM", "P0")
 
@@ -50,9 +52,12 @@ def fault_of(error: BaseException) -> Fault:
     """Sort an error of a database call by its SQLSTATE.
 
     An error that neither the connection nor the request has caused may pass: no memory, disk or connections left, a
-    deadlock, a read-only server, a cancelled statement, a right or a function that is missing for a while.
+    deadlock, a cancelled statement, a right or a function that is missing for a while. A server that has become
+    read-only is as good as lost: a new connection finds the primary, if the DSN names it too.
     """
     state = error.sqlstate if isinstance(error, psycopg.Error) else None
+    if isinstance(error, psycopg.Error) and is_of_read_only_transaction(error):
+        return Fault.LOST
     if state is not None:
         if state[:2] in _LOST_CLASSES or state in _LOST_STATES:
             return Fault.LOST
@@ -70,7 +75,16 @@ def is_of_server(error: psycopg.Error) -> bool:
     return (state[:2] == "53" and state != "53400") or state[:4] == "57P0" or state == "25006"
 
 
+def is_read_only(error: BaseException | None) -> bool:
+    """Has a server refused a write that takes none, here or in what caused this error?"""
+    while error is not None:
+        if isinstance(error, psycopg.Error) and is_of_read_only_transaction(error):
+            return True
+        error = error.__cause__
+    return False
+
+
 def is_of_read_only_transaction(error: psycopg.Error) -> bool:
     """Was the statement refused because its transaction is read-only? The name of the server's function says so in
     every language; others raise the same SQLSTATE, such as a foreign server that is read-only."""
-    return error.sqlstate == "25006" and error.diag.source_function == "PreventCommandIfReadOnly"
+    return error.sqlstate == "25006" and error.diag.source_function in _READ_ONLY

@@ -2,7 +2,8 @@
 
 They keep no task and no thread running, so a script or a web process that enqueues now and then has nothing to shut
 down. A connection that the server has closed meanwhile is noticed before it is used, without asking the server. When
-one gives no answer, it is dropped together with those that are idle: they use the same link.
+one gives no answer, or its server has become read-only, it is dropped together with those that are idle: they use the
+same link.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from psycopg.pq import TransactionStatus
 from catchment.errors import ServerUnavailable
 from catchment.store.answer import AsyncClientConnection, ClientConnection, NoAnswer
 from catchment.store.connect import READ, connect_as, connect_async_as
+from catchment.store.errors import is_read_only
 
 
 def is_idle(conn: Connection[Any] | AsyncConnection[Any]) -> bool:
@@ -66,6 +68,10 @@ class AsyncPool:
             conn.is_look = is_look
             try:
                 yield conn
+            except Exception as error:
+                if is_read_only(error):
+                    conn.drop()
+                raise
             finally:
                 if is_idle(conn) and not self._is_closed:
                     self._idle.append(conn)
@@ -135,6 +141,10 @@ class Pool:
             conn.is_look, conn.until = is_look, until
             try:
                 yield conn
+            except Exception as error:
+                if is_read_only(error):
+                    conn.drop()
+                raise
             finally:
                 if is_idle(conn):
                     self._idle.append(conn)

@@ -35,6 +35,16 @@ class Capacity:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """What a heartbeat answers: what an operator asks for, and what the fleet needs. See ``worker.called_upon``."""
+
+    asked: Asked | None
+    keeps: bool
+    has_ready: bool
+    has_top: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Queue:
     name: str
     is_serial: bool
@@ -132,17 +142,21 @@ async def waiting_backends(conn: AsyncConnection[Any], pids: list[int], idle: ti
     return [row[0] for row in await cursor.fetchall()]
 
 
-async def heartbeat(
-    conn: AsyncConnection[Any], identity: WorkerIdentity, lease: timedelta, capacity: Capacity
-) -> Asked | None:
-    """Renew the lease; returns what the worker is asked for. Raises ``WorkerNotRegistered`` when it was declared
-    dead."""
+async def heartbeat(conn: AsyncConnection[Any], identity: WorkerIdentity, lease: timedelta, capacity: Capacity) -> Call:
+    """Renew the lease; returns what the worker is called upon to do. Raises ``WorkerNotRegistered`` when it was
+    declared dead."""
     with translated():
-        return await fetch_value_async(
-            conn,
-            "select worker.heartbeat(%s, %s, %s, %s::real, %s::real)",
-            *(identity.worker_id, lease, capacity.available, capacity.memory_usage, capacity.loop_lag),
+        cursor = await conn.execute(
+            "select b.asked, coalesce(c.keeps, false), coalesce(c.has_ready, false), coalesce(c.has_top, false)"
+            " from worker.heartbeat(%s, %s, %s, %s::real, %s::real) as b (asked)"
+            " left join worker.called_upon(%s) as c on true",
+            [
+                *(identity.worker_id, lease, capacity.available, capacity.memory_usage, capacity.loop_lag),
+                identity.worker_id,
+            ],
         )
+        ((asked, keeps, has_ready, has_top),) = await cursor.fetchall()
+    return Call(asked, keeps=keeps, has_ready=has_ready, has_top=has_top)
 
 
 async def ask_again(conn: AsyncConnection[Any], identity: WorkerIdentity, asked: Asked) -> None:

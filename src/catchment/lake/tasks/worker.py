@@ -65,7 +65,9 @@ def run_workers(
         stopping = True
 
     def start(place: int) -> subprocess.Popen[bytes]:
-        return _start({**environment, **({} if metrics is None else metrics.settings_of(place))}, arguments)
+        # One port can be probed: that of the first process.
+        own = {} if place == 0 else {"CATCHMENT_HEALTH_PORT": ""}
+        return _start({**environment, **own, **({} if metrics is None else metrics.settings_of(place))}, arguments)
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
     crew = [start(place) for place in range(processes)]

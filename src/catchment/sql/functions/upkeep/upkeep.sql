@@ -4,8 +4,8 @@
 -- signalling the sessions of workers.
 --
 --   locks   the turn of upkeep; then see do_step
---   returns what was done, the schedules that fired, whether after hooks are due, and which tables that claims read
---           have many dead rows
+--   returns what was done, the schedules that fired, whether after hooks are due, whether a worker is without its lock
+--           and may be dead after the grace, and which tables that claims read have many dead rows
 --   session sets synchronous_commit
 create or replace function worker.upkeep()
   returns jsonb
@@ -26,6 +26,7 @@ begin
   end if;
   return v_done || jsonb_build_object(
     'hooks_due', worker.has_after_calls(),
+    'has_suspects', worker.has_suspects(),
     'bloated', array(select n.name
                        from unnest(c_hot) as n (name)
                       where pg_stat_get_dead_tuples(to_regclass('worker.' || n.name)) > c_dead));
