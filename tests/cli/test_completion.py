@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_imports import LIBRARIES, imported
+from tests.fixtures.often import often
 
 PROGRAM = Path(sys.executable).parent / "catchment"
 
@@ -31,7 +32,7 @@ def completed(shell: str, line: str) -> set[str]:
     return {part.partition("\t")[0] for part in done.stdout.splitlines()}
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("shell", often("zsh", now_and_then=["bash", "fish"]))
 def test_each_shell_gets_the_commands_of_plug_ins(shell: str) -> None:
     assert completed(shell, "catchment register import-") == {"import-job"}
 

@@ -17,6 +17,7 @@ import pytest
 from catchment.cli.dev.files import Watch, own_files
 from catchment.cli.dev.outage import Outage
 from tests.fixtures.engine import Engine
+from tests.fixtures.often import often
 from tests.fixtures.server import Connect
 from tests.fixtures.spare import Forked, run, spare
 from tests.fixtures.worker import wait_until
@@ -262,7 +263,7 @@ async def sleep() -> None:
 """
 
 
-@pytest.mark.parametrize("end", ["killed", "second Ctrl-C"])
+@pytest.mark.parametrize("end", often("killed", now_and_then=["second Ctrl-C"]))
 def test_the_worker_ends_with_its_supervisor_whatever_handlers_do(
     tmp_path: Path, db: str, engine: Engine, started: ExitStack, end: str
 ) -> None:

@@ -17,6 +17,7 @@ from catchment.cli.beside import MISSING
 from catchment.cli.dev.dashboard import DevDashboard
 from tests.cli.test_dev import BOOK, Dev
 from tests.fixtures.engine import Engine
+from tests.fixtures.often import often
 from tests.fixtures.server import Connect
 from tests.fixtures.worker import wait_until
 from tests.worker.crew import is_alive
@@ -32,7 +33,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExitSta
         yield stack
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("end", often(signal.SIGINT, now_and_then=[signal.SIGKILL]))
 def test_the_dashboard_has_an_address_and_ends_with_dev(
     tmp_path: Path, db: str, connect: Connect, started: ExitStack, end: signal.Signals
 ) -> None:

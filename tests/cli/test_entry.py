@@ -45,7 +45,7 @@ def test_the_program_is_the_function_that_catches_it() -> None:
     assert project["scripts"] == {"catchment": "catchment.__main__:main"}
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", often("", now_and_then=["1"]))
 @pytest.mark.parametrize("words", often(["--help"], now_and_then=[["--version"], ["task", "--help"]]))
 def test_output_on_a_full_disk_is_one_error(words: list[str], unbuffered: str) -> None:
     with open("/dev/full", "w") as full:
@@ -56,13 +56,13 @@ def test_output_on_a_full_disk_is_one_error(words: list[str], unbuffered: str) -
         assert done.returncode == 1
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", often("", now_and_then=["1"]))
 def test_an_error_on_a_full_disk_keeps_its_exit_code(unbuffered: str) -> None:
     with open("/dev/full", "w") as full:
         assert run("task", "list", stderr=full, variables={"PYTHONUNBUFFERED": unbuffered}).returncode == 3
 
 
-@pytest.mark.parametrize("words", [["--version"], ["--help"]])
+@pytest.mark.parametrize("words", often(["--help"], now_and_then=[["--version"]]))
 def test_a_reader_that_has_gone_is_no_error_to_report(words: list[str]) -> None:
     theirs, ours = os.pipe()
     os.close(theirs)

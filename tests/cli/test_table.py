@@ -20,6 +20,7 @@ import pytest
 from catchment.cli.main import run
 from catchment.cli.table_show import progress_line, size, span
 from tests.fixtures.lake_case import LakeCase
+from tests.fixtures.often import often
 from tests.fixtures.spare import spare
 from tests.fixtures.worker import wait_until
 
@@ -252,7 +253,7 @@ def _without(module: str, *calls: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("module", ["duckdb", "sqlglot", "pytz"])
+@pytest.mark.parametrize("module", often("duckdb", now_and_then=["sqlglot", "pytz"]))
 def test_without_the_extra_every_command_says_so_before_it_looks_at_its_arguments(module: str) -> None:
     calls = ["list", "explain", "create no-such-file.sql", "create", "refresh", "drop --what", "lag --hours x"]
     expected = f"1 error: dynamic tables need {module}, which is not installed hint: Run: pip install 'catchment[lake]'"

@@ -44,10 +44,10 @@ def test_a_variable_that_no_dsn_overrides_is_refused(own: Own, name: str) -> Non
     assert not own.data.exists()
 
 
-def test_a_time_zone_that_the_server_does_not_know_is_named(own: Own) -> None:
+def test_a_time_zone_that_the_server_does_not_know_is_named(ready: Own) -> None:
     """libpq sends it with each connection. The keeper of the server sends none: it has to see who uses the server."""
-    assert own.command("queue", "list").returncode == 0
-    refused = own.command("queue", "list", PGTZ="Nowhere/Land")
+    assert ready.command("queue", "list").returncode == 0
+    refused = ready.command("queue", "list", PGTZ="Nowhere/Land")
     assert refused.returncode == 3
     assert "That is PGTZ of the environment" in refused.stderr.replace("\n", " ")
 

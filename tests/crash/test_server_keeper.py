@@ -14,6 +14,7 @@ import pytest
 from catchment.errors import RequestRefused
 from catchment.store import embedded
 from tests.fixtures.embedded import Own
+from tests.fixtures.often import often
 from tests.fixtures.worker import wait_until
 
 ENQUEUES = """
@@ -54,10 +55,11 @@ def _answers(dsn: str) -> bool:
         return False
 
 
-def test_eight_clients_come_first_together(own: Own) -> None:
-    clients = [own.start("-c", ENQUEUES) for _ in range(8)]
-    assert {_line(client) for client in clients} == {str(n) for n in range(1, 9)}
-    assert [client.wait() for client in clients] == [0] * 8, (own.at / "errors").read_text()
+@pytest.mark.parametrize("number", often(4, now_and_then=[8]))
+def test_several_clients_come_first_together(own: Own, number: int) -> None:
+    clients = [own.start("-c", ENQUEUES) for _ in range(number)]
+    assert {_line(client) for client in clients} == {str(n) for n in range(1, number + 1)}
+    assert [client.wait() for client in clients] == [0] * number, (own.at / "errors").read_text()
     wait_until(lambda: not own.processes())
 
 

@@ -37,6 +37,7 @@ RENEW = "update worker.version set compatible_from = 9999, release = '999.0.0'"
 KEEP = {"CATCHMENT_KEEP_SECONDS": "60"}
 
 
+@pytest.mark.long
 def test_a_client_that_comes_first_finds_the_schema(own: Own) -> None:
     done = own.run("-c", CONNECTS)
     assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr
@@ -44,7 +45,7 @@ def test_a_client_that_comes_first_finds_the_schema(own: Own) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    often(("-c", ENQUEUES), ("-c", LAKE), now_and_then=[("-c", ASYNC), ("-m", "catchment", "register", "init")]),
+    often(("-c", ENQUEUES), now_and_then=[("-c", LAKE), ("-c", ASYNC), ("-m", "catchment", "register", "init")]),
     ids=["sync", "lake", "async", "register"],
 )
 def test_the_first_client_after_an_upgrade_migrates(ready: Own, arguments: tuple[str, ...]) -> None:

@@ -25,7 +25,7 @@ SETTINGS = {WorkerSettings.names(name)[0] for name in WorkerSettings.model_field
 
 @pytest.mark.parametrize("page", RUN_PAGES, ids=lambda page: page.stem)
 def test_a_page_does_what_it_says(page: Path, live_page: LivePage) -> None:
-    if page.stem in ("tutorial", "ship-your-own-schema"):
+    if page.stem == "ship-your-own-schema":
         live_page.shell.start_as_installed()
     for block in read_blocks(page.read_text(encoding="utf-8")):
         try:
@@ -71,6 +71,7 @@ def test_what_is_not_run_names_only_settings_that_exist(page: Path) -> None:
             assert named <= SETTINGS, f"{page.name}:{block.line}"
 
 
+@pytest.mark.long  # all of the README is read in tests/package
 def test_the_python_example_of_the_readme_runs(live_page: LivePage) -> None:
     live_page.shell.start_as_installed()
     blocks = list(read_blocks((ROOT / "README.md").read_text(encoding="utf-8")))
