@@ -10,7 +10,7 @@ demo: $(STAMP)
 	@$(BIN)/catchment demo
 	@$(BIN)/catchment register demo
 
-# pyright runs beside the tests.
+# pyright runs beside the tests: of the package here, of everything beside the long ones and in check.
 test: $(STAMP) quick-check
 	$(BIN)/python tests/run.py
 

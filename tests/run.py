@@ -2,9 +2,10 @@
 
 python tests/run.py [--long] [pytest arguments]
 
-With ``--long`` the long tests run on 18 and beside them the whole ordinary suite on 15. Much of the suite waits for
-other processes, so the second server, and pyright, take little time of their own. Their output comes when the first run
-has ended, and what failed comes once more at the very end, where whoever sees only the end of a log finds it.
+With ``--long`` the long tests run on 18 and beside them the whole ordinary suite on 15, and pyright looks at the tests
+too. Much of the suite waits for other processes, so the second server, and pyright, take little time of their own.
+Their output comes when the first run has ended, and what failed comes once more at the very end, where whoever sees
+only the end of a log finds it.
 """
 
 from __future__ import annotations
@@ -104,8 +105,9 @@ def main() -> int:
 def _run_all(reports: Path, marks: str, *, is_long: bool) -> bool:
     """Run everything, with a report of each run of pytest in ``reports``; whether all of it ended well."""
     beside: list[Beside] = []
-    if not is_long:
-        beside.append(Beside("pyright", [str(Path(sys.executable).parent / "pyright")]))
+    # The types of tests and benchmarks take longer to check than those of the package: beside the long tests.
+    checked = [] if is_long else ["src"]
+    beside.append(Beside("pyright", [str(Path(sys.executable).parent / "pyright"), *checked]))
     if DEBIAN_15.exists():
         again = _pytest(1, "not long", f"--junit-xml={reports / '15.xml'}", *([] if is_long else VERSIONED))
         beside.append(Beside("Once more on PostgreSQL 15", again, CATCHMENT_TEST_PG="15"))
