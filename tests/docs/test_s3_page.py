@@ -11,6 +11,7 @@ from tests.fixtures.s3 import Bucket
 __all__ = ["live_page"]
 
 
+@pytest.mark.long
 def test_the_page_does_what_it_says(live_page: LivePage, bucket: Bucket) -> None:
     bucket.client.create_bucket(Bucket="warehouse")
     endpoint = bucket.settings["s3_endpoint"]

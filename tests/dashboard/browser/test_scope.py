@@ -59,6 +59,7 @@ def test_a_scope_follows_its_children_and_is_cancelled(
     assert committed.state(task_id) == "waiting"
 
 
+@pytest.mark.long
 def test_many_children_are_shown_as_counts_with_a_way_down(
     page: Page, dashboard: StartDashboard, committed: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ def address(lake_db: str) -> Iterator[str]:
         yield stack.enter_context(serving(lake_db, Access(local=User("ada", "operator"))))
 
 
+@pytest.mark.long
 def test_a_refresh_that_is_asked_for_shows_up_by_itself(
     page: Page, address: str, lake_case: LakeCase, start_lake_worker: StartWorker
 ) -> None:
