@@ -96,6 +96,7 @@ def test_help_names_every_command(cli: Run) -> None:
         assert name in text
 
 
+@pytest.mark.long
 def test_bench_prints_figures_and_drops_its_database(committed: Engine, cli: Run) -> None:
     figures = {row["measured"]: row["value"] for row in read_json(cli("bench", "--tasks", "300", "--json"))}
     assert len(figures) == 5

@@ -39,7 +39,7 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize("query", some(QUERIES, one_in=2))
+@pytest.mark.parametrize("query", some(QUERIES, one_in=3))
 def test_grouping_sets_are_followed(shop: Memory, query: str) -> None:
     follow(shop, query)
 

@@ -46,7 +46,7 @@ OPERATORS = [
 """AND, OR and others that begin with the call of an aggregate."""
 
 
-@pytest.mark.parametrize("query", some(WINDOWS, one_in=2))
+@pytest.mark.parametrize("query", some(WINDOWS, one_in=3))
 def test_a_window_is_followed(shop: Memory, query: str) -> None:
     follow(shop, query)
 

@@ -42,7 +42,7 @@ CONDITIONS = [
 ]
 
 
-@pytest.mark.parametrize("condition", some(CONDITIONS, one_in=3))
+@pytest.mark.parametrize("condition", some(CONDITIONS, one_in=4))
 def test_a_condition_with_a_subquery_is_followed(shop: Memory, condition: str) -> None:
     follow(shop, f"SELECT order_id, note FROM orders o WHERE {condition}")
 
@@ -71,7 +71,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("value", some(VALUES, one_in=2))
+@pytest.mark.parametrize("value", some(VALUES, one_in=3))
 def test_a_subquery_that_is_a_value_is_followed(shop: Memory, value: str) -> None:
     follow(shop, f"SELECT order_id, {value} AS v FROM orders o")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from tests.fixtures.lake_case import LakeCase, foreign_client
 
 LATER = "TARGET_LAG = '1 minute'"
@@ -17,6 +19,7 @@ TABLES = {
 ROUNDS = 3
 
 
+@pytest.mark.long
 def test_both_ways_of_a_diamond_show_the_same_moment_in_every_version(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(k % 5, 1) for k in range(20)])
     for name, query in TABLES.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.lake.tasks.crew import LakeCrew
 
 # Whatever there is to do is more than a process may use, so every refresh is spread, however few workers are free.
@@ -9,6 +11,7 @@ ALWAYS = {"CATCHMENT_PARALLEL_MEMORY_SHARE": "0.0000001"}
 TABLES = ("a", "b", "c")
 
 
+@pytest.mark.long
 def test_more_huge_refreshes_than_workers_come_to_an_end(lake_crew: LakeCrew) -> None:
     case = lake_crew.case
     case.make("source", "k BIGINT, v BIGINT")

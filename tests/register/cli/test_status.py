@@ -41,6 +41,7 @@ def test_status_tells_why_a_round_broke_and_when_it_is_tried_again(reg_db: Regis
     assert not any(phase["percent"] for phase in told["phases"])
 
 
+@pytest.mark.long
 def test_derive_waits_for_a_worker_of_its_own(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
     reg_db.lu("1", "2025-01-01", employees=2)
     done = reg_cli("derive", "--work")
