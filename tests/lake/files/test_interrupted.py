@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from catchment.lake.files.maintain import maintain_table
 from catchment.lake.files.sweep import compare, sweep
 from catchment.lake.refresh.refresh import run
 from catchment.lake.types import Order
+from tests.fixtures.lake import LakeStates
 from tests.fixtures.lake_case import LakeCase, foreign_client
 from tests.lake.control.support import add_table
 from tests.lake.control.support import refresh as refresh_by_hand
@@ -50,6 +52,13 @@ def many(case: LakeCase) -> None:
     )
 
 
+@pytest.fixture
+def filling(lake_states: LakeStates, tmp_path: Path) -> Iterator[LakeCase]:
+    """A lake with that table."""
+    with lake_states.copy(many, tmp_path / "lake") as case:
+        yield case
+
+
 def interrupted(case: LakeCase) -> Order:
     """A refresh that was stopped in the middle of a data file; its process goes on."""
     order = case.begin(case.request("dt"))
@@ -67,53 +76,50 @@ def swept(case: LakeCase) -> None:
     assert case.leftovers() == {}
 
 
-def test_what_a_cancelled_commit_wrote_is_swept(lake_case: LakeCase) -> None:
-    many(lake_case)
-    order = interrupted(lake_case)
-    assert unknown(lake_case) > 0
-    lake_case.control.fail_refresh(order.refresh_id, order.fence, "CANCELLED", "cancelled on request")
+def test_what_a_cancelled_commit_wrote_is_swept(filling: LakeCase) -> None:
+    order = interrupted(filling)
+    assert unknown(filling) > 0
+    filling.control.fail_refresh(order.refresh_id, order.fence, "CANCELLED", "cancelled on request")
     # Noted in the transaction that ended it, which asked for a sweep too.
-    assert lake_case.pg("select kind, refresh_id from lake.artifact") == [("table", order.refresh_id)]
+    assert filling.pg("select kind, refresh_id from lake.artifact") == [("table", order.refresh_id)]
     asked = "select count(*) from worker.tasks where command = 'lake_sweep' and (payload->>'refresh_id')::bigint = %s"
-    assert lake_case.pg(asked, order.refresh_id) == [(1,)]
-    swept(lake_case)
-    lake_case.sql("DELETE FROM source WHERE k >= 1000")
-    assert lake_case.refresh("dt")["state"] == "SUCCEEDED"
-    lake_case.check("dt")
-    assert lake_case.leftovers() == {}
+    assert filling.pg(asked, order.refresh_id) == [(1,)]
+    swept(filling)
+    filling.sql("DELETE FROM source WHERE k >= 1000")
+    assert filling.refresh("dt")["state"] == "SUCCEEDED"
+    filling.check("dt")
+    assert filling.leftovers() == {}
 
 
-def test_an_attempt_that_takes_over_knows_of_the_files_of_the_last_one(lake_case: LakeCase) -> None:
-    many(lake_case)
-    order = interrupted(lake_case)
-    lake_case.carry_out(lake_case.begin(order.refresh_id))
-    assert unknown(lake_case) > 0
-    swept(lake_case)
-    lake_case.check("dt")
+def test_an_attempt_that_takes_over_knows_of_the_files_of_the_last_one(filling: LakeCase) -> None:
+    order = interrupted(filling)
+    filling.carry_out(filling.begin(order.refresh_id))
+    assert unknown(filling) > 0
+    swept(filling)
+    filling.check("dt")
 
 
-def test_a_table_that_somebody_is_about_to_commit_to_is_left_alone(lake_case: LakeCase) -> None:
-    many(lake_case)
-    order = interrupted(lake_case)
-    lake_case.control.fail_refresh(order.refresh_id, order.fence, "CANCELLED", "cancelled on request")
-    second = interrupted(lake_case)
-    left = unknown(lake_case)
-    assert sweep(lake_case.duck, lake_case.control, lake_case.settings) == 1
-    assert unknown(lake_case) == left > 0
-    lake_case.control.fail_refresh(second.refresh_id, second.fence, "CANCELLED", "cancelled on request")
-    swept(lake_case)
+@pytest.mark.long
+def test_a_table_that_somebody_is_about_to_commit_to_is_left_alone(filling: LakeCase) -> None:
+    order = interrupted(filling)
+    filling.control.fail_refresh(order.refresh_id, order.fence, "CANCELLED", "cancelled on request")
+    second = interrupted(filling)
+    left = unknown(filling)
+    assert sweep(filling.duck, filling.control, filling.settings) == 1
+    assert unknown(filling) == left > 0
+    filling.control.fail_refresh(second.refresh_id, second.fence, "CANCELLED", "cancelled on request")
+    swept(filling)
 
 
-def test_a_full_disk_leaves_nothing(lake_case: LakeCase) -> None:
+def test_a_full_disk_leaves_nothing(filling: LakeCase) -> None:
     """A process that may write files of 200 kB at most, which looks like a full disk to the write of a data file."""
-    many(lake_case)
-    refresh_id, size = lake_case.request("dt"), 200_000
+    refresh_id, size = filling.request("dt"), 200_000
     script = f"""
         import resource, signal
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         from pathlib import Path
         from tests.fixtures.lake_case import LakeCase
-        case = LakeCase({lake_case.dsn!r}, Path({str(lake_case.folder)!r}), first_fence=1000)
+        case = LakeCase({filling.dsn!r}, Path({str(filling.folder)!r}), first_fence=1000)
         order = case.begin({refresh_id})
         resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
         try:
@@ -125,7 +131,7 @@ def test_a_full_disk_leaves_nothing(lake_case: LakeCase) -> None:
         [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=200, check=False
     )
     assert done.stdout == "DISK_FULL\n", done.stdout + done.stderr
-    swept(lake_case)
+    swept(filling)
 
 
 def test_a_compaction_that_died_is_swept(lake_case: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
