@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import socket
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -15,7 +17,7 @@ import pytest
 
 from catchment import App, ResultTimeout
 from catchment.errors import OutcomeUnknown, ServerUnavailable
-from catchment.store import answer
+from catchment.store import answer, connect
 from catchment.store.connect import connect_as
 from tests.client.support import QUEUE, Shop, open_shop, until
 from tests.fixtures.engine import Engine
@@ -290,3 +292,25 @@ def test_a_call_whose_connection_is_lost_says_that_its_outcome_is_unknown(
         call.result(60)
     holding.rollback()
     assert shop.app.sync.task(task).info().id == task
+
+
+def test_attempts_at_a_silent_server_leave_no_socket_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether or not the garbage collector comes by."""
+    options = connect._options
+    monkeypatch.setattr(connect, "_options", lambda *given: options(*given[:3], 2))
+
+    async def connect_async(dsn: str) -> None:
+        await connect.connect_async(dsn)
+
+    with ExitStack() as stack:
+        silent = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        dsn = f"host=127.0.0.1 port={silent.getsockname()[1]} user=x dbname=x sslmode=disable"
+        stack.callback(gc.enable)
+        gc.disable()
+        for attempt in (connect.connect_ours, lambda dsn: asyncio.run(connect_async(dsn))):
+            with pytest.raises(ServerUnavailable):
+                attempt(dsn)
+            line = stack.enter_context(silent.accept()[0])
+            line.settimeout(30)
+            while line.recv(4096):  # the start of the session, then the end
+                pass

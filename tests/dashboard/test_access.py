@@ -10,6 +10,7 @@ import httpx
 import pytest
 from psycopg.conninfo import make_conninfo
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.routing import Mount, Route
 
@@ -339,6 +340,57 @@ def test_sessions_end_when_idle_and_when_old() -> None:
     token = sessions.begin(VIEWER)
     sessions.end(token)
     assert sessions.find(token) is None
+
+
+def test_a_page_that_nobody_uses_does_not_keep_its_session(db: str) -> None:
+    """It reads itself again as long as it is open; only what a person asks for counts."""
+    now = [0.0]
+    app = asgi_app(db, password=PASSWORD)
+    app.state.site.checker.sessions = Sessions(lambda: now[0])
+
+    async def ask() -> None:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://host") as client:
+            (token,) = re.findall(r'name="token" value="(\w+)"', (await client.get("/login")).text)
+            fields = {"token": token, "name": "ada", "password": PASSWORD}
+            await client.post("/login", data=fields, headers={"Sec-Fetch-Site": "same-origin"})
+
+            async def look(**headers: str) -> int:
+                now[0] += IDLE_SECONDS * 0.4
+                return (await client.get("/", headers=headers)).status_code
+
+            live = {"X-Catchment-Live": "1"}
+            assert [await look(), await look(**live), await look(), await look(**live)] == [200] * 4
+            assert [await look(**live), await look(**live)] == [200, 303]
+        await app.state.site.database.close()
+
+    asyncio.run(ask())
+
+
+def test_a_host_may_refuse_as_its_framework_does(db: str) -> None:
+    """With the status, words and address that it chose, and not as a defect."""
+
+    def who(request: HTTPConnection) -> User | None:
+        match request.headers.get("x-case"):
+            case "closed":
+                raise HTTPException(403, "the office is closed")
+            case "elsewhere":
+                raise HTTPException(303, headers={"Location": "/accounts/login"})
+            case _:
+                raise HTTPException(401)
+
+    app = asgi_app(db, authenticate=who)
+
+    async def ask() -> None:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://host") as client:
+            closed = await client.get("/tasks", headers={"x-case": "closed"})
+            assert (closed.status_code, "The office is closed." in closed.text) == (403, True)
+            led = await client.get("/tasks", headers={"x-case": "elsewhere"})
+            assert (led.status_code, led.headers["location"]) == (303, "/accounts/login")
+            assert (await client.get("/api/tasks")).status_code == 401
+            assert (await client.get("/events", headers={"x-case": "closed"})).status_code == 403
+        await app.state.site.database.close()
+
+    asyncio.run(ask())
 
 
 def test_a_header_counts_from_the_proxy_alone(dashboard: StartDashboard) -> None:

@@ -8,20 +8,28 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from typing import Any
 
 import httpx
 import psycopg
 import pytest
+from starlette.exceptions import HTTPException
 
+from catchment.dashboard import User, database
 from catchment.dashboard.auth.check import Access
-from catchment.dashboard.events import stream
+from catchment.dashboard.events import hub, stream
 from catchment.dashboard.events.hub import MOST_WAITING, Client
-from tests.fixtures.dashboard import DashboardSite, StartDashboard
+from catchment.store import answer, connect
+from tests.fixtures.dashboard import OPERATOR, DashboardSite, StartDashboard, serving
 from tests.fixtures.engine import Engine
+from tests.fixtures.proxy import proxied
+from tests.fixtures.worker import wait_until
 
 LIMIT = 60
 PASSWORD = "the password of ada"  # noqa: S105
@@ -115,6 +123,69 @@ def test_a_stream_ends_with_its_session(dashboard: StartDashboard, monkeypatch: 
         site.post("/logout", token=token)
         assert {kind for kind, _ in events} <= {"beat", "change"}
     assert site.get("/events").status_code == 401
+
+
+def test_a_stream_ends_when_the_host_refuses_its_user(
+    dashboard: StartDashboard, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whichever way it refuses; nothing is logged as a defect, and asked again it says why."""
+    monkeypatch.setattr(stream, "BEAT_SECONDS", 0.2)
+    refuses: list[bool] = []
+
+    def who(_: object) -> User:
+        if refuses:
+            raise HTTPException(403, "the office is closed")
+        return OPERATOR
+
+    site = dashboard(Access(authenticate=who))
+    with following(site) as events:
+        assert next(events)[0] == "hello"
+        refuses.append(True)
+        assert {kind for kind, _ in events} <= {"beat", "change"}
+    again = site.get("/events")
+    assert (again.status_code, again.json()["error"]["message"]) == (403, "the office is closed")
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def test_a_database_that_gives_no_answer_is_said_and_nothing_piles_up(
+    db: str, committed: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its connections stay open and carry nothing. Pages say so, requests end, and it goes on when that does."""
+    monkeypatch.setattr(hub, "LIMIT", timedelta(seconds=3))
+    options = connect._options
+    with (
+        proxied(db, keepalive=0.1) as proxy,
+        serving(proxy.dsn, Access(local=OPERATOR)) as address,
+        ExitStack() as stack,
+    ):
+        clients = [stack.enter_context(httpx.Client(timeout=LIMIT)) for _ in range(5)]
+        pages = [stack.enter_context(following(DashboardSite(address, client))) for client in clients]
+        for events in pages:
+            assert next(events)[0] == "hello"
+        paths = ["/", "/tasks", "/workers", "/health", "/api/now"]
+        with ThreadPoolExecutor(20) as pool:
+
+            def ask(path: str) -> int:
+                return httpx.get(address + path, timeout=LIMIT).status_code
+
+            assert set(pool.map(ask, paths * 4)) == {200}
+            threads = threading.active_count()
+            monkeypatch.setattr(answer, "LOOK_SECONDS", 1.0)
+            monkeypatch.setattr(database, "PATIENCE_SECONDS", 1.0)
+            monkeypatch.setattr(connect, "_options", lambda *given: options(*given[:3], 2))
+            proxy.freeze_all(new=True)
+            for events in pages:
+                assert wait_for(events, "lost")
+            for _ in range(2):
+                assert set(pool.map(ask, paths * 4)) == {503}
+            # Four for requests, one that listens, one for health; those that were given up are closed.
+            wait_until(lambda: len(proxy.lines) <= 6)
+            assert threading.active_count() <= threads + 2
+            monkeypatch.undo()
+            proxy.freezes_new = False
+            for events in pages:
+                assert wait_for(events, "found")
+            wait_until(lambda: set(pool.map(ask, paths * 4)) == {200})
 
 
 def test_the_command_prints_its_address_and_ends_at_once(db: str, committed: Engine) -> None:

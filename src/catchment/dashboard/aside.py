@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 from psycopg import Connection
 
-from catchment.store.connect import connect_ours
+from catchment.store.answer import ClientConnection
+from catchment.store.connect import OURS, connect_as
 from catchment.store.errors import translated
 
 T = TypeVar("T")
@@ -47,6 +48,8 @@ class Aside:
         return await asyncio.to_thread(self._run_in_thread, dsn, look)
 
     def _run_in_thread(self, dsn: str, look: Callable[[Connection[Any]], T]) -> T:
-        with connect_ours(dsn, name="catchment dashboard") as conn, translated():
+        with connect_as(ClientConnection, dsn, name="catchment dashboard", settings=OURS) as conn, translated():
+            # A server that gives no answer must not keep this thread, and all who wait for the look.
+            conn.dsn, conn.is_look = dsn, True
             conn.execute(_BEGIN, {"limit": str(self._limit)})
             return look(conn)

@@ -34,6 +34,8 @@ from catchment.store.times import AnyTimeLoader
 
 READER = "catchment_read"
 OPERATOR = "catchment_worker"
+# How long a request waits for a connection while all are in use.
+PATIENCE_SECONDS = 10.0
 
 _BEGIN = """
 select pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
@@ -164,7 +166,7 @@ class Database:
         if self._pool is None:
             dsn = await self.dsn()
             self._pool = self._pool or AsyncPool(dsn, self._connections, name="catchment dashboard")
-        async with self._pool.connection(is_look=is_read_only) as conn:
+        async with self._pool.connection(is_look=is_read_only, patience=PATIENCE_SECONDS) as conn:
             await conn.set_read_only(is_read_only)
             await conn.set_isolation_level(IsolationLevel.REPEATABLE_READ if is_read_only else None)
             with translated():

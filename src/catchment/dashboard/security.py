@@ -104,7 +104,9 @@ class Security:
 
         try:
             if not is_open and state["is_known_host"]:
-                state["asker"] = await self._checker.find(connection)
+                # What an open page asks for by itself does not keep a session alive: nobody may be there.
+                is_use = path != "/events" and "x-catchment-live" not in connection.headers
+                state["asker"] = await self._checker.find(connection, is_use=is_use)
             await self._app(scope, receive, answer)
         except Exception as error:
             if has_begun:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 _UNITS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
@@ -74,10 +74,6 @@ def size(number: int) -> str:
         if number >= unit:
             return f"{number / unit:.1f} {name}"
     return f"{number} B"
-
-
-def minutes(duration: timedelta) -> str:
-    return span(duration.total_seconds())
 
 
 def middle(text: str, most: int = 40) -> str:

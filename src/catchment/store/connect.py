@@ -7,6 +7,7 @@ import errno
 import os
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager
+from traceback import clear_frames
 from typing import Any, TypeVar
 
 import psycopg
@@ -230,6 +231,7 @@ def connect_as(
         try:
             return kind.connect(pinned(dsn), **_options(dsn, name, settings, seconds))
         except psycopg.OperationalError as error:
+            _close_half_open(error)
             if _refuses_options(dsn, error):
                 continue
             if may_revive and embedded.revive(dsn):
@@ -245,12 +247,19 @@ async def connect_async_as(kind: type[A], dsn: str, *, name: str, settings: Mapp
         try:
             return await kind.connect(pinned(dsn), **_options(dsn, name, settings))
         except psycopg.OperationalError as error:
+            _close_half_open(error)
             if _refuses_options(dsn, error):
                 continue
             if may_revive and await asyncio.to_thread(embedded.revive, dsn):
                 may_revive = False
                 continue
             raise unavailable(dsn, error) from error
+
+
+def _close_half_open(error: psycopg.OperationalError) -> None:
+    """Let go of the connection that an attempt has begun, by the locals of the driver. The error has them in a circle:
+    without this the socket stays open until the garbage collector comes by, and those of a silent server pile up."""
+    clear_frames(error.__traceback__)
 
 
 def unavailable(dsn: str, error: psycopg.OperationalError) -> ServerUnavailable:

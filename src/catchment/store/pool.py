@@ -58,12 +58,19 @@ class AsyncPool:
         self._is_closed = False
 
     @asynccontextmanager
-    async def connection(self, *, is_look: bool = False) -> AsyncGenerator[AsyncConnection[Any]]:
-        """A connection in autocommit mode; it waits for one while all are in use.
+    async def connection(
+        self, *, is_look: bool = False, patience: float | None = None
+    ) -> AsyncGenerator[AsyncConnection[Any]]:
+        """A connection in autocommit mode; it waits for one while all are in use, at most ``patience`` seconds.
 
         Without an answer a call raises ``OutcomeUnknown`` and a look ``NoAnswer``. A cancelled look ends at once.
         """
-        async with self._places:
+        try:
+            async with asyncio.timeout(patience):
+                await self._places.acquire()
+        except TimeoutError as error:
+            raise NoAnswer(f"all connections were in use for {patience:g} s") from error
+        try:
             conn = await self._take(is_look)
             conn.is_look = is_look
             try:
@@ -79,6 +86,8 @@ class AsyncPool:
                     if conn.is_silent:
                         self.abandon()
                     await conn.close()
+        finally:
+            self._places.release()
 
     async def _take(self, is_look: bool) -> AsyncClientConnection:
         while self._idle:

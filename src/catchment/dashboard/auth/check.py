@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 
 from catchment.dashboard.auth.cookies import SESSION, cookie_name
@@ -16,6 +17,7 @@ from catchment.dashboard.auth.proxy import TrustedProxy
 from catchment.dashboard.auth.sessions import Sessions
 from catchment.dashboard.auth.throttle import Throttle
 from catchment.dashboard.auth.user import Authenticate, Role, User
+from catchment.dashboard.errors import Problem
 from catchment.errors import RequestRefused, shown
 
 SHORTEST_SECRET = 8
@@ -80,6 +82,9 @@ class Checker:
             except RequestRefused as error:
                 # A User that there cannot be: a defect of the host, and not of the request.
                 raise TypeError(f"authenticate has failed: {error}") from error
+            except HTTPException as error:
+                # As FastAPI and Starlette refuse, or lead to the log-in.
+                raise Problem(error.status_code, str(error.detail), headers=dict(error.headers or {})) from error
             if isinstance(given, User):
                 return Asker(given, "host")
             if given is not None and given is not False:  # of "is_logged_in and User(…)"

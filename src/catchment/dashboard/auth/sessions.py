@@ -40,7 +40,7 @@ class Sessions:
         return token
 
     def find(self, token: str, *, is_use: bool = True) -> User | None:
-        """The user of a session; None if it is over. A look by an open event stream is no use."""
+        """The user of a session; None if it is over. What an open page asks for by itself is no use."""
         key = _key(token)
         session = self._sessions.get(key)
         if session is None:

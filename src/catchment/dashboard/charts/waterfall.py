@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 
 from markupsafe import Markup
@@ -121,11 +121,3 @@ def density(values: Sequence[float], top: float, *, label: str, tone: str = "com
         role="img",
         aria_label=label,
     )
-
-
-def axis_around(moments: Sequence[datetime], fallback: Axis) -> Axis:
-    """From the first to the last of these."""
-    if not moments:
-        return fallback
-    start, end = min(moments), max(moments)
-    return Axis(start, max(end, start + timedelta(milliseconds=1)))

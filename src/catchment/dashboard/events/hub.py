@@ -140,7 +140,15 @@ class Hub:
         while not self._stopping.is_set():
             try:
                 dsn = await self._database.dsn()
-                self._link = Link(dsn, "dashboard events", Events(), limit=LIMIT, on_loss=self._lose, settings=OURS)
+                self._link = Link(
+                    dsn,
+                    "dashboard events",
+                    Events(),
+                    limit=LIMIT,
+                    on_loss=self._lose,
+                    on_gone=lambda _: self._lose(),
+                    settings=OURS,
+                )
                 await self._link.hold(self._serve, self._stopping)
             except (CatchmentError, psycopg.Error, OSError):
                 self._lose()

@@ -59,7 +59,7 @@ class EventStream:
         while not client.is_dropped:
             if monotonic() - checked > BEAT_SECONDS:
                 checked = monotonic()
-                if await self._checker.find(connection, is_use=False) is None:
+                if not await self._is_allowed(connection):
                     return
             async with asyncio.timeout(SEND_SECONDS):
                 await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
@@ -68,6 +68,13 @@ class EventStream:
                     text = await client.get()
             except TimeoutError:
                 text = message("beat", at=datetime.now(UTC).isoformat(timespec="milliseconds"))
+
+    async def _is_allowed(self, connection: HTTPConnection) -> bool:
+        """If finding the user fails, the stream ends: the browser asks again, and the answer to that says why."""
+        try:
+            return await self._checker.find(connection, is_use=False) is not None
+        except Exception:
+            return False
 
 
 async def _disconnected(receive: Receive) -> None:
