@@ -18,7 +18,8 @@ import psycopg
 import pytest
 
 from catchment.cli.main import run
-from catchment.cli.table_show import progress_line, size, span
+from catchment.cli.table_show import progress_line, size
+from catchment.model.span import span
 from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.often import often
 from tests.fixtures.spare import spare
