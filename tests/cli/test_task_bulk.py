@@ -32,6 +32,14 @@ def test_a_filter_is_counted_confirmed_and_done_by_any_worker(
     left = typed(db, "retry", "--failed", "--since", "1h", answer="n\n")
     assert left.returncode == 1
     assert "Retry 2 tasks?" in left.stderr
+    for more in ((), ("--json",)):
+        silent = typed(db, "retry", "--failed", *more)
+        assert (silent.returncode, silent.stdout) == (1, "")
+        assert "2 tasks would be retried; nothing was done" in silent.stderr
+        assert "--yes" in silent.stderr
+    assert typed(db, "retry", "--failed", "--dry-run").stdout == "2 tasks would be retried.\n"
+    counted = json.loads(typed(db, "cancel", "--command", "act", "--dry-run", "--json").stdout)
+    assert (counted["id"], counted["verb"], counted["expected"], counted["done"]) == (None, "cancel", 0, 0)
     assert committed.value("select count(*) from worker.bulk") == 0
     alone = typed(db, "cancel", "--state", "pending", "--queue", "work", "--yes")
     assert "No task matches." in alone.stderr
@@ -50,6 +58,7 @@ def test_a_filter_is_counted_confirmed_and_done_by_any_worker(
 
 
 def test_ids_or_a_filter_not_both_and_not_none(db: str) -> None:
+    assert typed(db, "retry", "17", "--dry-run").returncode == 2
     both, none = typed(db, "retry", "17", "--failed"), typed(db, "cancel")
     assert (both.returncode, none.returncode) == (2, 2)
     assert "give task ids, or a filter such as --failed, not both" in both.stderr

@@ -71,8 +71,8 @@ def test_a_large_tree_is_shown_by_its_counts_and_its_first_tasks(committed: Engi
 def test_task_retry_and_cancel(committed: Engine, cli: Run) -> None:
     task = committed.enqueue(fail="broken")
     committed.drain()
-    assert read_json(cli("task", "retry", str(task), "--json")) == [{"id": task, "state": "pending"}]
-    assert read_json(cli("task", "cancel", str(task), "--json")) == [{"id": task, "state": "cancelled"}]
+    assert read_json(cli("task", "retry", str(task), "--json")) == [{"id": task, "state": "pending", "error": None}]
+    assert read_json(cli("task", "cancel", str(task), "--json")) == [{"id": task, "state": "cancelled", "error": None}]
     assert committed.task(task)["error"] == "cancelled on request"
     completed = committed.enqueue()
     committed.drain()
@@ -92,7 +92,7 @@ def test_each_of_several_tasks_is_accounted_for(committed: Engine, cli: Run) -> 
         assert "there is no task 999998" in said.stderr
         assert "there is no task 999999" in said.stderr
         rows = read_json(said)
-        assert rows[0] == {"id": first, "state": state}
+        assert rows[0] == {"id": first, "state": state, "error": None}
         assert [(row["id"], row["state"]) for row in rows[1:]] == [(999998, None), (999999, None)]
         assert "there is no task 999998" in rows[1]["error"]
 

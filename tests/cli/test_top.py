@@ -122,7 +122,7 @@ def _overview(rows: int) -> Overview:
     queue: dict[str, Any] = dict.fromkeys(("ready", "later", "blocked", "processing", "waiting", "workers"), 0)
     queue |= {"is_paused": False, "failed_last_hour": 0, "oldest_ready_seconds": None, "ended_per_second": 0.0}
     scope = {"command": "build", "queue": "q", "lane": None, "waits_for": "children", "failed": 0, "seconds": 10.0}
-    worker: dict[str, Any] = {"pid": 1, "version": "1.0", "queues": ["q"], "capacity": 4, "running": 1}
+    worker: dict[str, Any] = {"worker_id": 7, "pid": 1, "version": "1.0", "queues": ["q"], "capacity": 4, "running": 1}
     worker |= {"memory_usage": 0.5, "seen_seconds": 1.0, "up_seconds": 1.0, "is_silent": False}
     at = datetime(2030, 1, 1, tzinfo=UTC)
     return Overview(
@@ -133,6 +133,19 @@ def _overview(rows: int) -> Overview:
         scopes=[{**scope, "id": n, "done": 2310, "total": 2337} for n in range(rows)],
         failures=[
             {"id": n, "command": "send", "queue": "q", "lane": None, "completed_at": at, "error": "a\nb" * 99}
+            for n in range(rows)
+        ],
+        running=[
+            {
+                "id": n,
+                "command": "pay",
+                "queue": "q",
+                "lane": None,
+                "worker_id": 7,
+                "host": "h",
+                "pid": 1,
+                "seconds": 2.0,
+            }
             for n in range(rows)
         ],
     )
@@ -150,7 +163,9 @@ def test_the_picture_fits_any_terminal(width: int, height: int, rows: int) -> No
         assert max(map(len, lines)) <= width
         assert lines[-1].startswith("q quit")
         # Names are what rows are told by.
-        for name, said in zip(PARTS, ("queue [0]xxxxxxx", "worker 0 1", "build 0", "send 0"), strict=True):
+        for name, said in zip(
+            PARTS, ("queue [0]xxxxxxx", "7 (worker 0, pid 1)", "build 0", "send 0", "pay 0"), strict=True
+        ):
             assert not rows or part != name or any(said in line for line in lines), (part, lines)
         if rows and height >= 24 and width >= 80 and part in (None, "scopes"):
             assert any("2,310 of 2,337" in line for line in lines)

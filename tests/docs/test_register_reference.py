@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import runpy
 
 from catchment_register import errors
 from tests.docs.steps import ROOT
@@ -45,12 +44,3 @@ def test_the_page_lists_every_code_with_its_class() -> None:
         if isinstance(kind, type) and (match := re.match(r"``(RG\d{3})``", kind.__doc__ or ""))
     }
     assert listed == documented
-
-
-def test_the_page_of_commands_has_every_command_with_its_options() -> None:
-    page = (ROOT / "docs" / "reference" / "register_cli.md").read_text(encoding="utf-8")
-    sections = re.findall(r"^## (.+)\n((?:(?!## ).*\n)*)", page, re.MULTILINE)
-    listed = {title: set(re.findall(r"^\| (`.*?`) \|", body, re.MULTILINE)) for title, body in sections}
-    made = runpy.run_path(str(ROOT / "docs" / "generate_register_cli.py"))
-    there = {words: {written for written, _ in made["options"](command)} for words, command in made["commands"]()}
-    assert listed == there, "run: python docs/generate_register_cli.py"

@@ -837,7 +837,8 @@ CREATE VIEW worker.tasks AS
     COALESCE(( SELECT z.times
            FROM worker.snoozed z
           WHERE (z.task_id = t.id)), 0) AS snoozes,
-    p.cancel_reason
+    p.cancel_reason,
+    p.worker_id
    FROM ((( SELECT r.id,
             'pending'::text AS state,
             NULL::text AS child_mode,
@@ -854,7 +855,8 @@ CREATE VIEW worker.tasks AS
             NULL::timestamp with time zone AS due_at,
             NULL::jsonb AS progress,
             NULL::jsonb AS result,
-            NULL::text AS cancel_reason
+            NULL::text AS cancel_reason,
+            NULL::bigint AS worker_id
            FROM worker.ready r
           WHERE ((r.phase = 0) AND (r.rank <> 0))
         UNION ALL
@@ -874,7 +876,8 @@ CREATE VIEW worker.tasks AS
             NULL::timestamp with time zone,
             NULL::jsonb,
             NULL::jsonb,
-            NULL::text
+            NULL::text,
+            NULL::bigint
            FROM worker.ready r
           WHERE ((r.phase = 0) AND (r.rank = 0))
         UNION ALL
@@ -897,7 +900,8 @@ CREATE VIEW worker.tasks AS
             b.due_at,
             NULL::jsonb,
             NULL::jsonb,
-            NULL::text
+            NULL::text,
+            NULL::bigint
            FROM worker.in_line b
           WHERE (b.phase <> 1)
         UNION ALL
@@ -922,7 +926,8 @@ CREATE VIEW worker.tasks AS
             r.deadline_at,
             r.progress,
             NULL::jsonb,
-            r.cancel_reason
+            r.cancel_reason,
+            r.worker_id
            FROM worker.running r
         UNION ALL
          SELECT s.id,
@@ -949,7 +954,8 @@ CREATE VIEW worker.tasks AS
                 END AS "case",
             jsonb_build_object('done', (s.total_children - s.open_children), 'total', s.total_children, 'failed', s.failed_children, 'cancelled', s.cancelled_children) AS jsonb_build_object,
             NULL::jsonb,
-            s.cancel_reason
+            s.cancel_reason,
+            NULL::bigint
            FROM worker.scope s
           WHERE ((s.state = 'waiting'::text) AND (NOT (EXISTS ( SELECT
                    FROM worker.running r
@@ -973,7 +979,8 @@ CREATE VIEW worker.tasks AS
             NULL::timestamp with time zone,
             NULL::jsonb,
             o.result,
-            NULL::text
+            NULL::text,
+            NULL::bigint
            FROM worker.outcome o) p
      JOIN worker.task t ON ((t.id = p.id)))
      JOIN worker.queue_registry q ON ((q.queue_id = t.queue_id)));

@@ -39,6 +39,7 @@ ENGINE_COLUMNS: dict[str, Any] = {
     "error_detail": "{}",
     "snoozes": 1,
     "cancel_reason": "no",
+    "worker_id": 1,
 }
 
 

@@ -73,7 +73,7 @@ def config(
             ["group", "setting", "value", "source"],
             as_json=False,
             empty="No settings.",
-            extra=["description"],
+            extra=["group", "description"],
             cut=["value", "description"],
         )
     for line in _unknown([row.setting for row in everything]):

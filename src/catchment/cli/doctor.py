@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.padding import Padding
 
 from catchment.cli.database import open_database
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json
 from catchment.commands.times import localized
+from catchment.commands.why import print_command, print_indented
 from catchment.doctor import diagnose
 from catchment.model.remedy import ways_of
 from catchment.model.terminal import one_line
@@ -40,8 +40,10 @@ def doctor(
             style = {"error": "red", "warning": "yellow"}.get(finding["level"], "dim")
             console.print(f"[{style}]{finding['level']}[/] {_line(finding['subject'])}: {_line(finding['finding'])}")
             for command, what in ways_of(finding["remedy"]):
-                remedy = f"[dim]{_line(f'{command}  # {what}' if command and what else command or what)}[/]"
-                console.print(f"  {remedy}" if console.is_pipe else Padding(remedy, (0, 0, 0, 2)))
+                if command:
+                    print_command(f"[dim]{_line(f'{command}  # {what}' if what else command)}[/]", 2)
+                else:
+                    print_indented(f"[dim]{_line(what)}[/]", 2)
     if any(f["level"] == "error" for f in findings):
         raise typer.Exit(1)
 

@@ -14,7 +14,7 @@ from catchment.model.ending import error_words
 from catchment.model.terminal import one_line
 from catchment.store.obstacle import skip_command
 
-# Of one task; the rest is shown by `catchment task show`.
+# In a terminal; the rest is shown by `catchment task show`.
 LONGEST_ERROR = 300
 # An attempt with another one to come: its task is pending, not failed.
 _STYLES = {**STATE_STYLES, "halted": STATE_STYLES["failed"], "retry": "yellow"}
@@ -36,7 +36,8 @@ def task_line(
     where it is shown, which decides about colours."""
     duration = "" if seconds is None else f"  {part} {seconds:.3f} s" if part else f"  {seconds:.3f} s"
     text = one_line(error) if error else ""
-    text = text if len(text) <= LONGEST_ERROR else f"{text[: LONGEST_ERROR - 1]}…"
+    if len(text) > LONGEST_ERROR and on.is_terminal:
+        text = f"{text[: LONGEST_ERROR - 1]}…"
     reason = ": ".join(part for part in (remark, text) if part)
     return f"{at} {coloured(state, on)} {one_line(command)} {task_id}{duration}{f'  {reason}' if reason else ''}"
 

@@ -34,7 +34,7 @@ app = make_app(
             "Serve the dashboard: queues, tasks and what needs attention, live in a browser. Ctrl-C stops it.",
         ),
         "enqueue": ("catchment.cli.task:enqueue", "Make a task and print its id."),
-        "top": ("catchment.cli.watch.top:top", "Watch queues, workers, running scopes and failures."),
+        "top": ("catchment.cli.watch.top:top", "Watch queues, workers, scopes, failures and running tasks."),
         "tail": ("catchment.cli.watch.tail:tail", "Show tasks as they end."),
         "config": ("catchment.cli.config:config", "Show every setting with its value and where that comes from."),
         "psql": ("catchment.cli.psql:psql", "Open psql on the database."),

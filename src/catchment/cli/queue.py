@@ -15,6 +15,7 @@ from catchment.commands.output import console, print_json, print_rows
 from catchment.commands.times import local
 from catchment.errors import QueueNotRegistered
 from catchment.model.span import span
+from catchment.model.terminal import harmless
 from catchment.store import task as task_store
 from catchment.store.depth import read_desired
 
@@ -90,6 +91,7 @@ def pause(
         float | None,
         typer.Option("--for", min=0, max=MOST_SECONDS, help="Pause for this many seconds. Default: until resumed."),
     ] = None,
+    as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
     """Start no more tasks of a queue.
@@ -99,12 +101,18 @@ def pause(
     until = datetime.now(UTC) + timedelta(seconds=seconds) if seconds is not None else None
     with open_database(dsn, "catchment_worker") as conn:
         task_store.pause_queue(conn, queue, until)
-    console.print(f"{escape(queue)} is paused" + (f" until {local(until)}." if until else "."))
+    if as_json:
+        print_json({"queue": queue, "is_paused": True, "paused_until": until})
+    else:
+        console.print(f"{escape(harmless(queue))} is paused" + (f" until {local(until)}." if until else "."))
 
 
 @app.command("resume")
-def resume(queue: QueueName, dsn: Dsn = None) -> None:
+def resume(queue: QueueName, as_json: Json = False, dsn: Dsn = None) -> None:
     """Start tasks of a paused queue again."""
     with open_database(dsn, "catchment_worker") as conn:
         task_store.resume_queue(conn, queue)
-    console.print(f"{escape(queue)} is resumed.")
+    if as_json:
+        print_json({"queue": queue, "is_paused": False, "paused_until": None})
+    else:
+        console.print(f"{escape(harmless(queue))} is resumed.")

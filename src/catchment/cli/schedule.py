@@ -11,6 +11,7 @@ from catchment.cli.database import open_database
 from catchment.cli.numbers import MOST_ROWS
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows
+from catchment.commands.times import local
 from catchment.model.rhythm import say_rhythm
 from catchment.model.terminal import harmless
 from catchment.store import task as task_store
@@ -89,27 +90,37 @@ def show_history(
 
 
 @app.command("run")
-def run(name: ScheduleName, dsn: Dsn = None) -> None:
+def run(name: ScheduleName, as_json: Json = False, dsn: Dsn = None) -> None:
     """Make the task of a schedule now, and print its id.
 
     Its next time stays what it is. A paused schedule can be run too.
     """
     with open_database(dsn, "catchment_worker") as conn:
-        print(task_store.run_schedule(conn, name))
+        task_id = task_store.run_schedule(conn, name)
+    if as_json:
+        print_json({"id": task_id})
+    else:
+        console.print(task_id)
 
 
 @app.command("pause")
-def pause(name: ScheduleName, dsn: Dsn = None) -> None:
+def pause(name: ScheduleName, as_json: Json = False, dsn: Dsn = None) -> None:
     """Make no more tasks of a schedule until it is resumed."""
     with open_database(dsn, "catchment_worker") as conn:
         task_store.pause_schedule(conn, name)
-    console.print(f"{escape(harmless(name))} is paused.")
+    if as_json:
+        print_json({"name": name, "enabled": False, "next_at": None})
+    else:
+        console.print(f"{escape(harmless(name))} is paused.")
 
 
 @app.command("resume")
-def resume(name: ScheduleName, dsn: Dsn = None) -> None:
+def resume(name: ScheduleName, as_json: Json = False, dsn: Dsn = None) -> None:
     """Let a paused schedule go on, at its next time. What it missed is not made up for."""
     with open_database(dsn, "catchment_worker") as conn:
         at = task_store.resume_schedule(conn, name)
-    when = "" if at is None else f" It fires next at {at.astimezone():%Y-%m-%d %H:%M:%S}."
+    if as_json:
+        print_json({"name": name, "enabled": True, "next_at": at})
+        return
+    when = "" if at is None else f" It fires next at {local(at)}."
     console.print(f"{escape(harmless(name))} is resumed.{when}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from catchment.commands.options import Dsn, Roles
-from catchment.commands.output import console
+from catchment.commands.options import Dsn, Json, Roles
+from catchment.commands.output import console, print_json
 from catchment.lake.control.grants import grant_lake
 from catchment.model.release import VERSION
 from catchment.sql import ENGINE
@@ -29,11 +30,14 @@ def migrate(
             "--from", min=0, help="With --sql: the number of the last migration in the database, which is not asked."
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Install or upgrade the schema in a database.
 
     It can be run again, and while workers run. The embedded server needs none of it: its schema is always current.
     """
+    if as_json and as_sql:
+        raise typer.BadParameter("a script is no JSON: leave one of them out", param_hint="--json and --sql")
     if since is not None:
         if not as_sql:
             raise typer.BadParameter("it is for a script: add --sql", param_hint="--from")
@@ -43,9 +47,13 @@ def migrate(
         if as_sql:
             print(migration_script(conn, roles=roles), end="")
             return
-        upgrade = run_migrations(conn, on_step=_show, roles=roles)
+        show = _hide if as_json else _show
+        upgrade = run_migrations(conn, on_step=show, roles=roles)
         if upgrade.has_roles:
-            grant_lake(conn, _show)
+            grant_lake(conn, show)
+    if as_json:
+        print_json({**asdict(upgrade), "version": VERSION})
+        return
     if upgrade.newer:
         console.print(
             f"The schema was written by a newer version of Catchment ({upgrade.newer}); this one, {VERSION}, "
@@ -69,3 +77,7 @@ def migrate(
 
 def _show(step: str) -> None:
     console.print(f"  {step}", markup=False)
+
+
+def _hide(_: str) -> None:
+    pass

@@ -16,6 +16,7 @@ from catchment.cli.database import open_database
 from catchment.cli.failure import show_failure
 from catchment.cli.filters import Command, Lane, Queue, begin_of, read_since
 from catchment.cli.numbers import MOST_ROWS
+from catchment.cli.runner import runner_of
 from catchment.cli.task_show import show_task
 from catchment.cli.task_tree import tree
 from catchment.commands.options import Dsn, Json
@@ -41,8 +42,10 @@ SomeTaskIds = Annotated[
 TaskIdArgument = Annotated[int, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="A task id.")]
 
 # In a pipe or a file a task has its time; in a terminal its age, and of long texts what fits.
-LIST_COLUMNS = ["id", "state", "command", "lane", "created_at", "queue", "priority", "parent", "attempt", "error"]
-WIDE_COLUMNS = ["attempt", "parent", "queue", "priority"]
+LIST_COLUMNS = [
+    *("id", "state", "command", "lane", "created_at", "queue", "priority", "parent", "attempt", "worker", "error"),
+]
+WIDE_COLUMNS = ["worker", "attempt", "parent", "queue", "priority"]
 
 
 def enqueue(
@@ -156,14 +159,23 @@ def list_tasks(
     if as_json:
         print_json(rows)
         return
-    columns = LIST_COLUMNS if console.is_pipe else ["age" if name == "created_at" else name for name in LIST_COLUMNS]
+    columns, extra = LIST_COLUMNS, WIDE_COLUMNS
+    if not console.is_pipe:
+        unused = () if any(row["worker_id"] for row in rows) else ("worker",)
+        columns = ["age" if name == "created_at" else name for name in LIST_COLUMNS if name not in unused]
+        extra = [name for name in WIDE_COLUMNS if name not in unused]
     shown = [
-        {**row, "age": _age(row["created_at"]), "parent": row["parent_id"], "error": row["error"] or _asked(row)}
+        {
+            **row,
+            "age": _age(row["created_at"]),
+            "parent": row["parent_id"],
+            "worker": runner_of(row),
+            "error": row["error"] or _asked(row),
+        }
         for row in rows
     ]
-    print_rows(
-        shown, columns, as_json=False, empty="No tasks.", extra=WIDE_COLUMNS, cut=["command", "lane", "queue", "error"]
-    )
+    cut = ["command", "lane", "queue", "worker", "error"]
+    print_rows(shown, columns, as_json=False, empty="No tasks.", extra=extra, cut=cut)
     if len(rows) == limit:
         errors.print(f"[dim]The newest {limit:,} are shown; --limit shows more.[/]")
 
@@ -218,6 +230,7 @@ def cancel(
     top: task_bulk.Top = False,
     reason: Annotated[str, typer.Option(help="Kept with the task.")] = "cancelled on request",
     yes: task_bulk.Yes = False,
+    dry_run: task_bulk.DryRun = False,
     wait: task_bulk.Wait = True,
     as_json: Json = False,
     dsn: Dsn = None,
@@ -232,9 +245,10 @@ def cancel(
     values = task_bulk.Filter(
         state=state, command=command, queue=queue, lane=lane, error=error, since=since, top=top
     ).values
-    task_bulk.check_choice(task_ids, values, "cancel")
+    task_bulk.check_choice(task_ids, values, "cancel", is_dry=dry_run)
     if not task_ids:
-        task_bulk.change_by_filter("cancel", values, reason=reason, is_sure=yes, waits=wait, as_json=as_json, dsn=dsn)
+        how = task_bulk.How(is_sure=yes, is_dry=dry_run, waits=wait, as_json=as_json)
+        task_bulk.change_by_filter("cancel", values, how, reason=reason, dsn=dsn)
         return
     with open_database(dsn, "catchment_worker") as conn:
         states = _each(task_ids, lambda task_id: task_store.cancel(conn, task_id, reason), as_json=as_json)
@@ -255,6 +269,7 @@ def retry(
     since: task_bulk.Since = None,
     top: task_bulk.Top = False,
     yes: task_bulk.Yes = False,
+    dry_run: task_bulk.DryRun = False,
     wait: task_bulk.Wait = True,
     as_json: Json = False,
     dsn: Dsn = None,
@@ -275,9 +290,10 @@ def retry(
         since=since,
         top=top,
     ).values
-    task_bulk.check_choice(task_ids, values, "retry")
+    task_bulk.check_choice(task_ids, values, "retry", is_dry=dry_run)
     if not task_ids:
-        task_bulk.change_by_filter("retry", values, is_sure=yes, waits=wait, as_json=as_json, dsn=dsn)
+        how = task_bulk.How(is_sure=yes, is_dry=dry_run, waits=wait, as_json=as_json)
+        task_bulk.change_by_filter("retry", values, how, dsn=dsn)
         return
     with open_database(dsn, "catchment_worker") as conn:
         _each(task_ids, lambda task_id: task_store.retry(conn, task_id), as_json=as_json)
@@ -290,7 +306,7 @@ def _each(task_ids: list[int], act: Callable[[int], str], *, as_json: bool) -> d
     try:
         for task_id in task_ids:
             try:
-                done.append({"id": task_id, "state": act(task_id)})
+                done.append({"id": task_id, "state": act(task_id), "error": None})
             except RequestRefused as error:
                 refused.append((task_id, error))
     finally:

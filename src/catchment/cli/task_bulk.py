@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from catchment.cli.database import open_database
 from catchment.cli.filters import begin_of, read_since
 from catchment.commands.output import console, errors, print_json
+from catchment.errors import RequestRefused
 from catchment.model.state import TaskState
 from catchment.store import bulk as bulk_store
 from catchment.store.names import check_names
@@ -35,6 +37,7 @@ Since = Annotated[
 ]
 Top = Annotated[bool, typer.Option("--top", help="Of those, only tasks without a parent.")]
 Yes = Annotated[bool, typer.Option("--yes", help="With a filter: do not ask.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="With a filter: say how many tasks match, and change nothing.")]
 Wait = Annotated[bool, typer.Option(help="With a filter: wait for the task that does it.")]
 
 
@@ -71,8 +74,20 @@ def _moment(text: str) -> datetime:
     return begin_of(read_since(text), datetime.now(UTC))
 
 
-def check_choice(task_ids: list[int] | None, values: dict[str, Any], verb: str) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """Is the question left out, is nothing changed, is the end waited for, and what is printed?"""
+
+    is_sure: bool
+    is_dry: bool
+    waits: bool
+    as_json: bool
+
+
+def check_choice(task_ids: list[int] | None, values: dict[str, Any], verb: str, *, is_dry: bool) -> None:
     """Either ids or a filter."""
+    if task_ids and is_dry:
+        raise typer.BadParameter("it goes with a filter, not with task ids", param_hint="--dry-run")
     if bool(task_ids) == bool(values):
         example = "--failed" if verb == "retry" else "--state pending"
         raise typer.BadParameter(
@@ -81,14 +96,7 @@ def check_choice(task_ids: list[int] | None, values: dict[str, Any], verb: str) 
 
 
 def change_by_filter(
-    verb: str,
-    values: dict[str, Any],
-    *,
-    reason: str = "cancelled on request",
-    is_sure: bool,
-    waits: bool,
-    as_json: bool,
-    dsn: str | None,
+    verb: str, values: dict[str, Any], how: How, *, reason: str = "cancelled on request", dsn: str | None
 ) -> None:
     """Count, ask, and let a task of the engine do it. Ends with 1 if that task did not complete."""
     with open_database(dsn, "catchment_worker") as conn:
@@ -97,18 +105,23 @@ def change_by_filter(
         if counted["tasks"] == 0 and counted["is_complete"]:
             check_names(conn, queue=values.get("queue"), command=values.get("command"))
             errors.print("No task matches.")
-            if as_json:
-                print_json({"id": None, "done": 0, "skipped": 0})
+            if how.as_json:
+                print_json(_nothing(verb, 0))
             return
-        if not is_sure:
-            typer.confirm(f"{verb.title()} {many}?", abort=True, err=True)
+        if how.is_dry:
+            # Where counting has stopped, how many there are is not known.
+            expected = counted["tasks"] if counted["is_complete"] else None
+            print_json(_nothing(verb, expected)) if how.as_json else console.print(f"{many} would be {_past(verb)}.")
+            return
+        if not how.is_sure:
+            _ask(f"{verb.title()} {many}?", f"{many} would be {_past(verb)}")
         task_id = bulk_store.start(conn, verb, values, reason, counted["seen_at"])
         if not counted["workers"]:
             errors.print(f"Task {task_id} does it as soon as a worker is alive: [bold]catchment worker[/]")
-        elif waits:
+        elif how.waits:
             _follow(conn, task_id)
         seen = bulk_store.show(conn, task_id)
-    if as_json:
+    if how.as_json:
         print_json(seen)
     elif seen["state"] in SETTLED:
         _tell(seen)
@@ -116,6 +129,31 @@ def change_by_filter(
         console.print(task_id)
     if seen["state"] in ("failed", "cancelled"):
         raise typer.Exit(1)
+
+
+def _ask(question: str, said: str) -> None:
+    """Go on if the answer is yes. Where nobody answers, such as in a script, nothing is changed."""
+    errors.print(f"{question} [y/N]: ", end="", markup=False)
+    answer = "" if sys.stdin is None else sys.stdin.readline()  # pyright: ignore[reportUnnecessaryComparison] - <&-
+    if not answer:
+        errors.print()
+        raise RequestRefused(f"{said}; nothing was done", hint="To do it without a question: --yes")
+    if answer.strip().lower() not in ("y", "yes"):
+        raise typer.Abort
+
+
+def _nothing(verb: str, expected: int | None) -> dict[str, Any]:
+    """As ``bulk_store.show``, where nothing was changed."""
+    return dict.fromkeys(("id", "state", "problem", "error")) | {
+        "verb": verb,
+        "expected": expected,
+        "done": 0,
+        "skipped": 0,
+    }
+
+
+def _past(verb: str) -> str:
+    return "retried" if verb == "retry" else "cancelled"
 
 
 def _many(number: int, is_complete: bool) -> str:
@@ -137,7 +175,6 @@ def _follow(conn: Connection[Any], task_id: int) -> None:
 
 
 def _tell(seen: dict[str, Any]) -> None:
-    what = "retried" if seen["verb"] == "retry" else "cancelled"
     skipped = f", {seen['skipped']:,} skipped: {seen['problem']}" if seen["skipped"] else ""
     end = "" if seen["state"] == "completed" else f". Task {seen['id']} is {seen['state']}: {seen['error']}"
-    console.print(escape(f"{_many(seen['done'], True)} {what}{skipped}{end}"))
+    console.print(escape(f"{_many(seen['done'], True)} {_past(seen['verb'])}{skipped}{end}"))

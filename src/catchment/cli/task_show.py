@@ -1,4 +1,5 @@
-"""How one task is shown to a person: what is wrong and what to do next come first, the rest below.
+"""How one task is shown to a person: what is wrong and what to do next come first, the rest below. Long values are cut
+off in a terminal, and nowhere else.
 
 Whatever comes from the database goes through ``harmless`` and ``escape``: a payload can contain anything.
 """
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 from rich.markup import escape
 from rich.table import Table
 
+from catchment.cli.runner import runner_of
 from catchment.commands.output import console, styled_state
 from catchment.commands.times import local, localized
 from catchment.model.ending import count_words, error_words, what_followed
@@ -49,17 +51,17 @@ def show_task(row: Row, why: Why | None) -> None:
     console.print(f"[bold]{_safe(row['command'])} {row['id']}[/]  {styled_state(row['state'])}{_headline(row, held)}")
     asked = () if why is None else [one for one in why.conditions if one.kind == "cancel" and not one.is_blocking]
     lines = [line for line in _lines(row, held, asked) if line[1]]
-    if console.is_pipe:
-        for title, texts in lines:
-            for n, text in enumerate(texts):
-                console.print(f"[bold]{title if n == 0 else '':>10}[/]  {text}")
-        return
-    table = Table.grid(padding=(0, 2))
-    table.add_column(justify="right", style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
     for title, texts in lines:
+        # A command is one line, however long, so that it can be copied.
+        if console.is_pipe or title == "next":
+            for n, text in enumerate(texts):
+                console.print(f"[bold]{title if n == 0 else '':>10}[/]  {text}", soft_wrap=True)
+            continue
+        table = Table.grid(padding=(0, 2))
+        table.add_column(justify="right", style="bold", width=10)
+        table.add_column(overflow="fold")
         table.add_row(title, "\n".join(texts))
-    console.print(table)
+        console.print(table)
 
 
 def _headline(row: Row, held: Conditions) -> str:
@@ -85,6 +87,7 @@ def _lines(row: Row, held: Conditions, asked: Conditions) -> Iterator[Line]:
     yield "made", _moment(row["created_at"])
     yield "due", _moment(row["scheduled_at"])
     yield "started", _started(row)
+    yield "worker", _worker(row)
     yield "ended", _moment(row["completed_at"], _took(row))
     yield "attempts", _attempts(row)
     yield "children", _by_children(row)
@@ -101,7 +104,7 @@ def _error(error: Row) -> list[str]:
     kind, message = error.get("kind", "error"), str(error.get("message", ""))
     text = message if kind == "cancelled" and message.startswith(kind) else error_words(kind, message)
     lines = [f"[red]{line}[/]" for line in _safe(_cut(text)).splitlines()]
-    if len(lines) > _MESSAGE_LINES:
+    if len(lines) > _MESSAGE_LINES and not console.is_pipe:
         lines = [*lines[:_MESSAGE_LINES], "…"]
     return [*lines, _safe(error["where"])] if error.get("where") else lines
 
@@ -172,6 +175,14 @@ def _started(row: Row) -> list[str]:
     return _moment(row["process_start_at"], which)
 
 
+def _worker(row: Row) -> list[str]:
+    """Who runs it now: a worker, and of a SQL handler the session, or a session alone."""
+    if row["state"] != "processing":
+        return []
+    session = "" if row["worker_pid"] is None else f"session {row['worker_pid']}"
+    return [", ".join(_safe(part) for part in (runner_of(row), session) if part)]
+
+
 def _took(row: Row) -> str:
     """The time of the last attempt, from its start until the end of the task was stored: children and join included."""
     if row["completion_duration_ms"] is None:
@@ -222,9 +233,7 @@ def _runs(row: Row, kept: Sequence[Row], first: str, last: str) -> list[str]:
             lines.append("[dim]retried by hand[/]")
     if last:
         lines.append(last)
-    if len(lines) > _ATTEMPTS:
-        lines = [f"[dim]… earlier ones: catchment task show {row['id']} --json[/]", *lines[-_ATTEMPTS:]]
-    return [count_words(first, ended, row["max_attempts"], is_settled=is_settled), *lines]
+    return [count_words(first, ended, row["max_attempts"], is_settled=is_settled), *_last(row, lines)]
 
 
 def _by_children(row: Row) -> list[str]:
@@ -236,9 +245,13 @@ def _by_children(row: Row) -> list[str]:
             first, *_ = [*_cut(words).splitlines(), ""]
             lines.append(f"{styled_state(one['state'])} {_ago(_time(one['ended_at']))}, {_safe(first)}")
             lines.append("[dim]retried by hand[/]")
-    if len(lines) > _ATTEMPTS:
-        lines = [f"[dim]… earlier ones: catchment task show {row['id']} --json[/]", *lines[-_ATTEMPTS:]]
-    return lines
+    return _last(row, lines)
+
+
+def _last(row: Row, lines: list[str]) -> list[str]:
+    if len(lines) <= _ATTEMPTS or console.is_pipe:
+        return lines
+    return [f"[dim]… earlier ones: catchment task show {row['id']} --json[/]", *lines[-_ATTEMPTS:]]
 
 
 def _attempt(one: Row) -> str:
@@ -253,10 +266,11 @@ def _attempt(one: Row) -> str:
 def _context(text: Any, *, is_sql: bool) -> list[str]:
     """The end of a traceback, or the innermost of the procedures without those of the engine."""
     lines = _safe(text).rstrip().splitlines() if isinstance(text, str) else []
-    if not is_sql:
-        return lines if len(lines) <= _TRACE_LINES else ["…", *lines[-_TRACE_LINES:]]
-    own = list(takewhile(lambda line: not line.startswith("PL/pgSQL function worker.run_handler("), lines))
-    return own if len(own) <= _TRACE_LINES else [*own[:_TRACE_LINES], "…"]
+    if is_sql:
+        lines = list(takewhile(lambda line: not line.startswith("PL/pgSQL function worker.run_handler("), lines))
+    if len(lines) <= _TRACE_LINES or console.is_pipe:
+        return lines
+    return [*lines[:_TRACE_LINES], "…"] if is_sql else ["…", *lines[-_TRACE_LINES:]]
 
 
 def _moment(moment: Moment | None, more: str = "") -> list[str]:
@@ -287,7 +301,7 @@ def _value(value: Any) -> str:
 
 def _cut(text: Any) -> str:
     whole = str(text)
-    return whole if len(whole) <= _LONGEST_VALUE else f"{whole[:_LONGEST_VALUE]} …"
+    return whole if len(whole) <= _LONGEST_VALUE or console.is_pipe else f"{whole[:_LONGEST_VALUE]} …"
 
 
 def _safe(text: Any) -> str:

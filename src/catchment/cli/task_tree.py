@@ -13,6 +13,7 @@ from rich.tree import Tree
 
 from catchment.cli.database import open_database
 from catchment.cli.numbers import MOST_ROWS
+from catchment.cli.runner import runner_of
 from catchment.cli.watch.tree import watch_tree
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows, styled_state
@@ -109,7 +110,7 @@ def _drawn(rows: Sequence[Row], *, is_whole: bool) -> Tree:
             children.sort(key=lambda row: _FIRST.index(row["state"]))
         waiting += [(child, branch.add(_label(child))) for child in children]
         if (hidden := parent["children"] - len(children)) > 0:
-            branch.add(f"[dim]… {hidden:,} more[/]")
+            branch.add(f"[dim]{'' if console.is_pipe else '… '}{hidden:,} more[/]")
     return drawn
 
 
@@ -119,6 +120,8 @@ def _label(row: Row) -> str:
 
 def _parts(row: Row) -> Iterator[str]:
     yield f"{escape(harmless(row['command']))} {row['id']} {styled_state(row['state'])}"
+    if runner := runner_of(row):
+        yield f"[dim]worker {escape(one_line(runner))}[/]"
     progress: Row = row["progress"] or {}
     if "done" in progress:
         yield f"{progress['done']} of {progress['total']} children done,"
@@ -134,4 +137,5 @@ def _parts(row: Row) -> Iterator[str]:
 
 def _cut(error: str) -> str:
     text = one_line(error)
-    return escape(text if len(text) <= _LONGEST_ERROR else text[: _LONGEST_ERROR - 1] + "…")
+    is_whole = console.is_pipe or len(text) <= _LONGEST_ERROR
+    return escape(text if is_whole else text[: _LONGEST_ERROR - 1] + "…")

@@ -24,6 +24,8 @@ from catchment.task.commands import Commands
 
 # Each fiber has a connection.
 MOST_FIBERS = 10_000
+# Of the group workers, which one may look for here.
+VERBS = ("list", "pause", "resume", "drain")
 
 
 @taking_words
@@ -70,6 +72,10 @@ def worker(
 
     Example: catchment worker --app shop.tasks:app --queue mail
     """
+    if context.args and context.args[0] in VERBS:
+        raise typer.BadParameter(
+            f"it is a verb of workers: catchment workers {' '.join(context.args)}", param_hint=context.args[0]
+        )
     if words := context.args:
         raise typer.BadParameter(
             f"got {words[0]!r}, expected options alone: --app for an app, --queue for a queue, such as"

@@ -54,33 +54,36 @@ def list_workers(
 
 
 @app.command("pause")
-def pause(worker_id: WorkerId, dsn: Dsn = None) -> None:
+def pause(worker_id: WorkerId, as_json: Json = False, dsn: Dsn = None) -> None:
     """Let a worker take no more tasks.
 
     Running tasks go on, and the process stays. Other workers of its queues take the rest.
     """
-    _ask(dsn, worker_id, "pause")
-    console.print(f"Worker {worker_id} takes no more tasks. To go on: catchment workers resume {worker_id}")
+    said = f"Worker {worker_id} takes no more tasks. To go on: catchment workers resume {worker_id}"
+    _ask(dsn, worker_id, "pause", said, as_json=as_json)
 
 
 @app.command("resume")
-def resume(worker_id: WorkerId, dsn: Dsn = None) -> None:
+def resume(worker_id: WorkerId, as_json: Json = False, dsn: Dsn = None) -> None:
     """Let a worker take tasks again that was paused, or drained and has not ended yet."""
-    _ask(dsn, worker_id, "resume")
-    console.print(f"Worker {worker_id} takes tasks again.")
+    _ask(dsn, worker_id, "resume", f"Worker {worker_id} takes tasks again.", as_json=as_json)
 
 
 @app.command("drain")
-def drain(worker_id: WorkerId, dsn: Dsn = None) -> None:
+def drain(worker_id: WorkerId, as_json: Json = False, dsn: Dsn = None) -> None:
     """Let a worker take no more tasks, and end when those that it runs have.
 
     It waits for them however long they take. The process exits with code 0: whatever starts it again after that, such
     as systemd with Restart=always, starts a new worker.
     """
-    _ask(dsn, worker_id, "drain")
-    console.print(f"Worker {worker_id} takes no more tasks, and ends when those that it runs have.")
+    said = f"Worker {worker_id} takes no more tasks, and ends when those that it runs have."
+    _ask(dsn, worker_id, "drain", said, as_json=as_json)
 
 
-def _ask(dsn: str | None, worker_id: int, request: str) -> None:
+def _ask(dsn: str | None, worker_id: int, request: str, said: str, *, as_json: bool) -> None:
     with open_database(dsn, "catchment_worker") as conn:
         task_store.ask_worker(conn, worker_id, request)
+    if as_json:
+        print_json({"worker_id": worker_id, "asked": None if request == "resume" else request})
+    else:
+        console.print(said)

@@ -34,7 +34,7 @@ WIDE = 110
 # In a pipe or a file, columns are aligned up to this width: one long cell does not widen all others.
 _ALIGNED = 200
 # A column that is cut in a terminal has at least this width.
-_NARROWEST = 8
+_NARROWEST = 6
 # With this width for those that are cut, a terminal has room for further columns.
 _COMFORTABLE = 24
 
@@ -154,9 +154,9 @@ def print_rows(
     """Rows as a table of the given columns, and of the extra ones if there is room; or all of them as JSON.
 
     Extra columns are last, unless ``columns`` has them in another place. ``empty`` is printed for a table without rows.
-    A column ``state`` is coloured and never broken into lines, a column ``name`` is the first to be broken. Cells of
-    the columns in ``cut`` have one line; where a terminal lacks the room, they end with ``…``. Nothing else is cut
-    off, and nothing at all in a pipe or a file.
+    A column ``state`` is coloured. Where a terminal lacks the room, the extra columns are left out, cells of the
+    columns in ``cut``, which have one line, end with ``…``, texts are broken between words, and the last columns are
+    left out. Numbers, times and states are never broken. In a pipe or a file nothing is left out or cut off.
     """
     rows = list(rows)
     if as_json:
@@ -171,27 +171,22 @@ def print_rows(
         column: [" ".join(text.split("\n")) if column in cut else text for text in (_text(row[column]) for row in rows)]
         for column in shown
     }
-    if not console.is_pipe:
-        left_out = _without_room(texts, extra, cut, room)
-        shown = [column for column in shown if column not in left_out]
-        texts = {column: texts[column] for column in shown}
     numbers = [column for column in shown if _is_numeric(row[column] for row in rows)]
     if console.is_pipe:
         for line in _lines(texts, numbers):
             console.file.write(f"{line}\n")
         return
-    widths = _widths(texts, cut, room)
+    whole = {*numbers, "state", *(column for column in shown if any(isinstance(row[column], datetime) for row in rows))}
+    widths = _widths(texts, extra, cut, whole - {*cut}, room)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    # Titles and names are broken first: nothing else can be read in pieces.
     is_narrow = sum(2 + max(width, len(column)) for column, width in widths.items()) > room
-    has_room = sum(2 + width for column, width in widths.items() if column != "name") + 12 <= room
     for column, width in widths.items():
         title = "\n".join(textwrap.wrap(column.replace("_", " "), max(1, width if is_narrow else len(column))))
-        is_whole = column == "state" or column in cut or (has_room and column != "name")
         justify = "right" if column in numbers else "left"
-        table.add_column(Text(title), justify=justify, no_wrap=is_whole, overflow="fold")
-    for cells in zip(*texts.values(), strict=True):
-        table.add_row(*(_cell(column, text, widths[column], cut) for column, text in zip(shown, cells, strict=True)))
+        wide = max(width, *map(cell_len, title.split("\n")))
+        table.add_column(Text(title), justify=justify, no_wrap=column in cut, overflow="fold", width=wide)
+    for cells in zip(*(texts[column] for column in widths), strict=True):
+        table.add_row(*(_cell(column, text, widths[column], cut) for column, text in zip(widths, cells, strict=True)))
     console.print(table)
 
 
@@ -211,31 +206,46 @@ def _lines(texts: Mapping[str, Sequence[str]], numbers: Sequence[str]) -> Iterat
             yield "  ".join(padded).rstrip()
 
 
-def _widths(texts: Mapping[str, Sequence[str]], cut: Sequence[str], room: int) -> dict[str, int]:
-    """How wide each column has to be for its cells and the words of its title; those that may be cut share the rest."""
-    widths = _natural_widths(texts)
-    left = room - sum(2 + width for column, width in widths.items() if column not in cut) + 2
-    shrinking = sorted((column for column in widths if column in cut), key=widths.__getitem__)
-    for n, column in enumerate(shrinking):
-        widths[column] = min(widths[column], max(_NARROWEST, left // (len(shrinking) - n) - 2))
-        left -= widths[column] + 2
-    return widths
+def _widths(
+    texts: Mapping[str, Sequence[str]], extra: Sequence[str], cut: Sequence[str], whole: Set[str], room: int
+) -> dict[str, int]:
+    """The columns that a terminal has room for, and how wide each is.
+
+    Extra columns go first, and then the last ones, until the others have what they need: those in ``whole`` all of
+    their width, the others their longest word, or a few signs where they may be cut. What is left is shared.
+    """
+    titles = {column: max(map(len, column.split("_"))) for column in texts}
+    widest = {
+        column: max(titles[column], *(cell_len(line) for cell in cells for line in cell.split("\n")))
+        for column, cells in texts.items()
+    }
+    left_out = _without_room(widest, extra, cut, room)
+    widths = {column: width for column, width in widest.items() if column not in left_out}
+    needs = dict(widths)
+    for column in widths.keys() - whole:
+        least = _NARROWEST if column in cut else _longest_word(texts[column], room)
+        needs[column] = min(widths[column], max(titles[column], least))
+    while len(needs) > 1 and sum(needs.values()) + 2 * (len(needs) - 1) > room:
+        needs.popitem()
+    left = room + 2 - sum(2 + need for need in needs.values())
+    shared = sorted(needs, key=lambda column: widths[column] - needs[column])
+    for n, column in enumerate(shared):
+        more = min(widths[column] - needs[column], left // (len(shared) - n))
+        needs[column] += more
+        left -= more
+    return needs
 
 
-def _natural_widths(texts: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    return {column: max(cell_len(text) for text in (*column.split("_"), *cells)) for column, cells in texts.items()}
+def _longest_word(cells: Sequence[str], room: int) -> int:
+    """What a column needs so that no word of it is broken, unless it takes up most of the terminal."""
+    return min(room * 2 // 3, max((cell_len(word) for cell in cells for word in cell.split()), default=0))
 
 
-def _without_room(
-    texts: Mapping[str, Sequence[str]], extra: Sequence[str], cut: Sequence[str], room: int
-) -> Sequence[str]:
+def _without_room(widest: Mapping[str, int], extra: Sequence[str], cut: Sequence[str], room: int) -> Sequence[str]:
     """The extra columns that a terminal has no room for: the last of them, or all where nothing may be cut."""
     if not cut:
         return () if room >= WIDE else extra
-    needs = {
-        column: 2 + (min(width, _COMFORTABLE) if column in cut else width)
-        for column, width in _natural_widths(texts).items()
-    }
+    needs = {column: 2 + (min(width, _COMFORTABLE) if column in cut else width) for column, width in widest.items()}
     left = room + 2 - sum(need for column, need in needs.items() if column not in extra)
     for n, column in enumerate(extra):
         left -= needs[column]

@@ -20,6 +20,7 @@ class TaskInfo:
     ``waits_for`` says why it cannot start yet, such as ``retry``, ``snooze`` or ``lane``, and is None if the next claim
     starts it; ``why()`` has the whole answer. ``due_at`` is when it can start, or its join run again, if that is a
     time; of a running task, when its timeout ends. ``attempt`` counts the starts of its handler, not those of its join.
+    ``worker_id``, ``host`` and ``pid`` are those of the worker that runs it, and None while no worker does.
     """
 
     id: TaskId
@@ -44,3 +45,6 @@ class TaskInfo:
     scheduled_at: datetime | None
     started_at: datetime | None
     completed_at: datetime | None
+    worker_id: int | None
+    host: str | None
+    pid: int | None

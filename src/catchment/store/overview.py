@@ -28,6 +28,7 @@ class Overview:
     workers: list[Row]
     scopes: list[Row]
     failures: list[Row]
+    running: list[Row]
 
 
 def read_overview(conn: Connection[Any], *, limit: int) -> Overview:
@@ -39,4 +40,5 @@ def read_overview(conn: Connection[Any], *, limit: int) -> Overview:
         workers=fetch_rows(conn, ENGINE.query("top_workers"), limit=limit),
         scopes=fetch_rows(conn, ENGINE.query("top_scopes"), limit=limit),
         failures=fetch_rows(conn, ENGINE.query("top_failures"), limit=limit),
+        running=fetch_rows(conn, ENGINE.query("top_running"), limit=limit),
     )

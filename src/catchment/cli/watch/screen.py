@@ -1,4 +1,4 @@
-"""How ``catchment top`` looks: four parts, each as many lines as there is room for."""
+"""How ``catchment top`` looks: five parts, each as many lines as there is room for."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from rich.cells import cell_len
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from catchment.cli.runner import runner_of
 from catchment.commands.output import STATE_STYLES, WIDE, harmless, shape_of
 from catchment.commands.times import clock, zone
 from catchment.model.span import span
@@ -19,18 +21,20 @@ from catchment.store.overview import MOST, Overview
 
 Row = Mapping[str, Any]
 
-PARTS = ("queues", "workers", "scopes", "failures")
+PARTS = ("queues", "workers", "scopes", "failures", "running")
 _TITLES = {
     "queues": "Queues",
     "workers": "Workers",
     "scopes": "Scopes at work",
     "failures": "Failed in the last hour",
+    "running": "Running longest",
 }
 _EMPTY = {
     "queues": "No queues. A worker with an app makes them: catchment worker --app MODULE:APP",
     "workers": "No workers. To start one: catchment worker",
     "scopes": "No task waits for children.",
     "failures": "None.",
+    "running": "No task runs.",
 }
 _BAR = 12
 # Where there is little room columns go, before a name is shorter than this.
@@ -41,7 +45,8 @@ _GAP = 2
 @dataclass(frozen=True, slots=True)
 class Column:
     """``state``: a figure other than 0 has the colour of this state. ``is_wide``: only in a wide terminal. ``rank``:
-    those with a lower one come first where there is little room; names stay."""
+    those with a lower one come first where there is little room; names stay. ``tail``: follows the text, and is never
+    cut off."""
 
     title: str
     text: Callable[[Row], str]
@@ -51,6 +56,24 @@ class Column:
     is_wide: bool = False
     state: str | None = None
     rank: int = 1
+    tail: Callable[[Row], str] = lambda _: ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tailed:
+    """A text that is cut off before its tail."""
+
+    text: str
+    tail: str
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        text = Text(self.text, no_wrap=True)
+        text.truncate(max(1, options.max_width - cell_len(self.tail)), overflow="ellipsis")
+        yield text.append(self.tail)
+
+    def __rich_measure__(self, _: Console, options: ConsoleOptions) -> Measurement:
+        widest = cell_len(self.text) + cell_len(self.tail)
+        return Measurement(min(widest, 1 + cell_len(self.tail)), min(widest, options.max_width))
 
 
 def count(number: int | None) -> str:
@@ -121,7 +144,7 @@ _COLUMNS: dict[str, list[Column]] = {
         _number("workers", "workers", is_wide=True),
     ],
     "workers": [
-        Column("worker", lambda row: f"{row['name']} {row['pid'] or ''}", is_long=True, is_name=True),
+        Column("worker", lambda row: runner_of({**row, "host": row["name"]}), is_long=True, is_name=True),
         _number("running", "running", state="processing", rank=0),
         _number("capacity", "capacity"),
         Column(
@@ -141,7 +164,7 @@ _COLUMNS: dict[str, list[Column]] = {
         Column("queues", lambda row: ", ".join(row["queues"]), is_long=True, is_wide=True),
     ],
     "scopes": [
-        Column("scope", lambda row: f"{row['command']} {row['id']}", is_long=True, is_name=True),
+        Column("scope", lambda row: row["command"], is_long=True, is_name=True, tail=lambda row: f" {row['id']}"),
         Column("queue", lambda row: row["queue"], is_wide=True),
         Column("lane", lambda row: row["lane"] or "", is_wide=True),
         Column("children ended", _progress, is_number=True, rank=0),
@@ -151,18 +174,31 @@ _COLUMNS: dict[str, list[Column]] = {
     ],
     "failures": [
         Column("at", _since),
-        Column("task", lambda row: f"{row['command']} {row['id']}", is_name=True),
+        Column("task", lambda row: row["command"], is_name=True, tail=lambda row: f" {row['id']}"),
         Column("queue", lambda row: row["queue"], is_wide=True),
         Column("lane", lambda row: row["lane"] or "", is_wide=True),
         Column("error", lambda row: " ".join((row["error"] or "").split()), is_long=True),
+    ],
+    "running": [
+        Column("task", lambda row: row["command"], is_long=True, is_name=True, tail=lambda row: f" {row['id']}"),
+        Column("queue", lambda row: row["queue"], is_wide=True),
+        Column("lane", lambda row: row["lane"] or "", is_wide=True),
+        Column("worker", runner_of, is_long=True),
+        Column("for", lambda row: brief(row["seconds"]), is_number=True, rank=0),
     ],
 }
 
 
 def draw(
-    seen: Overview, *, width: int, height: int | None, part: str | None = None, note: str = "", keys: bool = False
+    seen: Overview,
+    *,
+    width: int | None,
+    height: int | None,
+    part: str | None = None,
+    note: str = "",
+    keys: bool = False,
 ) -> RenderableType:
-    """The whole picture in this room, or one part of it; without a height, all rows of it."""
+    """The whole picture in this room, or one part of it; without a height all rows, without a width all of each."""
     parts = PARTS if part is None else (part,)
     shown: list[RenderableType] = [_head(seen, note), _totals(seen)]
     room = None if height is None else height - len(shown) - (1 if keys else 0)
@@ -179,7 +215,9 @@ def draw(
     if room is not None:
         shown += [Text()] * (room - 2 * len(parts) - sum(lines))
     if keys:
-        shown.append(Text("q quit  p pause  1 queues  2 workers  3 scopes  4 failures  0 all", "dim", no_wrap=True))
+        shown.append(
+            Text("q quit  p pause  1 queues  2 workers  3 scopes  4 failures  5 running  0 all", "dim", no_wrap=True)
+        )
     return Group(*shown)
 
 
@@ -222,7 +260,7 @@ def _totals(seen: Overview) -> Text:
     return _one_line(line)
 
 
-def _part(name: str, rows: Sequence[Row], most: int, width: int) -> list[RenderableType]:
+def _part(name: str, rows: Sequence[Row], most: int, width: int | None) -> list[RenderableType]:
     title = Text(_TITLES[name], "bold")
     if not rows:
         return [title, _one_line(Text(_EMPTY[name], "dim"))]
@@ -234,18 +272,22 @@ def _part(name: str, rows: Sequence[Row], most: int, width: int) -> list[Rendera
     return parts
 
 
-def _table(name: str, rows: Sequence[Row], width: int) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", expand=True, width=width)
-    columns = _fitting([column for column in _COLUMNS[name] if not column.is_wide or width >= WIDE], rows, width)
+def _table(name: str, rows: Sequence[Row], width: int | None) -> Table:
+    is_wide = width is None
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", expand=not is_wide, width=width)
+    columns = _COLUMNS[name]
+    if width is not None:
+        columns = _fitting([column for column in columns if not column.is_wide or width >= WIDE], rows, width)
     is_shared = any(column.is_long for column in columns)
     for n, column in enumerate(columns):
+        is_share = column.is_long or (column.is_name and not is_shared)
         table.add_column(
             Text(column.title if n else "Failed" if name == "failures" else _TITLES[name], "dim" if n else "bold"),
             justify="right" if column.is_number else "left",
             no_wrap=True,
             overflow="ellipsis",
-            ratio=1 if column.is_long or (column.is_name and not is_shared) else None,
-            max_width=width // 2 if column.is_name and not column.is_long and is_shared else None,
+            ratio=1 if is_share and not is_wide else None,
+            max_width=None if width is None or is_share or not column.is_name else width // 2,
         )
     for row in rows:
         table.add_row(*(_cell(column, row) for column in columns))
@@ -266,11 +308,13 @@ def _fitting(columns: Sequence[Column], rows: Sequence[Row], width: int) -> list
 
 
 def _texts(column: Column, rows: Sequence[Row]) -> list[str]:
-    return [column.title, *(harmless(column.text(row)) for row in rows)]
+    return [column.title, *(harmless(column.text(row) + column.tail(row)) for row in rows)]
 
 
-def _cell(column: Column, row: Row) -> Text:
+def _cell(column: Column, row: Row) -> RenderableType:
     text = harmless(column.text(row)).replace("\n", " ")
+    if tail := column.tail(row):
+        return _Tailed(text, tail)
     style = STATE_STYLES[column.state] if column.state and text not in ("·", "") else "dim" if text == "·" else ""
     return Text(text, style, no_wrap=True, overflow="ellipsis")
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 from psycopg import Connection
+from rich.text import Text
 
 from catchment.cli.end_line import halted_line, reason_of, task_line
 from catchment.cli.filters import Command, Lane, Queue, read_since
@@ -125,16 +126,24 @@ class Tail:
 def _print_end(row: dict[str, Any]) -> None:
     at = clock(row["completed_at"])
     if "command" not in row:
-        print(task_line(row["state"], "task", row["id"], None, "runs again", at=at, on=console))
+        _print(task_line(row["state"], "task", row["id"], None, "runs again", at=at, on=console))
         return
     has_failed = row["failures"] and row["error_kind"] != "children"
     remark = failure_words(row["failures"], row["max_attempts"], is_last=True) if has_failed else ""
     if row["state"] == "completed":
         remark = attempt_words(row["attempt"])
     reason = reason_of(row["error"], row["error_kind"], row["error_where"], state=row["state"])
-    print(task_line(row["state"], row["command"], row["id"], row["seconds"], reason, at=at, remark=remark, on=console))
+    _print(task_line(row["state"], row["command"], row["id"], row["seconds"], reason, at=at, remark=remark, on=console))
     if row["halted"]:
-        print(halted_line(row["halted"], row["id"], at=at, on=console))
+        _print(halted_line(row["halted"], row["id"], at=at, on=console))
+
+
+def _print(line: str) -> None:
+    """A terminal breaks it between words, so that no id is in pieces."""
+    if console.is_terminal:
+        console.print(Text.from_ansi(line))
+    else:
+        print(line)
 
 
 def _say(text: str) -> None:

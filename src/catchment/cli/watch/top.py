@@ -1,4 +1,4 @@
-"""``catchment top``: queues, workers, scopes and failures, live."""
+"""``catchment top``: queues, workers, scopes, failures and running tasks, live."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from catchment.commands.output import console, print_json
 from catchment.commands.times import clock
 from catchment.store.overview import Overview, read_overview
 
-# Rows of workers, scopes and failures.
+# Rows of workers, scopes, failures and running tasks.
 MOST_ROWS = 200
 # The server works for this command for a tenth of the time at most.
 REST = 9
 # The end of a scope is estimated by its last minute.
 RECENT = 60.0
-_PIPE_WIDTH = 160
+_PIPE_WIDTH = 10_000
 
 
 def top(
@@ -36,9 +36,9 @@ def top(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Watch queues, workers, running scopes and failures.
+    """Watch queues, workers, scopes, failures and running tasks.
 
-    Keys: q quits, p pauses, 1 to 4 show one part alone, 0 shows all. Counts stop at 10,000.
+    Keys: q quits, p pauses, 1 to 5 show one part alone, 0 shows all. Counts stop at 10,000.
     """
     if as_json or once or not console.is_terminal:
         with open_database(dsn, "catchment_read") as conn:
@@ -46,9 +46,9 @@ def top(
         if as_json:
             print_json(asdict(seen))
         else:
-            # In a pipe or a file there is room for wide lines.
+            # In a pipe or a file there is room for every line.
             printer = Console(width=_PIPE_WIDTH, highlight=False, emoji=False) if console.is_pipe else console
-            printer.print(draw(seen, width=printer.width, height=None))
+            printer.print(draw(seen, width=None if console.is_pipe else console.width, height=None))
         return
     try:
         with Keys() as keys, Live(console=console, screen=True, auto_refresh=False) as live:
@@ -109,7 +109,7 @@ class Watch:
             raise Quit
         if key in ("p", "P", " "):
             self._is_paused = not self._is_paused
-        elif key is not None and key in "01234":
+        elif key is not None and key in "012345":
             self._part = None if key == "0" else PARTS[int(key) - 1]
 
     def _draw(self) -> None:

@@ -1,7 +1,7 @@
 -- task_show: one task with its attempts, warnings and snoozes. Runs of a join are numbered apart from attempts of the
 -- handler; one of the part children is an end by its children, kept when the task was retried by hand. halted: its
--- lane, if it has halted that.
-select t.*,
+-- lane, if it has halted that. host and pid are those of the worker that runs it.
+select t.*, w.name as host, w.pid,
        (select coalesce(jsonb_agg(jsonb_build_object(
                           'part', case a.phase when 1 then 'join' when 2 then 'children' else 'handler' end,
                           'number', a.attempt - case a.phase when 1 then coalesce(t.attempt, 0) else 0 end,
@@ -22,4 +22,5 @@ select t.*,
            and l.state = 'halted'
            and l.head_id = t.id) as halted
   from worker.tasks as t
+  left join worker.worker as w on w.worker_id = t.worker_id
  where t.id = %(id)s::bigint

@@ -28,7 +28,7 @@ as $$
                       and jsonb_typeof(r.progress -> 'total') = 'number'
                   then format('; %s of %s done', r.progress ->> 'done', r.progress ->> 'total') else '' end),
          case when w.worker_id is null and r.backend_key is null or w.lease_until < p_now
-           then 'select worker.reset_abandoned_processing_tasks()' end
+           then worker.shell_command('catchment psql -c', 'select worker.reset_abandoned_processing_tasks()') end
     from worker.running as r
     left join worker.worker as w on w.worker_id = r.worker_id
    where r.id = p_task_id;

@@ -29,7 +29,8 @@ as $$
            end
          end,
          case when p_at.reason = 'scheduled' and p_at.attempt = 0 and not w.is_due
-           then format('update worker.tasks set scheduled_at = null where id = %s', p_task_id) end
+           then worker.shell_command('catchment psql -c', format(
+             'update worker.tasks set scheduled_at = null where id = %s', p_task_id)) end
     from (select worker.said_when(p_at.due_at, p_now) as due, p_at.due_at <= p_now as is_due) as w
     left join worker.snoozed as z on z.task_id = p_task_id and p_at.reason = 'snooze'
    where p_at.due_at is not null;

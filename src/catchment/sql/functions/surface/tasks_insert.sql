@@ -12,13 +12,13 @@ begin
       new.process_stop_at, new.completed_at, new.process_duration_ms, new.completion_duration_ms, new.worker_pid,
       new.error, new.info, new.queue, new.handler_kind, new.root_id, new.follows_id, new.merged_into, new.fence,
       new.waits_for, new.due_at, new.progress, new.result, new.error_detail, new.snoozes,
-      new.cancel_reason)
+      new.cancel_reason, new.worker_id)
      is distinct from
      (case when new.id = -1 then new.id end, case when new.state = 'pending' then 'pending' end, null::smallint,
       null::text, null::integer, null::integer, null::timestamptz, null::timestamptz, null::timestamptz,
       null::timestamptz, null::numeric, null::numeric, null::integer, null::text, null::jsonb, null::text, null::text,
       null::bigint, null::bigint, null::bigint, null::bigint, null::text, null::timestamptz, null::jsonb, null::jsonb,
-      null::jsonb, null::integer, null::text) then
+      null::jsonb, null::integer, null::text, null::bigint) then
     raise exception using
       errcode = 'CM007',
       message = 'INSERT INTO worker.tasks may set command, payload, priority, scheduled_at, lane and parent_id only',

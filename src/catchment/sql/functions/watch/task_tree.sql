@@ -13,7 +13,7 @@ create or replace function worker.task_tree(
 )
   returns table (id bigint, command text, state text, parent_id bigint, depth smallint, attempt integer,
                  process_duration_ms numeric, completion_duration_ms numeric, progress jsonb, error text,
-                 cancel_reason text, children bigint, counts jsonb, at_least boolean)
+                 cancel_reason text, children bigint, worker_id bigint, counts jsonb, at_least boolean)
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -74,7 +74,7 @@ begin
     select l.parent_id as id, count(*) as children from looked as l where l.parent_id is not null group by l.parent_id
   )
   select t.id, t.command, t.state, t.parent_id, t.depth, t.attempt, t.process_duration_ms, t.completion_duration_ms,
-         t.progress, t.error, t.cancel_reason, coalesce(n.children, 0),
+         t.progress, t.error, t.cancel_reason, coalesce(n.children, 0), t.worker_id,
          case when t.parent_id is null then
            (select jsonb_agg(jsonb_build_object('command', c.command, 'state', c.state, 'tasks', c.tasks)
                              order by c.command, c.state)
@@ -86,7 +86,7 @@ begin
     left join parents as n on n.id = s.id
    cross join lateral (
      select y.id, y.command, y.state, y.parent_id, y.depth, y.attempt, y.process_duration_ms, y.completion_duration_ms,
-            y.progress, y.error, y.cancel_reason
+            y.progress, y.error, y.cancel_reason, y.worker_id
        from worker.tasks as y
       where y.id = s.id
      offset 0

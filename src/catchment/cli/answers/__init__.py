@@ -1,0 +1,56 @@
+"""What each command prints with ``--json``: one type per command, from which its JSON Schema is made.
+
+Commands do not import this: it is for the reference, and for a test that runs every command.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from catchment.cli.answers import engine, tasks
+from catchment.cli.config import Shown
+from catchment.model.why import Why
+
+ANSWERS: dict[str, Any] = {
+    "migrate": engine.Migrated,
+    "enqueue": tasks.Made,
+    "top": engine.Top,
+    # Of each line.
+    "tail": tasks.Ended | tasks.EndedBefore,
+    "config": list[Shown],
+    "doctor": list[engine.Finding],
+    "bench": list[engine.Figure],
+    "task list": list[tasks.TaskRow],
+    "task show": tasks.TaskShown,
+    "task why": Why,
+    "task tree": tasks.TaskTree,
+    # By ids, or by a filter.
+    "task cancel": list[tasks.Changed] | tasks.Bulk,
+    "task retry": list[tasks.Changed] | tasks.Bulk,
+    "queue list": list[engine.QueueRow],
+    "queue pause": engine.QueuePaused,
+    "queue resume": engine.QueuePaused,
+    "lane list": list[engine.LaneRow],
+    "lane skip": engine.LaneSkipped,
+    "schedule list": list[engine.ScheduleRow],
+    "schedule history": list[engine.ScheduleTime],
+    "schedule run": tasks.Made,
+    "schedule pause": engine.ScheduleChanged,
+    "schedule resume": engine.ScheduleChanged,
+    "command list": list[engine.CommandRow],
+    "workers list": list[engine.WorkerRow],
+    "workers pause": engine.WorkerAsked,
+    "workers resume": engine.WorkerAsked,
+    "workers drain": engine.WorkerAsked,
+}
+
+
+def schema_of(answer: Any) -> dict[str, Any]:
+    """The JSON Schema of an answer. Fields that it does not name are not printed."""
+    schema = TypeAdapter(answer).json_schema()
+    for part in (schema, *schema.get("$defs", {}).values()):
+        if "properties" in part:
+            part["additionalProperties"] = False
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

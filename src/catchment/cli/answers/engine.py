@@ -1,0 +1,297 @@
+"""Answers about queues, lanes, schedules, commands, workers and the database."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import AwareDatetime
+
+from catchment.cli.answers.base import Answer
+from catchment.cli.answers.tasks import Runner
+from catchment.model.state import TaskState
+
+
+class Migrated(Answer):
+    """``applied`` are the migrations that were missing. ``newer`` is the version that wrote the schema, if that is
+    newer than this one: then nothing was done."""
+
+    applied: list[str]
+    routines_changed: bool
+    newer: str | None
+    version: str
+    has_roles: bool
+    owner: str
+
+
+class QueueRow(Answer):
+    """``ready`` tasks could start, ``blocked`` ones wait for their time, lane, siblings or limit. ``concurrency`` is
+    that of SQL handlers, null where there are none. ``workers`` are live ones that have a command of the queue."""
+
+    queue: str
+    mode: Literal["serial", "concurrent"]
+    concurrency: int | None
+    max_depth: int | None
+    is_paused: bool
+    paused_until: AwareDatetime | None
+    ready: int
+    blocked: int
+    processing: int
+    waiting: int
+    oldest_ready_seconds: int | None
+    workers: int
+    description: str | None
+
+
+class QueuePaused(Answer):
+    """``paused_until`` is null if it is paused until it is resumed."""
+
+    queue: str
+    is_paused: bool
+    paused_until: AwareDatetime | None
+
+
+class LaneRow(Answer):
+    """``head_id`` is the first task, ``tasks`` counts it and those behind it, up to 1,000. ``error`` is that of a
+    halted lane's head. The lane without a name is the top level of a serial queue."""
+
+    queue: str
+    lane: str
+    state: Literal["halted", "waiting", "running", "ready", "idle"]
+    tasks: int
+    head_id: int | None
+    command: str | None
+    head_state: TaskState | None
+    halted_at: AwareDatetime | None
+    error: str | None
+
+
+class LaneSkipped(Answer):
+    """``skipped_id`` is the failed task without which the lane goes on."""
+
+    queue: str
+    lane: str | None
+    skipped_id: int
+
+
+class CommandRow(Answer):
+    """``handler_procedure`` is that of a SQL handler. ``merge`` says how payloads of duplicates are united."""
+
+    command: str
+    queue: str
+    handler_kind: Literal["sql", "python"]
+    handler_procedure: str | None
+    before_procedure: str | None
+    after_procedure: str | None
+    join_procedure: str | None
+    priority: int
+    max_attempts: int
+    timeout_seconds: float | None
+    dedup: Any
+    merge: Any
+    on_failure: str | None
+    description: str | None
+
+
+class WorkerRow(Answer):
+    """``name`` is by default that of its host. ``capacity`` counts its slots, ``running`` those that are taken.
+    ``memory_usage``, a share from 0 to 1, and ``loop_lag``, in seconds, are as of ``seen_at``. ``served`` are the
+    queues that it has a command of."""
+
+    worker_id: int
+    name: str
+    pid: int | None
+    version: str | None
+    state: Literal["live", "silent", "paused", "draining"]
+    asked_at: AwareDatetime | None
+    asked_by: str | None
+    queues: list[str]
+    python_queues: list[str]
+    python_commands: list[str] | None
+    served: list[str]
+    capacity: int | None
+    running: int | None
+    memory_usage: float | None
+    loop_lag: float | None
+    started_at: AwareDatetime
+    seen_at: AwareDatetime
+    lease_until: AwareDatetime
+
+
+class WorkerAsked(Answer):
+    """``asked`` is null for a worker that takes tasks."""
+
+    worker_id: int
+    asked: Literal["pause", "drain"] | None
+
+
+class Rhythm(Answer):
+    """A cron expression, parsed."""
+
+    minutes: list[int]
+    hours: list[int]
+    days: list[int]
+    months: list[int]
+    weekdays: list[int]
+    any_day: bool
+    any_weekday: bool
+    is_fixed: bool
+
+
+class Run(Answer):
+    """A task of a schedule; one that was deleted has only its ``id``."""
+
+    id: int
+    command: str | None = None
+    state: TaskState | None = None
+    since: AwareDatetime | None = None
+    waits_for: str | None = None
+
+
+class ScheduleRow(Answer):
+    """``fires`` says in words when. ``is_declared``: it comes from the code of an app, ``is_in_code``: of a live
+    worker. ``recent`` are its last tasks, newest first, ``error`` that of the last one, ``trouble`` why it cannot be
+    fired."""
+
+    name: str
+    command: str
+    queue: str
+    fires: str
+    every_seconds: float | None
+    cron: str | None
+    rhythm: Rhythm | None
+    timezone: str
+    missed: Literal["one", "skip", "all"]
+    overlap: Literal["allow", "skip", "wait", "cancel"]
+    is_declared: bool
+    is_in_code: bool
+    enabled: bool
+    next_at: AwareDatetime | None
+    last_at: AwareDatetime | None
+    last_task_id: int | None
+    error: str | None
+    recent: list[Run]
+    trouble: str | None
+
+
+class ScheduleTime(Answer):
+    """``fate`` is what became of the time; ``state`` that of the task, since when."""
+
+    n: int
+    due_at: AwareDatetime | None
+    missed_from: AwareDatetime | None
+    at: AwareDatetime
+    fate: str
+    task_id: int | None
+    state: TaskState | None
+    since: AwareDatetime | None
+
+
+class ScheduleChanged(Answer):
+    """``next_at`` is when it fires next; null while it is paused."""
+
+    name: str
+    enabled: bool
+    next_at: AwareDatetime | None
+
+
+class Finding(Answer):
+    """``remedy`` has one way per line: a command of the shell, with what it does as a comment; a comment alone is
+    advice."""
+
+    level: Literal["error", "warning", "info"]
+    subject: str
+    finding: str
+    remedy: str
+
+
+class Figure(Answer):
+    """``figure`` has ``value`` and ``unit`` as people read them."""
+
+    measured: str
+    figure: str
+    value: float
+    unit: Literal["tasks/s", "ms"]
+
+
+class TopQueue(Answer):
+    """Counts stop at 10,000."""
+
+    queue: str
+    mode: Literal["serial", "concurrent"]
+    concurrency: int | None
+    is_paused: bool
+    paused_until: AwareDatetime | None
+    ready: int
+    later: int
+    blocked: int
+    processing: int
+    waiting: int
+    failed_last_hour: int
+    workers: int
+    oldest_ready_seconds: float | None
+    ended_per_second: float
+
+
+class TopWorker(Answer):
+    """A worker, as of its last heartbeat."""
+
+    worker_id: int
+    name: str
+    pid: int | None
+    version: str | None
+    queues: list[str]
+    capacity: int | None
+    running: int | None
+    memory_usage: float | None
+    seen_seconds: float
+    up_seconds: float
+    is_silent: bool
+
+
+class TopScope(Answer):
+    """A task that waits for its children, or for its join."""
+
+    id: int
+    command: str
+    queue: str
+    lane: str | None
+    waits_for: str
+    done: int
+    total: int
+    failed: int
+    seconds: float | None
+
+
+class TopFailure(Answer):
+    """A task that failed in the last hour."""
+
+    id: int
+    command: str
+    queue: str
+    lane: str | None
+    completed_at: AwareDatetime
+    error: str | None
+
+
+class TopTask(Runner):
+    """A task that runs, and for how long."""
+
+    id: int
+    command: str
+    queue: str
+    lane: str | None
+    attempt: int
+    seconds: float | None
+
+
+class Top(Answer):
+    """The engine at one moment, by the clock of the server; of workers, scopes, failures and running tasks at most
+    200."""
+
+    at: AwareDatetime
+    database: str
+    queues: list[TopQueue]
+    workers: list[TopWorker]
+    scopes: list[TopScope]
+    failures: list[TopFailure]
+    running: list[TopTask]

@@ -1,0 +1,1 @@
+"""Runs every command of the command line, in every width."""
