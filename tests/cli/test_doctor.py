@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import subprocess
 
 import pytest
 
+from catchment.model.remedy import ways_of
+from tests.fixtures import spare
 from tests.fixtures.cli import Run, read_json
 from tests.fixtures.engine import Engine
 
@@ -39,7 +44,7 @@ def test_doctor_reports_a_broken_rule(committed: Engine, cli: Run) -> None:
 def test_doctor_names_a_command_that_workers_do_not_know(committed: Engine, cli: Run) -> None:
     task = committed.enqueue()
     committed.value("select worker.record_warning(%s, 'worker', 'a worker of its queue has no command act')", task)
-    findings = read_json(cli("doctor", "--json"))
+    findings = read_json(cli("doctor", "--json", code=1))
     assert "a worker of queue work does not know it and gives its tasks back" in [f["finding"] for f in findings]
 
 
@@ -48,3 +53,64 @@ def test_doctor_shows_times_of_the_users_zone(committed: Engine, cli: Run, monke
     cli("queue", "pause", "work", "--for", "3600")
     said = cli("doctor").stdout
     assert re.search(r"queue work: paused until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d JST \(in ", said), said
+
+
+NAMES = ['it\'s "a" name', "-x y"]
+
+
+def _remedies(cli: Run, level: int) -> dict[str, list[str]]:
+    """What can be typed, by what it is about."""
+    findings = read_json(cli("doctor", "--json", code=level))
+    return {
+        f"{f['level']} {f['subject']}": [way.command for way in ways_of(f["remedy"]) if way.command] for f in findings
+    }
+
+
+def test_each_remedy_can_be_pasted_and_ends_its_finding(committed: Engine, cli: Run, db: str) -> None:
+    """Each command goes through a shell, as it was printed; then the finding is gone."""
+    subjects: list[str] = []
+    for name in NAMES:
+        committed.queue(name, mode="concurrent")
+        committed.command(f"do {name}", name)
+        for lane in ("retried", "skipped"):
+            committed.enqueue(f"do {name}", lane=f"{name} {lane}", fail="no")
+        committed.drain(name)
+        committed.conn.execute("select worker.pause_queue(%s)", [name])
+        committed.conn.execute(
+            "insert into worker.schedule (name, command, every, enabled) values (%s, 'act', '1 day', false)", [name]
+        )
+        subjects += [f"warning lane {name} {lane} of queue {name}" for lane in ("retried", "skipped")]
+        subjects += [f"info queue {name}", f"info schedule {name}"]
+    worker = committed.value(
+        "select worker_id from worker.register_worker('w', p_has_lock => false, p_lease => '1 day')"
+    )
+    committed.conn.execute("select worker.ask_worker(%s, 'pause')", [worker])
+    subjects.append(f"info worker {worker}")
+    remedies = _remedies(cli, 1)
+    assert {*subjects} <= remedies.keys()
+    for subject in subjects:
+        retry_or_skip = subject.startswith("warning lane ") and "skipped" in subject
+        command = remedies[subject][1 if retry_or_skip else 0]
+        done = subprocess.run(
+            ["bash", "-c", command],
+            env=os.environ | {"CATCHMENT_DSN": db, "PATH": f"{spare.spare().programs()}:{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, (command, done.stderr)
+    assert not {*subjects} & _remedies(cli, 1).keys()
+
+
+def test_sql_of_a_remedy_goes_through_psql(committed: Engine, cli: Run) -> None:
+    """Its statement is one word of the command, whatever names are in it."""
+    committed.conn.execute("insert into worker.warning (task_id, source, message, at) values (1, 'after', 'no', now())")
+    (command,) = _remedies(cli, 1)["warning hooks"]
+    assert shlex.split(command) == ["catchment", "psql", "-c", "select * from worker.warning order by at desc"]
+
+
+def test_a_warning_is_a_problem_and_an_info_is_none(committed: Engine, cli: Run, db: str) -> None:
+    cli("queue", "pause", "work")
+    assert "catchment queue resume work" in cli("doctor").stdout
+    elsewhere = cli("doctor", "--dsn", db, dsn=None)
+    assert "CATCHMENT_DSN: set it to this one before you paste" in elsewhere.stderr

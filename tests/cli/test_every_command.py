@@ -42,6 +42,7 @@ CASES: dict[str, list[Words]] = {
     "task cancel": [("{cancelled}", "{completed}"), ("1",), ("--lane", "nothing"), ("--command", "act", "--dry-run")],
     "task retry": [("1",), ("--failed", "--lane", "nothing"), ("--failed", "--dry-run"), ("--failed",)],
     "queue list": [()],
+    "queue capacity": [("work",), ("maintenance",)],
     "queue pause": [("work", "--for", "3600"), ("work",)],
     "queue resume": [("work",)],
     "lane list": [(), ("--state", "halted"), ("--state", "ready", "--queue", "work")],

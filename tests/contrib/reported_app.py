@@ -16,7 +16,7 @@ from sentry_sdk.transport import Transport
 
 from catchment import App, Context, Retry
 from catchment.contrib.sentry import report_to_sentry
-from catchment.contrib.structlog import bind_task
+from catchment.contrib.structlog import add_task
 
 FOLDER = Path(os.environ.get("REPORTED_FOLDER", "."))
 
@@ -37,9 +37,8 @@ def write(_logger: Any, _name: str, event: Any) -> str:
 
 
 sentry_sdk.init(dsn="https://key@sentry.invalid/1", transport=Kept, environment="test")
-structlog.configure(processors=[structlog.contextvars.merge_contextvars, write])
+structlog.configure(processors=[add_task, structlog.contextvars.merge_contextvars, write])
 app = App(queue="reported")
-app.middleware(bind_task)
 report_to_sentry(app)
 log = structlog.get_logger()
 SOON = Retry(delay=timedelta(seconds=0.05))
@@ -65,6 +64,7 @@ async def hang() -> None:
 
 @app.command(executor="process")
 def break_down() -> None:
+    log.info("breaks down")
     raise ValueError("in a process")
 
 

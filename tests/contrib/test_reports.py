@@ -80,6 +80,11 @@ def test_each_failed_task_is_one_event_with_its_command_task_and_attempt(engine:
         (quiet[0], "recover", 2),
     ]
 
+    # A process too.
+    (broken,) = [line for line in lines("structlog") if line["event"] == "breaks down"]
+    assert (broken["command"], broken["queue"], broken["attempt"]) == ("break_down", "reported", 1)
+    assert events[broken["task_id"]]["tags"]["command"] == "break_down"
+
 
 def test_runs_of_schedules_check_in(engine: Engine, lines: Lines) -> None:
     engine.conn.execute(

@@ -86,7 +86,7 @@ def test_the_parameter_for_the_time_is_left_to_the_server(app: App) -> None:
         ({"cron": "61 * * * *"}, "its minute is '61', expected 0 to 59", "Five fields"),
         ({"cron": "0 0 30 2 *"}, "never fires: no month 2 has a day 30", "other months"),
         ({"cron": "0 0 * *"}, "has 4 fields, expected five", "@daily"),
-        ({"cron": "0 0 L * *"}, "its day of the month is 'l'", "Five fields"),
+        ({"cron": "0 0 L * *"}, "its day of the month is 'l'", "L, # and W are not supported"),
         ({"cron": "1," * 400 + "1 * * * *"}, "expected at most 500", "ranges"),
         ({"cron": 5}, "cron is 5, expected a text", "cron="),
         ({"cron": "@daily", "tz": "Europe/Olso"}, "time zone 'Europe/Olso' is unknown", "Did you mean Europe/Oslo?"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -9,12 +10,13 @@ from rich.markup import escape
 
 from catchment.cli.database import open_database
 from catchment.commands.options import Dsn, Json
-from catchment.commands.output import console, print_json
+from catchment.commands.output import console, errors, print_json
 from catchment.commands.times import localized
 from catchment.commands.why import print_command, print_indented
 from catchment.doctor import diagnose
 from catchment.model.remedy import ways_of
 from catchment.model.terminal import one_line
+from catchment.store.connect import DSN_VARIABLE
 
 
 def doctor(
@@ -26,8 +28,8 @@ def doctor(
 ) -> None:
     """Check for problems, and say what to do about each.
 
-    Such as a halted lane, a queue without a worker, or a broken rule of the engine. The exit code is 1 if one of them
-    is an error.
+    Such as a halted lane, a queue without a worker, or a broken rule of the engine. What to type comes with each, and
+    can be pasted into a shell. The exit code is 1 if one of them is an error or a warning.
     """
     with open_database(dsn, "catchment_read") as conn:
         findings = diagnose(conn, deep=deep)
@@ -44,7 +46,9 @@ def doctor(
                     print_command(f"[dim]{_line(f'{command}  # {what}' if what else command)}[/]", 2)
                 else:
                     print_indented(f"[dim]{_line(what)}[/]", 2)
-    if any(f["level"] == "error" for f in findings):
+    if dsn is not None and dsn != os.environ.get(DSN_VARIABLE) and any(f["remedy"][:2] != "# " for f in findings):
+        errors.print(f"The commands are for the database of {DSN_VARIABLE}: set it to this one before you paste them.")
+    if any(f["level"] != "info" for f in findings):
         raise typer.Exit(1)
 
 

@@ -1,20 +1,16 @@
-"""structlog in handlers: ``app.middleware(bind_task)``."""
+"""structlog in handlers: ``add_task`` is a processor that names the task of each line."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import MutableMapping
 from typing import Any
 
-import structlog
-
-from catchment.task.context import Context
 from catchment.task.inside import task_fields
 
 
-async def bind_task(ctx: Context, call: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ARG001 - as middlewares are called
-    """Bind ``command``, ``task_id``, ``attempt``, ``queue`` and ``worker_id`` while a handler runs.
-
-    ``structlog.contextvars.merge_contextvars`` has to be one of the processors.
-    """
-    with structlog.contextvars.bound_contextvars(**task_fields()):
-        return await call()
+def add_task(logger: Any, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:  # noqa: ARG001 - as structlog calls it
+    """Add ``command``, ``task_id``, ``attempt``, ``queue`` and ``worker_id`` to what a handler logs: in coroutines, in
+    threads and in processes. Outside of a handler nothing is added."""
+    for name, value in task_fields().items():
+        event.setdefault(name, value)
+    return event

@@ -21,6 +21,12 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _ITEM = re.compile(r"(?:(\*)|([0-9]{1,2}|[a-z]{3})(?:-([0-9]{1,2}|[a-z]{3}))?)(?:/([0-9]{1,3}))?")
 _MOST_DAYS = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}
+_NO_EXTRAS = (
+    "L, # and W are not supported. The first Monday of a month is */32,1-7 * mon; for the last day, fire on 28-31 and"
+    " let the handler look at the date."
+)
+# What other crons have besides: the last day, a weekday nearby, the second Monday.
+_EXTRA = re.compile(r"l|lw|[0-9]{1,2}[lw]|[a-z]{3}l|([0-9]|[a-z]{3})#[0-9l]")
 _FIELDS = "Five fields: minute, hour, day of the month, month, day of the week, as in: 30 4 * * mon"
 
 
@@ -87,7 +93,7 @@ def _values(
             raise DefinitionRefused(
                 f"cron expression {_quoted(expression)}: its {what} is {_quoted(item)}, expected {low} to {high}"
                 f"{or_names}, in lists (1,3), ranges (1-3) or steps (*/3)",
-                hint=_FIELDS,
+                hint=_NO_EXTRAS if _EXTRA.fullmatch(item) else _FIELDS,
             )
         values |= {low + (value - low) % (high - low + 1) for value in span}
     return tuple(sorted(values))

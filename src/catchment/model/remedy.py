@@ -11,7 +11,7 @@ _COMMAND = re.compile(r"""(?:'[^']*'|"[^"]*"|(?!  # )[^'"])*""")
 
 
 class Way(NamedTuple):
-    """A command or a SQL statement, and what it does; advice has no command."""
+    """A command of the shell, and what it does; advice has no command."""
 
     command: str
     what: str

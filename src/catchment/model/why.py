@@ -18,7 +18,7 @@ class Condition:
     """One thing there is to say about why a task waits, or why a dynamic table is late.
 
     ``kind`` is its stable name. ``is_blocking``: it holds the task or the table back now. ``evidence`` has ids, states
-    and times, ``words`` is one sentence for people. ``remedy`` is a command or a SQL statement that changes it, or
+    and times, ``words`` is one sentence for people. ``remedy`` is a command of the shell that changes it, or
     several to choose from: one per line, with what each does as a comment of the shell. Where another task or table is
     in the way, it is the command that explains that one; None where only time helps.
     """

@@ -18,6 +18,7 @@ from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.errors import Diagnostic
 
 from catchment.runtime.connection import Link, raise_if_cancelled
 from catchment.runtime.doorbell import Doorbell, wait_for
@@ -74,6 +75,11 @@ class Shared:
     pulse: Pulse
     intake: Intake
 
+    @property
+    def logs_starts(self) -> bool:
+        """Is the start of each handler logged?"""
+        return self.events.is_heard(logging.DEBUG)
+
 
 class Fiber:
     def __init__(self, shared: Shared, state: QueueState, role: Role) -> None:
@@ -90,7 +96,7 @@ class Fiber:
             self._name,
             shared.events,
             limit=shared.options.call_timeout,
-            settings=worker_store.FIBER_SETTINGS,
+            settings=worker_store.FIBER_SETTINGS | (worker_store.LOG_STARTS if shared.logs_starts else {}),
         )
 
     async def run(self) -> None:
@@ -99,8 +105,22 @@ class Fiber:
         await self.link.hold(self._serve, shared.stopping)
 
     async def _serve(self, conn: AsyncConnection[Any]) -> None:
+        if self._shared.logs_starts:
+            conn.add_notice_handler(self._log_start)
         with self._shared.pulse.watch(conn):
             await self._serve_queue(conn)
+
+    def _log_start(self, notice: Diagnostic) -> None:
+        task = worker_store.started_task(notice)
+        if task is not None:
+            attempt = f", attempt {task['attempt']}" if task["attempt"] != 1 else ""
+            self._shared.events.emit(
+                "task.started",
+                f"{self._name}: {task['command']} {task['task_id']} starts{attempt}",
+                level=logging.DEBUG,
+                queue=self._state.queue.name,
+                **task,
+            )
 
     async def _serve_queue(self, conn: AsyncConnection[Any]) -> None:
         with self.link.call():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from psycopg import AsyncConnection, Connection, sql
+from psycopg.errors import Diagnostic
 from psycopg.types.json import Jsonb
 
 from catchment.model.release import VERSION
@@ -200,11 +202,26 @@ async def has_bulk(conn: AsyncConnection[Any]) -> bool:
 
 # A fiber's session begins with this, and comes back to it after each handler: its backend notices when we die.
 FIBER_SETTINGS = {"client_connection_check_interval": "250ms"}
+# The server then says when a handler starts: see ``started_task``.
+LOG_STARTS = {"worker.log_starts": "on", "client_min_messages": "notice"}
+STARTED = {"task_id", "command", "attempt", "is_join"}
 
 
 async def prepare_fiber(conn: AsyncConnection[Any], identity: WorkerIdentity) -> None:
     """Tell the session whose it is."""
     await conn.execute("select pg_catalog.set_config('worker.worker_id', %s, false)", [str(identity.worker_id)])
+
+
+def started_task(notice: Diagnostic) -> dict[str, Any] | None:
+    """The task whose handler starts now; None for other notices, such as those of handlers."""
+    if notice.message_primary != "task.started":
+        return None
+    try:
+        fields = json.loads(notice.message_detail or "")
+    except ValueError:
+        return None
+    # A handler may send a notice of this name too.
+    return cast("dict[str, Any]", fields) if isinstance(fields, dict) and {*fields} == STARTED else None
 
 
 async def process_tasks(

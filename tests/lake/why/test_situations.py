@@ -140,7 +140,7 @@ def test_a_session_that_holds_the_commit_lock_is_named(stage: Stage, filled: Lak
     with psycopg.connect(filled.dsn) as other:
         other.execute("select pg_advisory_xact_lock(lake.commit_key())")
         (locked,) = [one for one in stage.explain("daily") if one["kind"] == "commit_lock"]
-        assert locked["remedy"] == f"select pg_terminate_backend({other.info.backend_pid})"
+        assert locked["remedy"] == f"catchment psql -c 'select pg_terminate_backend({other.info.backend_pid})'"
         other.rollback()
     assert [one["kind"] for one in stage.explain("daily")] == ["late", "running"]
 

@@ -30,6 +30,7 @@ ANSWERS: dict[str, Any] = {
     "task cancel": list[tasks.Changed] | tasks.Bulk,
     "task retry": list[tasks.Changed] | tasks.Bulk,
     "queue list": list[engine.QueueRow],
+    "queue capacity": engine.QueueCapacity,
     "queue pause": engine.QueuePaused,
     "queue resume": engine.QueuePaused,
     "lane list": list[engine.LaneRow],

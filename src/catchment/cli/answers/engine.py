@@ -42,6 +42,24 @@ class QueueRow(Answer):
     description: str | None
 
 
+class CommandCapacity(Answer):
+    """``desired`` is the sum of tasks that could start, that run, and that are due soon."""
+
+    command: str
+    ready: int
+    running: int
+    due_soon: int
+    desired: int
+
+
+class QueueCapacity(Answer):
+    """``desired`` is how many tasks of the queue want to run."""
+
+    queue: str
+    desired: int
+    commands: list[CommandCapacity]
+
+
 class QueuePaused(Answer):
     """``paused_until`` is null if it is paused until it is resumed."""
 

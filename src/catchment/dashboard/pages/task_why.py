@@ -39,7 +39,7 @@ class ConditionAnswer(Answer):
     is_blocking: bool
     words: str
     evidence: dict[str, Any]
-    remedy: str | None = Field(description="A command or a SQL statement that changes it, or several, one per line.")
+    remedy: str | None = Field(description="A command of the shell that changes it, or several, one per line.")
     remedies: list[Remedy] = Field(description="The lines of the remedy.")
     tasks: list[int] = Field(description="The tasks that it names.")
     acts: list[Act] = Field(description="Actions of the dashboard that change it.")

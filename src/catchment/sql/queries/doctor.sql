@@ -96,20 +96,25 @@ select 'warning', 'transaction ' || p.gid,
        format('prepared by %s since %s, and neither committed nor rolled back', p.owner,
               worker.said_when(p.prepared, worker.now())),
        '# It keeps dead rows alive everywhere. Commit it, or roll it back.'
-       || case when p.gid ~ '[[:cntrl:]]' then '' else format(E'\nrollback prepared %L  # give it up', p.gid) end
+       || case when p.gid ~ '[[:cntrl:]]' then ''
+               else E'\n' || worker.shell_command('catchment psql -c', format('rollback prepared %L', p.gid))
+                    || '  # give it up'
+          end
   from pg_prepared_xacts as p
  where p.database = current_database()
    and p.prepared < clock_timestamp() - interval '10 minutes'
 union all
 select 'warning', 'replication slot ' || r.slot_name, 'nobody reads it, and it keeps dead rows alive everywhere',
-       format('select pg_drop_replication_slot(%L)  # if it was forgotten', r.slot_name)
+       format('%s  # if it was forgotten', worker.shell_command('catchment psql -c', format(
+         'select pg_drop_replication_slot(%L)', r.slot_name)))
   from pg_replication_slots as r
  where not r.active
    and (r.xmin is not null or r.catalog_xmin is not null)
 union all
 select 'warning', 'table worker.' || t.relname,
        format('%s dead rows beside %s live ones', t.n_dead_tup, t.n_live_tup),
-       format(E'# End what holds an old snapshot, if anything does; then:\nvacuum worker.%I', t.relname)
+       E'# End what holds an old snapshot, if anything does; then:\n'
+       || worker.shell_command('catchment psql -c', format('vacuum worker.%I', t.relname))
   from pg_stat_user_tables as t
  where t.schemaname = 'worker'
    and t.n_dead_tup > 100000
@@ -117,7 +122,7 @@ select 'warning', 'table worker.' || t.relname,
 union all
 select 'warning', 'hooks', format('%s warnings in the last day, the newest: %s', count(*),
                                   (array_agg(w.message order by w.at desc))[1]),
-       'select * from worker.warning order by at desc'
+       worker.shell_command('catchment psql -c', 'select * from worker.warning order by at desc')
   from warned as w
  where w.source not in ('worker', 'lane')
 having count(*) > 0
@@ -140,22 +145,25 @@ select 'error', rtrim(format('upkeep %s %s', t.step, t.item)),
                               'pg_signal_backend.'
          when 'hanging'  then '# Its session may not be ended: let all workers log in as one user, or grant '
                               'pg_signal_backend.'
-         else format(E'# It is tried again at %s; everything else goes on.\nselect * from worker.trouble',
-                     worker.said_when(t.retry_at, worker.now()))
+         else format(E'# It is tried again at %s; everything else goes on.\n%s',
+                     worker.said_when(t.retry_at, worker.now()),
+                     worker.shell_command('catchment psql -c', 'select * from worker.trouble'))
        end
   from worker.trouble as t
 union all
 select 'warning', 'backend ' || s.pid,
        format('user %s (%s) holds the lock %s', s.usename, coalesce(nullif(s.application_name, ''), 'unnamed'), s.lock),
-       format(E'# Nothing stops, but deaths are noticed later.\nselect pg_terminate_backend(%s)', s.pid)
+       E'# Nothing stops, but deaths are noticed later.\n'
+       || worker.shell_command('catchment psql -c', format('select pg_terminate_backend(%s)', s.pid))
   from worker.strangers() as s
 union all
 select 'error', 'notifications', format('the server''s queue for notifications is %s %% full%s', round(100 * u.usage),
                                          coalesce(', held up by a session of user ' || a.usename
                                                   || ' in a transaction since '
                                                   || worker.said_when(a.xact_start, worker.now()), '')),
-       coalesce(format(E'# Workers only poll now. End the session that listens and stays in its transaction, probably '
-                       'this one.\nselect pg_terminate_backend(%s)', a.pid),
+       coalesce(E'# Workers only poll now. End the session that listens and stays in its transaction, probably this '
+                'one.\n'
+                || worker.shell_command('catchment psql -c', format('select pg_terminate_backend(%s)', a.pid)),
                 '# Workers only poll now. End sessions that listen and never read.')
   from (select pg_notification_queue_usage() as usage) as u
   left join lateral (select s.pid, s.usename, s.xact_start

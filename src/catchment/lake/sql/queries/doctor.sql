@@ -19,7 +19,8 @@ select 'warning', 'lake',
        format('session %s (%s) holds the commit lock%s: refreshes wait for it, then publish without it', h.pid, h.who,
               coalesce(' and has done nothing for '
                        || date_trunc('second', clock_timestamp() - h.idle_since)::text, '')),
-       format('select pg_terminate_backend(%s)  # if it was forgotten', h.pid)
+       worker.shell_command('catchment psql -c', format('select pg_terminate_backend(%s)', h.pid))
+       || '  # if it was forgotten'
   from lake.lock_holders() as h
  where not h.is_publishing
    and not h.is_stale

@@ -1,7 +1,7 @@
 -- run_tasks: the loop behind process_tasks and drain. It runs with the search path of its caller, so it says of every
 -- operator which one it means; so do the other procedures that cannot fix their path because they commit.
 --
---   session sets synchronous_commit, worker.processed
+--   session reads worker.log_starts, sets synchronous_commit, worker.processed
 create or replace procedure worker.run_tasks(
   p_commits         boolean,
   p_batch_size      integer,
@@ -68,6 +68,11 @@ begin
       commit;
     end if;
 
+    if pg_catalog.current_setting('worker.log_starts', true) operator(pg_catalog.=) 'on' then
+      -- The client gets it at once, not at the end of this call.
+      raise notice using message = 'task.started', detail = pg_catalog.jsonb_build_object(
+        'task_id', v_run.id, 'command', v_run.command, 'attempt', v_run.attempt, 'is_join', v_run.is_join);
+    end if;
     perform worker.enter_task(v_run.id);
     v_error := null;
     v_again := null;

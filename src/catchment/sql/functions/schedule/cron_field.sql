@@ -16,6 +16,8 @@ create or replace function worker.cron_field(
 as $$
 declare
   c_item   constant text := '^(?:(\*)|([0-9]{1,2}|[a-z]{3})(?:-([0-9]{1,2}|[a-z]{3}))?)(?:/([0-9]{1,3}))?$';
+  -- What other crons have besides: the last day, a weekday nearby, the second Monday.
+  c_extra  constant text := '^(l|lw|[0-9]{1,2}[lw]|[a-z]{3}l|([0-9]|[a-z]{3})#[0-9l])$';
   v_top    integer := case p_high when 6 then 7 else p_high end;
   v_item   text;
   v_parts  text[];
@@ -47,7 +49,10 @@ begin
                v_item, p_low, p_high, case when p_names <> '{}'
                                              then format(' or %s to %s', p_names[1], p_names[cardinality(p_names)])
                                       else '' end),
-        'Five fields: minute, hour, day of the month, month, day of the week, as in: 30 4 * * mon');
+        case when v_item ~ c_extra
+               then 'L, # and W are not supported. The first Monday of a month is */32,1-7 * mon; for the last day, '
+                    'fire on 28-31 and let the handler look at the date.'
+             else 'Five fields: minute, hour, day of the month, month, day of the week, as in: 30 4 * * mon' end);
     end if;
     if v_from = 7 and v_to < 7 and p_high = 6 then
       v_from := 0;

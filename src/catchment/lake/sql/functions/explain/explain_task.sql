@@ -33,7 +33,7 @@ begin
     return query
       select 'commit_lock', true, p_evidence || jsonb_strip_nulls(jsonb_build_object('pid', h.pid, 'who', h.who)),
              format('It is to be published, and session %s (%s) holds the commit lock.', h.pid, h.who),
-             format('select pg_terminate_backend(%s)', h.pid)
+             worker.shell_command('catchment psql -c', format('select pg_terminate_backend(%s)', h.pid))
         from lake.lock_holders() as h
        where not h.is_publishing
          and not h.is_stale;

@@ -14,7 +14,7 @@ begin
   select s.* into v_tick from worker.schedule as s where s.name = 'lake_tick';
   if v_tick.enabled is not true then
     return next ('no_schedule', true, '{}', 'Schedule lake_tick, which opens rounds, is switched off.',
-                 'select lake.set_tick()')::worker.condition;
+                 worker.shell_command('catchment psql -c', 'select lake.set_tick()'))::worker.condition;
     return;
   end if;
   v_standing := worker.standing(v_tick.last_task_id);
