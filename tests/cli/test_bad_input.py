@@ -111,7 +111,11 @@ def test_psql_is_not_led_to_another_database(cli: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"), OUT_OF_RANGE, ids=[" ".join(arguments) for arguments, _ in OUT_OF_RANGE]
+    ("arguments", "says"),
+    [
+        pytest.param(*each, id=" ".join(each[0]), marks=[pytest.mark.long] if place % 2 else [])
+        for place, each in enumerate(OUT_OF_RANGE)
+    ],
 )
 def test_numbers_out_of_range_are_refused_as_what_they_are(cli: Run, arguments: list[str], says: str) -> None:
     said = _said(cli(*arguments, code=2))

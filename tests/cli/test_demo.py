@@ -49,7 +49,8 @@ def test_demo_tells_the_story_to_its_end_and_goes_on_with_a_dynamic_table(tmp_pa
     assert "all 100,000 rows equal the query" in audit
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
 def test_demo_leaves_no_process_behind(tmp_path: Path, end: signal.Signals) -> None:
     """Stopped in the middle: neither workers nor dashboard nor server."""
     demo = subprocess.Popen(

@@ -299,6 +299,7 @@ async def read() -> None:
 """
 
 
+@pytest.mark.long
 def test_a_signal_for_the_whole_group_ends_it_in_order(
     tmp_path: Path, db: str, engine: Engine, started: ExitStack
 ) -> None:

@@ -331,6 +331,7 @@ def test_times_sizes_and_progress_are_readable() -> None:
     assert progress_line([], 1) == " (1 s)"
 
 
+@pytest.mark.long
 def test_upkeep_by_hand(cli: Cli, lake_case: LakeCase) -> None:
     cli("create", "-", stdin=TOTALS)
     found = _json(cli("maintain", "--all", "--expire-days", "1", "--json"))

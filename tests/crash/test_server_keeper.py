@@ -144,6 +144,7 @@ def test_a_server_whose_folder_was_removed_ends_at_once(ready: Own) -> None:
     wait_until(lambda: not ready.processes())
 
 
+@pytest.mark.long
 def test_a_worker_whose_folder_was_removed_ends_with_one_error(ready: Own) -> None:
     worker = ready.start("-m", "catchment", "worker", CATCHMENT_KEEP_SECONDS="3600")
     errors = ready.at / "errors"

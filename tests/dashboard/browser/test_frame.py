@@ -115,6 +115,7 @@ def test_a_failed_task_is_retried_by_keyboard_alone(page: Page, dashboard: Start
     page.wait_for_url(f"**/tasks/{newer}")
 
 
+@pytest.mark.long
 def test_a_question_stays_what_it_was_while_the_page_changes(
     page: Page, dashboard: StartDashboard, committed: Engine
 ) -> None:
@@ -138,6 +139,7 @@ def test_a_question_stays_what_it_was_while_the_page_changes(
     assert committed.state(task_id) == "pending"
 
 
+@pytest.mark.long
 def test_a_page_that_cannot_be_read_any_more_says_so(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
     """The title follows. Without a user the page goes away, though the stream knows nothing of it yet."""
     user: list[User | None] = [OPERATOR]

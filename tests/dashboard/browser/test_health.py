@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 LIMIT = 60_000
 
 
+@pytest.mark.long
 def test_a_finding_comes_and_goes(
     page: Page, dashboard: StartDashboard, committed: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

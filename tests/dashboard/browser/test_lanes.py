@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 LIMIT = 60_000
 
 
+@pytest.mark.long
 def test_a_halted_lane_goes_on_without_its_head(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
     site = dashboard()
     page.goto(f"{site.address}/lanes")

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 LIMIT = 60_000
 
 
+@pytest.mark.long
 def test_a_schedule_is_paused_and_run_by_hand(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
     site = dashboard()
     page.goto(f"{site.address}/schedules")

@@ -40,6 +40,7 @@ def test_a_blocked_task_leads_to_what_blocks_it_and_a_button_retries_that(
     expect(page.locator(".machine .is-now")).to_contain_text("cancelled", timeout=LIMIT)
 
 
+@pytest.mark.long
 def test_values_are_unfolded_as_text(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
     task = committed.enqueue(note=HOSTILE, number=123456789012345678901234567890)
     site = dashboard()
@@ -58,6 +59,7 @@ def test_values_are_unfolded_as_text(page: Page, dashboard: StartDashboard, comm
     assert "owned" not in page.title()
 
 
+@pytest.mark.long
 def test_a_task_is_started_by_keyboard_alone(page: Page, dashboard: StartDashboard, committed: Engine, db: str) -> None:
     app = shop(db)
     app.sync.register()

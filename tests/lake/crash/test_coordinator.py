@@ -26,6 +26,7 @@ def test_a_parallel_refresh_survives_its_coordinator(crash: Crash, step: str) ->
 
 
 @pytest.mark.parametrize("step", SINGLE)
+@pytest.mark.long
 def test_a_single_refresh_survives_its_worker(crash: Crash, step: str) -> None:
     row = crash.run(step, is_parallel=False)
     assert row["plan"] is None

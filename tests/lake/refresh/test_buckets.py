@@ -149,6 +149,7 @@ def test_only_ranges_with_touched_keys_are_made(shop: LakeCase) -> None:
     shop.check("dt")
 
 
+@pytest.mark.long
 def test_a_subtask_is_told_ids_and_ranges_and_reads_its_own_keys(shop: LakeCase, tmp_path: Path) -> None:
     shop.create(
         "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' REFRESH_MODE = INCREMENTAL"

@@ -119,6 +119,7 @@ def test_a_bucket_that_has_lost_rows_before_is_written_anew(wide: LakeCase) -> N
     assert buckets_with_deletes(wide) == set()
 
 
+@pytest.mark.long
 def test_more_ranges_than_storage_buckets_share_them(wide: LakeCase) -> None:
     change(wide, "k % 2 = 0")
     one = spread(wide, "dt", parallel_min_buckets=32)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from catchment.lake.files.sweep import compare
 from tests.fixtures.lake import cloned_lake
@@ -22,6 +23,7 @@ def _install_again(dsn: str, path: str) -> None:
         conn.execute("update public.ducklake_schema set path = %s where schema_name = 'dt'", [path])
 
 
+@pytest.mark.long
 def test_lakes_in_one_folder_keep_their_rows(server: str, lake_template: str, tmp_path: Path) -> None:
     with ExitStack() as stack:
         cases: list[LakeCase] = []

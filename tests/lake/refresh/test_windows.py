@@ -85,6 +85,7 @@ def test_inlined_changes_are_not_used(regions: LakeCase) -> None:
     assert regions.rows("dt") == [("r1", 50)]
 
 
+@pytest.mark.long
 def test_row_ids_that_are_not_unique(shop: LakeCase) -> None:
     """A row that is inserted and updated in one transaction gets an id that others have too."""
     filled(shop, ROWS)

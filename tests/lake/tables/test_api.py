@@ -65,6 +65,7 @@ def test_a_first_refresh_that_fails_is_raised_and_the_table_stays(lake: Lake) ->
     assert (again.state, again.error_code) == ("FAILED", "QUERY")
 
 
+@pytest.mark.long
 def test_workers_do_the_work_where_there_are_some(
     lake: Lake, lake_case: LakeCase, start_lake_worker: StartWorker
 ) -> None:

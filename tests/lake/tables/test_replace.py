@@ -155,6 +155,7 @@ def test_or_alter_computes_only_what_another_query_asks_for(lake: Lake, lake_cas
     assert (made.change, lake_case.rows("fresh")) == ("created", OLD)
 
 
+@pytest.mark.long
 def test_a_table_that_is_being_replaced_can_be_dropped_or_replaced_again(lake: Lake, lake_case: LakeCase) -> None:
     lake.create("CREATE DYNAMIC TABLE other TARGET_LAG = '1 hour' AS SELECT region FROM orders")
     lake.create(totals(MOST), wait=False)

@@ -55,6 +55,7 @@ def test_a_worker_that_comes_later_takes_subtasks(told_crew: ToldCrew) -> None:
     told_crew.case.check("late")
 
 
+@pytest.mark.long
 def test_a_subtask_is_tried_three_times_again_and_then_the_refresh_fails(told_crew: ToldCrew) -> None:
     told_crew.fill("flawed")
     told_crew.tell("flawed", fail=100, only=3)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.fixtures.register import Cli, run_cli
 from tests.fixtures.register_driver import RegisterDatabase
 
 
+@pytest.mark.long
 def test_demo_imports_derives_edits_and_leaves_nothing(tmp_path: Path) -> None:
     said = run_cli(None, "register", "demo", "--legal-units", "60", TMPDIR=str(tmp_path)).stdout
     assert re.search(r"legal_units.csv: (\d+) of \1 rows imported, 0 with errors", said)

@@ -41,6 +41,7 @@ def test_a_unit_is_searched_and_its_timeline_shown(
     page.wait_for_url("**/register/units?text=second")
 
 
+@pytest.mark.long
 def test_a_region_is_gone_into_and_the_address_has_it(
     page: Page, reg_db: RegisterDatabase, start_site: StartDashboard
 ) -> None:

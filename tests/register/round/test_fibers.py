@@ -15,7 +15,6 @@ from catchment_register.codes.read import read_codes
 from catchment_register.generate.files import CODE_FILES, UNIT_FILES, write_register
 from catchment_register.generate.plan import Plan
 from catchment_register.upload.job import Request, import_source, open_source
-from tests.fixtures.often import often
 from tests.fixtures.register import opened
 from tests.fixtures.register_driver import RegisterDatabase
 from tests.fixtures.server import cloned
@@ -86,8 +85,8 @@ def alone(
         return folder, look(made)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("children", often(4, now_and_then=[1, 2]))
+@pytest.mark.long
+@pytest.mark.parametrize("children", [1, 2, 4])
 def test_any_number_of_fibers_gives_the_same_register(
     server: str, register_template: str, alone: tuple[Path, dict[str, list[str]]], children: int
 ) -> None:
