@@ -64,7 +64,7 @@ def test_a_standby_that_hears_nothing_takes_over_by_its_heartbeat(crew: Crew) ->
     wait_until(lambda: crew.engine.value(leader) not in (None, first))
 
 
-@pytest.mark.parametrize("rank", [0, 2])
+@pytest.mark.parametrize("rank", [0, pytest.param(2, marks=pytest.mark.long)])
 def test_upkeep_goes_on_whichever_workers_are_killed(crew: Crew, rank: int) -> None:
     """The two that keep it up, or others."""
     workers = crew.hire(4, lease_seconds=3)
