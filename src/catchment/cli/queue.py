@@ -19,7 +19,7 @@ from catchment.model.terminal import harmless
 from catchment.store import task as task_store
 from catchment.store.depth import read_desired
 
-app = typer.Typer(help="List queues, pause and resume them.", no_args_is_help=True)
+app = typer.Typer(help="List queues, see what they need, pause and resume them.", no_args_is_help=True)
 
 QueueName = Annotated[str, typer.Argument(metavar="QUEUE", help="A registered queue.")]
 
@@ -81,7 +81,7 @@ def capacity(
         print_json({"queue": queue, "desired": desired, "commands": rows})
         return
     print_rows(rows, CAPACITY_COLUMNS, as_json=False, empty="Nothing to run.")
-    console.print(f"{escape(queue)}: {desired} in all.")
+    console.print(f"{escape(harmless(queue))}: {desired} in all.")
 
 
 @app.command("pause")
