@@ -400,6 +400,38 @@ ALTER TABLE worker.arrival ALTER COLUMN arrival_id ADD GENERATED ALWAYS AS IDENT
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE worker.ready (
+    queue_id integer NOT NULL,
+    kind "char" NOT NULL,
+    tier smallint NOT NULL,
+    band integer NOT NULL,
+    rank smallint NOT NULL,
+    place bigint NOT NULL,
+    id bigint NOT NULL,
+    phase smallint DEFAULT 0 NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    interruptions integer DEFAULT 0 NOT NULL,
+    since timestamp with time zone NOT NULL
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_threshold='1000');
+ALTER TABLE worker.ready OWNER TO catchment_owner;
+CREATE VIEW worker.at_hand AS
+ SELECT id,
+    queue_id,
+    kind,
+    phase,
+    rank,
+    attempt,
+    since,
+        CASE
+            WHEN (EXISTS ( SELECT
+               FROM worker.queue_registry q
+              WHERE ((q.queue_id = r.queue_id) AND ((q.mode = 'serial'::text) OR (q.max_running IS NOT NULL) OR (q.rate IS NOT NULL))))) THEN worker.held_by_queue(id)
+            ELSE NULL::text
+        END AS waits_for
+   FROM worker.ready r;
+ALTER VIEW worker.at_hand OWNER TO catchment_owner;
 CREATE TABLE worker.attempt (
     task_id bigint NOT NULL,
     attempt integer NOT NULL,
@@ -542,6 +574,7 @@ CREATE VIEW worker.in_line AS
     kind,
     phase,
     attempt,
+    COALESCE(
         CASE
             WHEN ((reason = ANY (ARRAY['serial'::text, 'follow_up'::text, 'merged'::text])) OR (due_at > worker.moment())) THEN reason
             WHEN (reason = ANY (ARRAY['retry'::text, 'snooze'::text])) THEN NULL::text
@@ -587,31 +620,22 @@ CREATE VIEW worker.in_line AS
                               WHERE (y.gate = t.gate)) r
                          LEFT JOIN worker.gate g ON ((g.gate = t.gate)))) o)
               WHERE (t.id = b.id))
-        END AS waits_for
+        END,
+        CASE
+            WHEN (EXISTS ( SELECT
+               FROM worker.queue_registry q
+              WHERE ((q.queue_id = b.queue_id) AND ((q.mode = 'serial'::text) OR (q.max_running IS NOT NULL) OR (q.rate IS NOT NULL))))) THEN worker.held_by_queue(id)
+            ELSE NULL::text
+        END) AS waits_for
    FROM worker.blocked b;
 ALTER VIEW worker.in_line OWNER TO catchment_owner;
-CREATE TABLE worker.ready (
-    queue_id integer NOT NULL,
-    kind "char" NOT NULL,
-    tier smallint NOT NULL,
-    band integer NOT NULL,
-    rank smallint NOT NULL,
-    place bigint NOT NULL,
-    id bigint NOT NULL,
-    phase smallint DEFAULT 0 NOT NULL,
-    attempt integer DEFAULT 0 NOT NULL,
-    failures integer DEFAULT 0 NOT NULL,
-    interruptions integer DEFAULT 0 NOT NULL,
-    since timestamp with time zone NOT NULL
-)
-WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_threshold='1000');
-ALTER TABLE worker.ready OWNER TO catchment_owner;
 CREATE VIEW worker.lanes AS
  SELECT q.queue,
     l.lane,
         CASE
             WHEN (l.halted_at IS NOT NULL) THEN 'halted'::text
             WHEN (l.head_id IS NULL) THEN 'idle'::text
+            WHEN (r.waits_for IS NOT NULL) THEN 'waiting'::text
             WHEN (r.id IS NOT NULL) THEN 'ready'::text
             WHEN (n.id IS NOT NULL) THEN 'running'::text
             ELSE 'waiting'::text
@@ -620,15 +644,18 @@ CREATE VIEW worker.lanes AS
     l.halted_at
    FROM (((worker.lane l
      JOIN worker.queue_registry q ON ((q.queue_id = l.queue_id)))
-     LEFT JOIN worker.ready r ON (((r.id = l.head_id) AND (r.phase = 0))))
+     LEFT JOIN worker.at_hand r ON (((r.id = l.head_id) AND (r.phase = 0))))
      LEFT JOIN worker.running n ON (((n.id = l.head_id) AND (n.phase = 0))))
 UNION ALL
  SELECT q.queue,
     a.lane,
-    'ready'::text AS state,
+        CASE
+            WHEN (w.waits_for IS NULL) THEN 'ready'::text
+            ELSE 'waiting'::text
+        END AS state,
     h.id AS head_id,
     NULL::timestamp with time zone AS halted_at
-   FROM ((( SELECT x.queue_id,
+   FROM (((( SELECT x.queue_id,
             x.lane
            FROM worker.arrival x
           GROUP BY x.queue_id, x.lane) a
@@ -638,6 +665,7 @@ UNION ALL
           WHERE ((b.reason = 'lane'::text) AND (b.queue_id = a.queue_id) AND (b.lane = a.lane))
           ORDER BY b.place, b.id
          LIMIT 1) h)
+     JOIN worker.in_line w ON ((w.id = h.id)))
   WHERE (NOT (EXISTS ( SELECT
            FROM worker.lane l
           WHERE ((l.queue_id = a.queue_id) AND (l.lane = a.lane)))));
@@ -710,16 +738,20 @@ CREATE VIEW worker.queues AS
     q.max_depth,
     ((q.paused_at IS NOT NULL) AND COALESCE((q.paused_until > worker.now()), true)) AS is_paused,
     q.paused_until,
-    (COALESCE(r.n, (0)::bigint) + COALESCE(l.n, (0)::bigint)) AS ready,
-    (COALESCE(b.n, (0)::bigint) - COALESCE(l.n, (0)::bigint)) AS blocked,
+    a.n AS ready,
+    ((COALESCE(b.n, (0)::bigint) + COALESCE(r.n, (0)::bigint)) - a.n) AS blocked,
     COALESCE(n.n, (0)::bigint) AS processing,
     COALESCE(s.n, (0)::bigint) AS waiting,
-    LEAST(r.oldest, l.oldest) AS oldest_ready_since,
+        CASE
+            WHEN (a.n > 0) THEN LEAST(r.oldest, l.oldest)
+            ELSE NULL::timestamp with time zone
+        END AS oldest_ready_since,
     q.description,
     COALESCE(h.n, (0)::bigint) AS halted_lanes
-   FROM ((((((worker.queue_registry q
+   FROM (((((((worker.queue_registry q
      LEFT JOIN ( SELECT x.queue_id,
             count(*) AS n,
+            count(*) FILTER (WHERE ((x.tier = 1) AND (x.phase = 0))) AS top,
             min(x.since) AS oldest
            FROM worker.ready x
           GROUP BY x.queue_id) r USING (queue_id))
@@ -729,9 +761,11 @@ CREATE VIEW worker.queues AS
           GROUP BY x.queue_id) b USING (queue_id))
      LEFT JOIN ( SELECT x.queue_id,
             count(*) AS n,
+            count(*) FILTER (WHERE x.is_top) AS top,
             min(x.since) AS oldest
-           FROM worker.next_let_in() x(id, queue_id, kind, since)
+           FROM worker.next_let_in() x(id, queue_id, kind, since, is_top)
           GROUP BY x.queue_id) l USING (queue_id))
+     CROSS JOIN LATERAL ( SELECT worker.startable(q.*, (COALESCE(r.n, (0)::bigint) + COALESCE(l.n, (0)::bigint)), (COALESCE(r.top, (0)::bigint) + COALESCE(l.top, (0)::bigint))) AS n) a)
      LEFT JOIN ( SELECT x.queue_id,
             count(*) AS n
            FROM worker.running x
@@ -851,13 +885,13 @@ CREATE VIEW worker.tasks AS
             NULL::jsonb AS info,
             NULL::bigint AS merged_into,
             NULL::bigint AS fence,
-            NULL::text AS waits_for,
+            r.waits_for,
             NULL::timestamp with time zone AS due_at,
             NULL::jsonb AS progress,
             NULL::jsonb AS result,
             NULL::text AS cancel_reason,
             NULL::bigint AS worker_id
-           FROM worker.ready r
+           FROM worker.at_hand r
           WHERE ((r.phase = 0) AND (r.rank <> 0))
         UNION ALL
          SELECT r.id,
@@ -872,13 +906,13 @@ CREATE VIEW worker.tasks AS
             NULL::jsonb,
             NULL::bigint,
             NULL::bigint,
-            NULL::text,
+            r.waits_for,
             NULL::timestamp with time zone,
             NULL::jsonb,
             NULL::jsonb,
             NULL::text,
             NULL::bigint
-           FROM worker.ready r
+           FROM worker.at_hand r
           WHERE ((r.phase = 0) AND (r.rank = 0))
         UNION ALL
          SELECT b.id,
@@ -977,7 +1011,9 @@ CREATE VIEW worker.tasks AS
             NULL::bigint,
             NULL::text,
             NULL::timestamp with time zone,
-            NULL::jsonb,
+            ( SELECT jsonb_build_object('done', s.total_children, 'total', s.total_children, 'failed', s.failed_children, 'cancelled', s.cancelled_children) AS jsonb_build_object
+                   FROM worker.scope s
+                  WHERE (s.id = o.id)) AS jsonb_build_object,
             o.result,
             NULL::text,
             NULL::bigint
@@ -1379,6 +1415,9 @@ REVOKE ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_
 GRANT ALL ON FUNCTION worker.heartbeat(p_worker_id bigint, p_lease interval, p_available_capacity integer, p_memory_usage real, p_loop_lag real) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.held_by(p_worker_id bigint, p_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.held_by(p_worker_id bigint, p_ids bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.held_by_queue(p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.held_by_queue(p_task_id bigint) TO catchment_read;
+GRANT ALL ON FUNCTION worker.held_by_queue(p_task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.hold_again(p_task worker.task, p_reason text, p_attempt integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_backend_lock() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.hold_follow_ups(p_root_id bigint) FROM PUBLIC;
@@ -1495,6 +1534,9 @@ REVOKE ALL ON FUNCTION worker.pulse() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.pulse() TO catchment_read;
 GRANT ALL ON FUNCTION worker.pulse() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.put_off(p_task worker.task, p_due_at timestamp with time zone, p_gate text) FROM PUBLIC;
+GRANT SELECT ON TABLE worker.queue_registry TO catchment_read;
+GRANT SELECT ON TABLE worker.queue_registry TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.queue_allowance(p_queue worker.queue_registry) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.queue_figures(p_since timestamp with time zone, p_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.queue_figures(p_since timestamp with time zone, p_most integer) TO catchment_read;
 GRANT ALL ON FUNCTION worker.queue_figures(p_since timestamp with time zone, p_most integer) TO catchment_worker;
@@ -1655,6 +1697,9 @@ REVOKE ALL ON FUNCTION worker.start_and_fold(p_rows tid[], p_queue text, p_worke
 REVOKE ALL ON FUNCTION worker.start_bulk(p_verb text, p_filter jsonb, p_reason text, p_actor text, p_role text, p_seen_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.start_bulk(p_verb text, p_filter jsonb, p_reason text, p_actor text, p_role text, p_seen_at timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.start_ready(p_rows tid[], p_serial boolean, p_worker_id bigint, p_backend_key bigint, p_queue_id integer, p_limit integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.startable(p_queue worker.queue_registry, p_ready bigint, p_top bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.startable(p_queue worker.queue_registry, p_ready bigint, p_top bigint) TO catchment_read;
+GRANT ALL ON FUNCTION worker.startable(p_queue worker.queue_registry, p_ready bigint, p_top bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.step_items(p_step text, p_dead bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.strangers() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.strangers() TO catchment_read;
@@ -1666,8 +1711,6 @@ REVOKE ALL ON FUNCTION worker.sweep_cancelled(p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.sweep_cancelled(p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.take_after_call(p_any boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.take_after_call(p_any boolean) TO catchment_worker;
-GRANT SELECT ON TABLE worker.queue_registry TO catchment_read;
-GRANT SELECT ON TABLE worker.queue_registry TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.take_allowance(p_queue worker.queue_registry, p_limit integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.take_attempts(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], p_results jsonb[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.take_late() FROM PUBLIC;

@@ -210,7 +210,7 @@ def halted(stage: Stage) -> int:
     return second
 
 
-@situation("Its serial queue is busy", "lane", "ready")
+@situation("Its serial queue is busy", "lane")
 def serial_queue(stage: Stage) -> int:
     _, second = (stage.enqueue("book") for _ in range(2))
     stage.claim("ledger")
@@ -241,7 +241,7 @@ def paused(stage: Stage) -> int:
     return task
 
 
-@situation("Its queue runs as many tasks as it may", "max_running", "ready")
+@situation("Its queue runs as many tasks as it may", "max_running")
 def max_running(stage: Stage) -> int:
     stage.engine.conn.execute("update worker.queue_registry set max_running = 1 where queue = 'mail'")
     *_, last = (stage.enqueue() for _ in range(3))
@@ -249,7 +249,7 @@ def max_running(stage: Stage) -> int:
     return last
 
 
-@situation("The rate of its queue is reached", "rate", "ready")
+@situation("The rate of its queue is reached", "rate")
 def rate(stage: Stage) -> int:
     stage.engine.conn.execute("update worker.queue_registry set rate = 1, rate_per = '10 seconds' where queue = 'mail'")
     _, second = (stage.enqueue() for _ in range(2))

@@ -72,6 +72,46 @@ def test_a_limit_holds_only_those_that_it_does_not_let_in(engine: Engine) -> Non
     assert _figures(engine) == (2, 1, 0)
 
 
+def test_a_limited_queue_holds_those_that_it_does_not_start(engine: Engine) -> None:
+    """Every column, count and list says what ``explain`` says: two may run, one runs, so one of three is ready."""
+    _python(engine)
+    engine.conn.execute("update worker.queue_registry set max_running = 2 where queue = 'shop'")
+    running, *tasks = [engine.enqueue("ship") for _ in range(4)]
+    worker_id = engine.value("select worker_id from worker.register_worker('w', '{shop}', p_python_queues => '{shop}')")
+    engine.value("select id from worker.claim_tasks(%s, '{shop}', 1)", worker_id)
+    kinds = "select array_agg(kind) from worker.explain(%s)"
+    for waits, ready, said in (
+        ([None, "limit", "limit"], 1, ["ready"]),
+        (["limit"] * 3, 0, ["max_running"]),
+    ):
+        assert _waits(engine, *tasks) == waits
+        assert _figures(engine) == (ready, 3 - ready, 0)
+        assert engine.value("select waiting from worker.queue_limits()") == 3 - ready
+        assert engine.value("select oldest_ready_since is null from worker.queues where queue = 'shop'") == (not ready)
+        assert [engine.value(kinds, task) for task in tasks] == [said, ["max_running"], ["max_running"]]
+        engine.conn.execute("update worker.queue_registry set max_running = 1 where queue = 'shop'")
+    late = engine.enqueue("ship", lane="ada")
+    assert _waits(engine, late) == ["limit"]
+    assert engine.value("select state from worker.lanes where lane = 'ada'") == "waiting"
+    assert engine.value("select state from worker.lane_figures('longest')") == "waiting"
+    engine.conn.execute("update worker.queue_registry set max_running = null, rate = 1, rate_per = '1 h'")
+    assert _figures(engine) == (0, 4, 0)
+    assert engine.value("select next_at > worker.now() from worker.queue_limits() where queue = 'shop'")
+    assert engine.task(running)["waits_for"] is None
+
+
+def test_a_serial_queue_has_one_task_that_is_ready(engine: Engine) -> None:
+    engine.queue("shop", mode="serial")
+    engine.command("ship", "shop", handler_kind="python")
+    tasks = [engine.enqueue("ship") for _ in range(3)]
+    assert _waits(engine, *tasks) == [None, "lane", "lane"]
+    assert _figures(engine) == (1, 2, 0)
+    worker_id = engine.value("select worker_id from worker.register_worker('w', '{shop}', p_python_queues => '{shop}')")
+    engine.value("select id from worker.claim_tasks(%s, '{shop}', 9)", worker_id)
+    assert _waits(engine, *tasks) == [None, "lane", "lane"]
+    assert _figures(engine) == (0, 2, 0)
+
+
 def test_the_cause_is_found_behind_the_task_that_is_waited_for(engine: Engine) -> None:
     stage = Stage(engine)
     engine.command("rare", "mail", handler_kind="python", handler_procedure="mail.rare:rare")

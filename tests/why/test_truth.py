@@ -31,8 +31,9 @@ with recursive tree as (
 select r.id, r.fence from worker.running as r where r.id in (select t.id from tree as t)
 """
 Condition = dict[str, Any]
-# What a task stands in line for. The top level of a serial queue, a lane without a name, has no line that is stored.
+# What a task stands in line for, also in its queue.
 LINES = {"scheduled", "retry", "snooze", "serial", "lane", "halted", "follow_up", "merged", "limit", "limit_rate"}
+LINES |= {"max_running", "rate"}
 
 
 class Answers(Histories):
@@ -135,7 +136,7 @@ class Question:
         ((state, waits_for, parent_id),) = self.conn.execute(sql, [self.id]).fetchall()
         if state != "pending" or (waits_for == "serial" and parent_id is not None):
             return  # a child that has become due says so, whether or not a sibling has its turn
-        lines = [c for c in answer if c["is_blocking"] and c["kind"] in LINES and c["evidence"].get("lane") != ""]
+        lines = [c for c in answer if c["is_blocking"] and c["kind"] in LINES]
         assert (waits_for is None) == (not lines), (waits_for, answer)
 
     def explain(self, task_id: int | None = None) -> list[Condition]:

@@ -84,6 +84,8 @@ class QueueLimit(Answer):
     rate: int | None
     rate_seconds: float | None
     tokens: float | None
+    waiting: int = Field(description="Tasks that it holds, counted up to 1,000.")
+    next_at: datetime | None = Field(description="When the rate allows the next start.")
 
 
 class LanesAnswer(Answer):
@@ -174,7 +176,7 @@ SKIP = Action(
     verb=lambda body: f"Skip task {body.id}",
     consequence=lambda body: (
         f"{_begins(body)} goes on with the task behind it. Task {body.id} stays failed; it can be retried "
-        "later, and then runs after those that are in the lane by that time."
+        "later. Then it runs after those that are in the lane by that time, and halts the lane again if it fails."
     ),
     subject=_name,
     is_destructive=True,

@@ -42,8 +42,8 @@ select 'warning', 'lanes', 'more lanes are halted', 'catchment lane list --state
  where l.n = 11
 union all
 select 'warning', 'queue ' || q.queue,
-       format('%s tasks are ready and no worker serves it', case when q.ready >= 1000 then 'at least ' else '' end
-                                                            || q.ready),
+       format('%s%s ready and no worker serves it', case when q.ready >= 1000 then 'at least ' else '' end,
+              worker.said_count(q.ready, 'task') || case q.ready when 1 then ' is' else ' are' end),
        format('catchment worker --queue %s  # start one', worker.shell_word(q.queue))
   from worker.queue_figures(clock_timestamp(), 1000) as q
  where q.ready > 0

@@ -17,15 +17,15 @@ select t.id, t.command, t.payload, p.state, t.priority, t.parent_id, t.depth, p.
     select r.id, 'pending' as state, null::text as child_mode, r.attempt,
            null::timestamptz as started_at, null::timestamptz as stopped_at, null::timestamptz as completed_at,
            null::integer as worker_pid, null::jsonb as error, null::jsonb as info, null::bigint as merged_into,
-           null::bigint as fence, null::text as waits_for, null::timestamptz as due_at, null::jsonb as progress,
+           null::bigint as fence, r.waits_for, null::timestamptz as due_at, null::jsonb as progress,
            null::jsonb as result, null::text as cancel_reason, null::bigint as worker_id
-      from worker.ready as r
+      from worker.at_hand as r
      where r.phase = 0
        and r.rank <> 0
     union all
-    select r.id, 'interrupted', null, r.attempt, null, null, null, null, null, null, null, null, null, null, null, null,
-           null, null
-      from worker.ready as r
+    select r.id, 'interrupted', null, r.attempt, null, null, null, null, null, null, null, null, r.waits_for, null,
+           null, null, null, null
+      from worker.at_hand as r
      where r.phase = 0
        and r.rank = 0
     union all
@@ -52,8 +52,12 @@ select t.id, t.command, t.payload, p.state, t.priority, t.parent_id, t.depth, p.
        and not exists (select from worker.running as r where r.id = s.id)
     union all
     select o.id, o.state, (select s.child_mode from worker.scope as s where s.id = o.id), o.attempt, o.started_at,
-           o.stopped_at, o.completed_at, o.worker_pid, o.error, o.info, o.merged_into, null, null, null, null, o.result,
-           null, null
+           o.stopped_at, o.completed_at, o.worker_pid, o.error, o.info, o.merged_into, null, null, null,
+           (select jsonb_build_object('done', s.total_children, 'total', s.total_children, 'failed', s.failed_children,
+                                      'cancelled', s.cancelled_children)
+              from worker.scope as s
+             where s.id = o.id),
+           o.result, null, null
       from worker.outcome as o
   ) as p
   join worker.task as t on t.id = p.id

@@ -55,7 +55,12 @@ begin
     union all
     select c from worker.explain_workers(v_task.queue, v_task.command, v_at, v_now) as c);
   return query select c.* from unnest(v_found) as c;
-  if v_at.at = 'ready' or not exists (select from unnest(v_found) as c where c.is_blocking) then
+  -- A task that only lacks somebody who may take it has its place in the order of claims.
+  if not exists (select
+                   from unnest(v_found) as c
+                  where c.is_blocking
+                    and (v_at.at <> 'ready'
+                         or c.kind not in ('paused', 'no_worker', 'no_command', 'worker_paused'))) then
     return query select c.* from worker.explain_ready(v_task.queue, v_task.command, v_at, v_ahead, v_now) as c;
   end if;
 end;

@@ -14,8 +14,8 @@ as $$
        from worker.scope as s
       where s.id = t.id and s.state = 'waiting'
      union all
-     select case r.rank when 0 then 'interrupted' else 'pending' end, r.since, null
-       from worker.ready as r
+     select case r.rank when 0 then 'interrupted' else 'pending' end, r.since, r.waits_for
+       from worker.at_hand as r
       where r.id = t.id
      union all
      select 'pending', null, l.waits_for from worker.in_line as l where l.id = t.id

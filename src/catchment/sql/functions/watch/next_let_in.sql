@@ -4,7 +4,7 @@
 --
 --   plan    probe
 create or replace function worker.next_let_in(p_most integer default null)
-  returns table (id bigint, queue_id integer, kind "char", since timestamptz)
+  returns table (id bigint, queue_id integer, kind "char", since timestamptz, is_top boolean)
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   with due as (
@@ -40,7 +40,7 @@ as $$
                           order by b.band, b.place, b.id
                           limit least(g.max_running, g.rate, p_most)) as f
   )
-  select l.id, l.queue_id, l.kind, coalesce(l.due_at, t.created_at)
+  select l.id, l.queue_id, l.kind, coalesce(l.due_at, t.created_at), t.parent_id is null and l.phase = 0
     from candidate as c
    cross join lateral (select x.* from worker.in_line as x where x.id = c.id offset 0) as l
     join worker.task as t on t.id = c.id

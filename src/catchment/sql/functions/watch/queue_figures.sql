@@ -1,7 +1,7 @@
 -- queue_figures: each queue with what is in it, at a cost that does not grow with the backlog: no figure goes beyond
 -- p_most, and one that reaches it means "so many or more". ready: tasks that a claim can start now, also those that it
--- lets in first. later: tasks that wait for a time. blocked: those that wait for another task, a lane or a limit; of
--- these and of waiting, p_most of all queues together are looked at.
+-- lets in first. later: tasks that wait for a time. blocked: those that wait for another task, a lane or a limit, be
+-- it that of their queue; of these and of waiting, p_most of all queues together are looked at.
 -- Tasks that the next claim lets in are looked for among 2,000.
 -- oldest_ready_since is that of the next p_most ready tasks. failed: since p_since. workers: live ones that take tasks
 -- and have a command of the queue.
@@ -18,9 +18,11 @@ create or replace function worker.queue_figures(
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   with next as materialized (
-    select n.id, n.queue_id, n.since from worker.next_let_in(least(p_most, 2000)) as n
+    select n.id, n.queue_id, n.since, n.is_top from worker.next_let_in(least(p_most, 2000)) as n
   ), let_in as (
-    select n.queue_id, count(*) as n, min(n.since) as oldest from next as n group by n.queue_id
+    select n.queue_id, count(*) as n, count(*) filter (where n.is_top) as top, min(n.since) as oldest
+      from next as n
+     group by n.queue_id
   ), blocked as (
     select x.queue_id, count(*) filter (where x.due_at is not null) as later,
            count(*) filter (where x.due_at is null) as blocked
@@ -56,15 +58,18 @@ as $$
   select q.queue, q.mode, q.concurrency,
          case when coalesce(q.paused_until > worker.now(), true) then q.paused_at end,
          case when q.paused_until > worker.now() then q.paused_until end,
-         least(r.n + coalesce(i.n, 0), p_most), least(r.oldest, i.oldest), coalesce(b.later, 0), coalesce(b.blocked, 0),
-         coalesce(n.n, 0), n.oldest, coalesce(s.n, 0), coalesce(f.n, 0),
-         coalesce(v.n, 0), q.description
+         least(a.n, p_most), case when a.n > 0 then least(r.oldest, i.oldest) end, coalesce(b.later, 0),
+         least(coalesce(b.blocked, 0) + r.n + coalesce(i.n, 0) - a.n, p_most), coalesce(n.n, 0), n.oldest,
+         coalesce(s.n, 0), coalesce(f.n, 0), coalesce(v.n, 0), q.description
     from worker.queue_registry as q
    cross join lateral (
-     select count(*) as n, min(x.since) as oldest
-       from (select y.since from worker.ready as y where y.queue_id = q.queue_id limit p_most) as x
+     select count(*) as n, count(*) filter (where x.tier = 1 and x.phase = 0) as top, min(x.since) as oldest
+       from (select y.since, y.tier, y.phase from worker.ready as y where y.queue_id = q.queue_id limit p_most) as x
    ) as r
     left join let_in as i on i.queue_id = q.queue_id
+   cross join lateral (
+     select worker.startable(q, r.n + coalesce(i.n, 0), r.top + coalesce(i.top, 0)) as n
+   ) as a
     left join blocked as b on b.queue_id = q.queue_id
     left join running as n on n.queue_id = q.queue_id
     left join waiting as s on s.queue_id = q.queue_id
