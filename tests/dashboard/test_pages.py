@@ -24,6 +24,7 @@ def test_now_says_what_is_where_and_what_needs_attention(dashboard: StartDashboa
     site = dashboard()
     committed.enqueue(fail=HOSTILE)
     committed.drain()
+    assert "<title>Idle, 1 failed in the last 15 minutes · Catchment</title>" in site.get("/").text
     committed.queue("mail", mode="concurrent")
     committed.command("send", "mail", handler_kind="python")
     committed.enqueue("send")
@@ -32,7 +33,7 @@ def test_now_says_what_is_where_and_what_needs_attention(dashboard: StartDashboa
     queues = {queue["queue"]: queue for queue in now["queues"]}
     assert (queues["work"]["failed"], queues["mail"]["ready"], queues["mail"]["workers"]) == (1, 1, 0)
     assert queues["work"]["paused_at"] is not None
-    assert (now["failed"], now["ready"], now["in_flight"]) == (1, 1, 0)
+    assert (now["failed"], now["ready"], now["running"]) == (1, 1, 0)
     assert [(item["subject"], item["level"]) for item in now["attention"]] == [
         ("command send", "error"),
         ("queue work", "warning"),

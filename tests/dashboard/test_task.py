@@ -59,8 +59,17 @@ def test_the_page_says_what_explain_says_with_links_and_buttons(dashboard: Start
     assert f'data-verb="Retry task {first}"' in page
     assert f'data-copy="catchment task retry {first}"' in page
     assert "  #" not in "".join(one["command"] for one in halted["remedies"])
-    head = site.json(f"/api/tasks/{first}")["lane_place"]
-    assert (head["ahead"], [one["id"] for one in head["after"]]) == (0, rest[:3])
+    head = site.json(f"/api/tasks/{first}")
+    assert (head["lane_place"]["ahead"], [one["id"] for one in head["lane_place"]["after"]]) == (0, rest[:3])
+    # The task that halts the lane has both ways too, and so has the overview.
+    assert head["why"]["conditions"][0]["acts"] == halted["acts"]
+    page = site.get(f"/tasks/{first}").text
+    skip = "catchment lane skip mail &#39;customer 17&#39;"
+    assert f'data-verb="Skip task {first}"' in page
+    assert f'data-copy="{skip}"' in page
+    page = site.get("/").text
+    assert f'data-copy="catchment task retry {first}"' in page
+    assert f'data-copy="{skip}"' in page
 
 
 def test_a_path_has_each_attempt_and_its_join(dashboard: StartDashboard, committed: Engine) -> None:

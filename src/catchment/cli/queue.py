@@ -23,7 +23,7 @@ app = typer.Typer(help="List queues, see what they need, pause and resume them."
 
 QueueName = Annotated[str, typer.Argument(metavar="QUEUE", help="A registered queue.")]
 
-COLUMNS = ["queue", "mode", "concurrency", "paused", "ready", "blocked", "processing", "waiting", "oldest", "workers"]
+COLUMNS = ["queue", "mode", "concurrency", "paused", "ready", "running", "waiting", "held", "oldest", "workers"]
 WIDE_COLUMNS = ["mode", "concurrency"]
 CAPACITY_COLUMNS = ["command", "ready", "running", "due_soon", "desired"]
 
@@ -32,8 +32,9 @@ CAPACITY_COLUMNS = ["command", "ready", "running", "due_soon", "desired"]
 def list_queues(as_json: Json = False, dsn: Dsn = None) -> None:
     """List queues with their tasks and workers.
 
-    A task is ready if it could start, and blocked if it waits for its time, its lane, its siblings or a limit; oldest
-    is how long the first of the ready ones has waited. Workers are those that have a command of the queue.
+    A task is ready if it could start, and held if it waits for its time, its lane, its siblings or a limit; waiting
+    ones wait for their children. Oldest is how long the first of the ready ones has waited. Workers are those that have
+    a command of the queue. In the JSON, running tasks are "processing", as their state is, and held ones "blocked".
     Concurrency is how many SQL handlers of a queue a worker runs at once; Python handlers are limited by worker, with
     CATCHMENT_MAX_CONCURRENT_TASKS.
     """
@@ -42,7 +43,16 @@ def list_queues(as_json: Json = False, dsn: Dsn = None) -> None:
     if as_json:
         print_json(rows)
         return
-    shown = [{**row, "paused": row["is_paused"], "oldest": _age(row["oldest_ready_seconds"])} for row in rows]
+    shown = [
+        {
+            **row,
+            "paused": row["is_paused"],
+            "running": row["processing"],
+            "held": row["blocked"],
+            "oldest": _age(row["oldest_ready_seconds"]),
+        }
+        for row in rows
+    ]
     print_rows(shown, COLUMNS, as_json=False, empty="No queues.", extra=WIDE_COLUMNS, cut=["queue"])
 
 

@@ -13,7 +13,7 @@ MOST = 120
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How many tasks and attempts there had ever been, and how many were ready and in flight on each queue."""
+    """How many tasks and attempts there had ever been, and how many were ready and running on each queue."""
 
     at: datetime
     made: int

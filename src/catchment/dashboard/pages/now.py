@@ -1,4 +1,4 @@
-"""*Now*: what needs a person first, then what is in flight, what waits and since when, per queue."""
+"""*Now*: what needs a person first, then what runs, what waits and since when, per queue."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Attention(Answer):
     level: str = Field(description="error or warning")
     subject: str
     finding: str
-    remedy: str = Field(description="The command that mends it.")
+    remedy: str = Field(description="The command that mends it, or several to choose from, one per line.")
     task_id: int | None
     queue: str | None
 
@@ -47,7 +47,7 @@ class QueueNow(Answer):
     workers: int
     description: str | None
     ready_samples: list[int] = Field(description="Ready tasks in the last minutes, one figure in 5 seconds.")
-    processing_samples: list[int] = Field(description="Tasks in flight, in the same way.")
+    processing_samples: list[int] = Field(description="Running tasks, in the same way.")
 
 
 class Failure(Answer):
@@ -66,17 +66,17 @@ class NowAnswer(Answer):
     attention: list[Attention]
     queues: list[QueueNow]
     failures: list[Failure]
-    in_flight: int
+    running: int
     ready: int
     oldest_ready_since: datetime | None
     waiting: int
     held: int = Field(description="Tasks that wait for a time, a lane, a limit or another task.")
-    failed: int
+    failed: int = Field(description="Tasks that failed in the last 15 minutes.")
     workers: int
     starts_per_second: list[float] = Field(description="Attempts started per second, in the last minutes.")
     made_per_second: list[float] = Field(description="Tasks made per second, in the last minutes.")
     ready_samples: list[int] = Field(description="Ready tasks of all queues, in the last minutes.")
-    in_flight_samples: list[int]
+    running_samples: list[int]
     sampled_at: list[datetime]
     most: int = Field(description="Where counts stop.")
 
@@ -98,7 +98,7 @@ async def read(reader: Reader, _query: NowQuery) -> NowAnswer:
         attention=attention,
         queues=sorted(queues, key=_urgency),
         failures=failures,
-        in_flight=sum(queue.processing for queue in queues),
+        running=sum(queue.processing for queue in queues),
         ready=sum(queue.ready for queue in queues),
         oldest_ready_since=min(ages, default=None),
         waiting=sum(queue.waiting for queue in queues),
@@ -108,7 +108,7 @@ async def read(reader: Reader, _query: NowQuery) -> NowAnswer:
         starts_per_second=reader.samples.rates("started"),
         made_per_second=reader.samples.rates("made"),
         ready_samples=reader.samples.totals("ready"),
-        in_flight_samples=reader.samples.totals("processing"),
+        running_samples=reader.samples.totals("processing"),
         sampled_at=reader.samples.times(),
         most=reader.most,
     )
@@ -124,9 +124,11 @@ def _title(answer: NowAnswer) -> str:
     if answer.attention:
         number = len(answer.attention)
         return f"{number} {'thing needs' if number == 1 else 'things need'} attention"
-    if answer.in_flight or answer.ready:
-        return f"{count(answer.in_flight)} in flight, {count(answer.ready, answer.most)} ready"
-    return "Nothing to do"
+    if answer.running or answer.ready:
+        return f"{count(answer.running)} running, {count(answer.ready, answer.most)} ready"
+    left = {"waiting": answer.waiting, "held": answer.held, "failed in the last 15 minutes": answer.failed}
+    idle = [f"{count(number, answer.most)} {what}" for what, number in left.items() if number]
+    return f"Idle, {', '.join(idle)}" if idle else "Nothing to do"
 
 
 SCREEN = Screen(

@@ -57,10 +57,10 @@ async def read_why(reader: Reader, task_id: int) -> WhyAnswer:
     rows = await reader.rows(sql("task_why"), id=task_id)
     why = Why(task_id, tuple(Condition(**row) for row in rows))
     ordered = sorted(why.conditions, key=lambda condition: not condition.is_blocking)
-    return WhyAnswer(headline=why.headline, conditions=[_shown(condition) for condition in ordered])
+    return WhyAnswer(headline=why.headline, conditions=[_shown(condition, task_id) for condition in ordered])
 
 
-def _shown(condition: Condition) -> ConditionAnswer:
+def _shown(condition: Condition, task_id: int) -> ConditionAnswer:
     evidence = dict(condition.evidence)
     return ConditionAnswer(
         kind=condition.kind,
@@ -70,7 +70,7 @@ def _shown(condition: Condition) -> ConditionAnswer:
         remedy=condition.remedy,
         remedies=[Remedy(command=way.command, what=way.what) for way in ways_of(condition.remedy)],
         tasks=_tasks(evidence),
-        acts=_acts(condition),
+        acts=_acts(condition, task_id),
     )
 
 
@@ -83,16 +83,22 @@ def _tasks(evidence: Mapping[str, Any]) -> list[int]:
     return list(dict.fromkeys(int(one) for one in named if isinstance(one, int) or str(one).isdecimal()))
 
 
-def _acts(condition: Condition) -> list[Act]:
-    """What an operator can do about it here. What has settled is retried by the button of the page."""
+def _acts(condition: Condition, task_id: int) -> list[Act]:
+    """What an operator can do about it here. What has settled is retried by the button of the page, unless it halts a
+    lane: then there are two ways."""
     evidence = condition.evidence
     if condition.kind == "paused":
         return [Act(action="queue.resume", label="Resume the queue", values={"queue": evidence["queue"]})]
     if condition.kind == "halted":
-        head = evidence["task"]["id"]
-        lane = {"queue": evidence["queue"], "lane": evidence.get("lane", ""), "id": head}
-        return [
-            Act(action="task.retry", label=f"Retry task {head}", values={"id": head}),
-            Act(action="lane.skip", label=f"Skip task {head}", values=lane),
-        ]
+        return _ways_on(evidence["task"]["id"], evidence["queue"], evidence.get("lane", ""))
+    if "halted" in evidence:
+        return _ways_on(task_id, evidence["queue"], evidence["halted"])
     return []
+
+
+def _ways_on(head: int, queue: str, lane: str) -> list[Act]:
+    """How a halted lane goes on: with the task that failed, or without it."""
+    return [
+        Act(action="task.retry", label=f"Retry task {head}", values={"id": head}),
+        Act(action="lane.skip", label=f"Skip task {head}", values={"queue": queue, "lane": lane, "id": head}),
+    ]

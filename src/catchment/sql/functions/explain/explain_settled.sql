@@ -10,7 +10,7 @@ as $$
          jsonb_strip_nulls(jsonb_build_object(
            'state', o.state, 'at', o.completed_at, 'attempt', o.attempt, 'error', o.error ->> 'kind',
            'child_id', o.error -> 'child' -> 'id', 'merged_into', o.merged_into, 'follows', o.error -> 'follows',
-           'halted', l.lane, 'skip', l.skip)),
+           'halted', l.lane, 'queue', l.queue, 'skip', l.skip)),
          format('It %s at %s%s%s.',
                 case o.state when 'cancelled' then 'was cancelled' else o.state end,
                 worker.said_when(o.completed_at, p_now),
@@ -34,7 +34,7 @@ as $$
          end
     from worker.outcome as o
     left join lateral (
-      select h.lane, worker.shell_command('catchment lane skip', q.queue, h.lane) as skip,
+      select h.lane, q.queue, worker.shell_command('catchment lane skip', q.queue, h.lane) as skip,
              case h.lane when '' then 'serial queue ' || q.queue
                          else format('lane %s of queue %s', h.lane, q.queue) end as name
         from worker.task as t
