@@ -178,11 +178,25 @@ async def refuse() -> None:
     raise catchment.GiveUp("never")
 
 
+@app.command(on_failure="continue")
+async def pack(n: int) -> None:
+    if n == 1:
+        raise ValueError("torn")
+
+
+@app.command(on_failure="cancel_rest")
+async def ship(n: int) -> None:
+    raise ValueError("no truck")
+
+
 @app.command(max_attempts=3, retry=catchment.Retry(delay=timedelta()))
 async def insist(ctx: catchment.Context) -> None:
     if ctx.attempt < 3:
         raise ValueError("not yet")
 """
+
+
+ENDED = "select id from worker.tasks where completed_at is not null and queue = 'books' order by completed_at, id"
 
 
 def test_a_failed_attempt_says_what_follows_from_it_and_a_renamed_command_what_to_do(
@@ -205,9 +219,20 @@ def test_a_failed_attempt_says_what_follows_from_it_and_a_renamed_command_what_t
     dev.wait_for(rf"halted +lane order 17 of queue books, because task {task} failed\..*catchment task retry {task}\.")
     dev.wait_for("To go on without it: catchment lane skip books 'order 17'\n")
     dev.wait_for(rf"completed +insist {engine.enqueue('insist')}  handler \S+ s  attempt 3\n")
+    # Ends without a run are shown too, and all in their order.
+    later = engine.value("select worker.enqueue('refuse', p_scheduled_at => now() + interval '1 day')")
+    engine.value("select worker.cancel(%s, 'not needed')", later)
+    dev.wait_for(rf"cancelled +refuse {later}  not needed\n")
+    with engine.conn.transaction():
+        packed = [engine.enqueue("pack", lane="box", n=n) for n in range(4)]
+        shipped = [engine.enqueue("ship", lane="box 2", n=n) for n in range(3)]
+    dev.wait_for(rf"cancelled +ship {shipped[-1]} ")
+    dev.wait_for(rf"completed +pack {packed[-1]} ")
+    ends = [int(task) for task in re.findall(r" (?:completed|failed|cancelled) +\w+ (\d+) ", dev.said)]
+    assert ends == [row[0] for row in engine.conn.execute(ENDED).fetchall()]
 
     dev.write("shop.py", BILLS.replace("def bill", "def charge"))
-    dev.wait_for(r"serves shop:app \(charge, refuse, insist\)")
+    dev.wait_for(r"serves shop:app \(charge, refuse, pack, ship, insist\)")
     old = engine.enqueue("bill", n=2)
     dev.wait_for(r"1 task of bill on queue books waits: no worker has the command bill \(shop:bill\)\.")
     (cancel,) = re.findall(r"name='bill'\)\. To cancel: catchment (task cancel --command bill)\n", dev.said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from rich.color import ColorSystem
@@ -10,7 +11,8 @@ from rich.console import Console
 from rich.style import Style
 
 from catchment.commands.output import STATE_STYLES, errors
-from catchment.model.ending import error_words
+from catchment.commands.times import clock
+from catchment.model.ending import attempt_words, error_words, failure_words
 from catchment.model.terminal import one_line
 from catchment.store.obstacle import skip_command
 
@@ -40,6 +42,24 @@ def task_line(
         text = f"{text[: LONGEST_ERROR - 1]}…"
     reason = ": ".join(part for part in (remark, text) if part)
     return f"{at} {coloured(state, on)} {one_line(command)} {task_id}{duration}{f'  {reason}' if reason else ''}"
+
+
+def end_lines(row: Mapping[str, Any], *, on: Console = errors) -> list[str]:
+    """The end of a task as the query ``task_ended`` has it, and the lane that it halts."""
+    at = clock(row["completed_at"])
+    has_failed = row["failures"] and row["error_kind"] != "children"
+    remark = failure_words(row["failures"], row["max_attempts"], is_last=True) if has_failed else ""
+    if row["state"] == "completed":
+        remark = attempt_words(row["attempt"])
+    reason = reason_of(row["error"], row["error_kind"], row["error_where"], state=row["state"])
+    line = task_line(row["state"], row["command"], row["id"], row["seconds"], reason, at=at, remark=remark, on=on)
+    return [line, halted_line(row["halted"], row["id"], at=at, on=on)] if row["halted"] else [line]
+
+
+def more_line(others: Mapping[str, int], *, at: str) -> str:
+    """How many ends of each state are not shown one by one."""
+    words = ", ".join(f"{count:,} more {state}" for state, count in sorted(others.items()))
+    return f"{at} {'…':<11} {words}"
 
 
 def halted_line(halted: dict[str, Any], task_id: int, *, at: str, on: Console = errors) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from psycopg import AsyncConnection, AsyncCursor, Connection
-from psycopg.rows import dict_row
+from psycopg import AsyncConnection, Connection
 
 from catchment.errors import TaskNotFound
 from catchment.sql import ENGINE
-from catchment.store.errors import translated
 from catchment.store.fetch import fetch_rows, fetch_value, fetch_value_async
 
 Row = dict[str, Any]
@@ -80,14 +78,6 @@ async def cancel_async(conn: AsyncConnection[Any], task_id: int, reason: str) ->
 async def retry_async(conn: AsyncConnection[Any], task_id: int) -> str:
     """As ``retry``, in asyncio."""
     return await fetch_value_async(conn, _RETRY, task_id)
-
-
-async def ends_async(conn: AsyncConnection[Any], task_ids: list[int]) -> list[Row]:
-    """How these tasks ended, or when they are tried again; see the query ``task_ends``."""
-    cursor = AsyncCursor(conn, row_factory=dict_row)
-    with translated():
-        await cursor.execute(ENGINE.query("task_ends"), {"ids": task_ids})
-        return await cursor.fetchall()
 
 
 def list_queues(conn: Connection[Any]) -> list[Row]:

@@ -49,7 +49,7 @@ class Child:
         self._lock = threading.Lock()
         self._dispatcher: Dispatcher | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._ends = Ends(self._order["waiting"])
+        self._ends = Ends(self._order["since"])
         self._outage = Outage()
         self._files: set[str] = set()
 
@@ -120,11 +120,11 @@ class Child:
         except* CatchmentError as group:
             raise group.exceptions[0] from None
         finally:
-            self._ends.show_rest()
+            self._ends.stop()
             end_without_threads(events, code)
 
     def _is_shown(self, record: logging.LogRecord) -> bool:
-        return is_shown(record) and not self._ends.is_shown_here(record) and not self._outage.hides(record)
+        return is_shown(record) and not self._outage.hides(record)
 
     async def _run(self, dispatcher: Dispatcher, where: str, events: Events, apps: Apps) -> int:
         with self._lock:
@@ -134,16 +134,17 @@ class Child:
             for part in (
                 self._announce(dispatcher, apps),
                 self._report_more_files(),
-                self._ends.watch(where),
                 self._outage.watch(where),
             )
         ]
+        self._ends.start(where, apps.commands().queues)
         try:
             return await run_again_if_cancelled(dispatcher, events)
         finally:
             for task in beside:
                 task.cancel()
-            self._tell({"waiting": sorted(self._ends.waiting)})
+            self._ends.stop()
+            self._tell({"since": self._ends.since})
 
     def _hear(self, event: Event) -> None:
         """Tasks of a command that is not here were given back: as soon as they are, the worker says what to do."""

@@ -36,8 +36,8 @@ def dev(
 ) -> None:
     """Run the tasks of an app while you develop it.
 
-    Shows the end of each task, and reloads when the files of the app change. The dashboard shows the same in a browser.
-    Ctrl-C stops it.
+    Shows the end of each task and each failed attempt, and reloads when the files of the app change. The dashboard
+    shows the same in a browser. Ctrl-C stops it.
 
     Example: catchment dev shop.tasks:app
     """
@@ -46,7 +46,7 @@ def dev(
         show(f"catchment dev: {text}")
 
     supervisor = Supervisor(
-        {"apps": apps, "dsn": dsn, "migrates": migrate, "is_first": True, "waiting": []},
+        {"apps": apps, "dsn": dsn, "migrates": migrate, "is_first": True, "since": None},
         say,
         DevDashboard(dashboard_port, say) if dashboard else None,
     )

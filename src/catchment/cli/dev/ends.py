@@ -1,117 +1,195 @@
-"""Ends that need a look at the database before they can be shown.
+"""The ends of tasks and of attempts, in their order.
 
-A parent that waits for its children ends without an attempt, so no worker logs it. A last attempt that failed is logged
-without the lane that it has halted.
+Tasks also end without a run: a parent when its last child has ended, one that was cancelled before it started, one that
+was merged into another. So ends are read from the database, as ``catchment tail`` does. What this worker has run is
+shown with what its events say besides: how long the function took. Attempts after which the task goes on have events
+alone.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import Iterable
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Collection
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
 
 from catchment.cli.dev.log import fields_line
 from catchment.cli.dev.outputs import show
-from catchment.cli.end_line import halted_line, task_line
+from catchment.cli.end_line import end_lines, halted_line, more_line
+from catchment.cli.watch.follow import REST, TICK, Follower
+from catchment.cli.watch.pace import Pace
 from catchment.commands.times import clock
 from catchment.errors import CatchmentError
-from catchment.model.ending import attempt_words, failure_words
+from catchment.model.ending import failure_words
 from catchment.runtime.events import Event
-from catchment.store.connect import OURS, connect_async
-from catchment.store.task import ends_async
+from catchment.store.connect import connect_ours
+from catchment.store.ends import End, Filters, describe_ends
 
-LOOK_SECONDS = 0.5
+# Looks after which an end that is not found is shown as the worker told it: its task may have been retried since.
+PATIENCE = 3
+# Looks for which a task is remembered whose end was shown, and not told.
+LONG = 1000
+STOP_SECONDS = 2.0
 _SETTLED = ("completed", "failed", "cancelled")
+
+Fields = dict[str, Any]
+Told = tuple[datetime, Fields]
+Line = tuple[datetime, str]
 
 
 class Ends:
-    """``waiting`` are parents whose end is to be shown."""
+    """Of all tasks, except those of Python commands on queues that are not ours. ``since`` is the time of the server
+    from which on ends are shown, as ISO 8601; None: from the first look on.
 
-    def __init__(self, waiting: Iterable[int]) -> None:
-        self.waiting = set(waiting)
-        # When they failed, and the fields of the event.
-        self._failed: list[tuple[str, dict[str, Any]]] = []
-        self._news = asyncio.Event()
+    What one look finds is shown at the next: by then the worker has told what it knows of it.
+    """
+
+    def __init__(self, since: str | None) -> None:
+        self._since = since
+        self._follower = Follower(Filters(), None if since is None else datetime.fromisoformat(since))
+        self._pace = Pace()
+        self._queues: Collection[str] = ()
+        self._heard: deque[Told] = deque()
+        # What the next look shows: ends, and attempts that were heard of before these were looked for.
+        self._found: dict[tuple[int, datetime], End] = {}
+        self._attempts: list[Told] = []
+        # Ends that the worker told, by task, each with the number of looks that have not found it.
+        self._told: defaultdict[int, list[tuple[Told, int]]] = defaultdict(list)
+        # Tasks that were shown before the worker told their end, with the number of looks since.
+        self._early: dict[int, int] = {}
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def since(self) -> str | None:
+        """Up to when ends were shown."""
+        until = self._follower.until
+        return self._since if until is None else until.isoformat()
 
     def hear(self, event: Event) -> None:
         """A subscriber of the worker's events."""
         if event.name == "task.processed":
-            (self.waiting.add if event.fields["state"] == "waiting" else self.waiting.discard)(event.fields["task_id"])
-            if _has_failed(event.fields):
-                self._failed.append((clock(), event.fields))
-                self._news.set()
+            self._heard.append((datetime.now(UTC), event.fields))
 
-    def is_shown_here(self, record: logging.LogRecord) -> bool:
-        """Is this the end of an attempt that ``watch`` shows?"""
-        return getattr(record, "event", None) == "task.processed" and _has_failed(getattr(record, "fields", {}))
+    def start(self, dsn: str, queues: Collection[str]) -> None:
+        """Show ends as they come, until stopped. ``queues`` are those of the commands that are served."""
+        self._queues = queues
+        self._thread = threading.Thread(target=self._watch, args=(dsn,), name="catchment-ends", daemon=True)
+        self._thread.start()
 
-    async def watch(self, dsn: str) -> None:
-        """Show the ends as they come, until cancelled."""
+    def stop(self) -> None:
+        """Show what is left."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(STOP_SECONDS)
+            self._thread = None
+        self._show_told()
+
+    def _watch(self, dsn: str) -> None:
         while True:
-            await self._wait()
-            if not self.waiting and not self._failed:
-                continue
             # The worker reports a lost connection itself.
-            with suppress(psycopg.Error, CatchmentError):
-                async with await connect_async(dsn, name="catchment dev", settings=OURS) as conn:
-                    while self.waiting or self._failed:
-                        await self._show(conn)
-                        await self._wait()
-            self.show_rest()
+            with suppress(psycopg.Error, CatchmentError), connect_ours(dsn, name="catchment dev") as conn:
+                while not self._stopping.is_set():
+                    began = time.monotonic()
+                    self._look(conn)
+                    self._stopping.wait(max(TICK, REST * (time.monotonic() - began)))
+                self._look(conn)
+                self._look(conn)
+            if self._stopping.wait(TICK):
+                return
+            self._show_told()
 
-    def show_rest(self) -> None:
-        """Show the attempts that nobody could ask about."""
-        failed, self._failed = self._failed, []
-        for at, fields in failed:
-            show(_failed_line(fields, at=at))
+    def _look(self, conn: psycopg.Connection[Any]) -> None:
+        new = self._take()
+        ends = sorted(self._found.values(), key=lambda end: (end.completed_at, end.id))
+        asked = [end.id for end in ends if end.state == "failed" or not self._told.get(end.id)]
+        rows = describe_ends(conn, asked) if asked else {}
+        self._found = {}
+        attempts, self._attempts = self._attempts, new
+        lines = [*self._end_lines(ends, rows), *self._late_lines()]
+        settled_at = {end.id: end.completed_at for end in ends}
+        for at, fields in attempts:
+            # The clocks of the server and of this computer may differ.
+            lines.append((min(at, settled_at.get(fields["task_id"], at)), _line(fields, at)))
+        _show(lines)
+        for page in self._follower.look(conn):
+            self._found |= {(end.id, end.completed_at): end for end in page}
 
-    async def _wait(self) -> None:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._news.wait(), LOOK_SECONDS)
-        self._news.clear()
+    def _take(self) -> list[Told]:
+        """What was heard: ends are kept by task, attempts that end no task are returned."""
+        attempts: list[Told] = []
+        while self._heard:
+            at, fields = self._heard.popleft()
+            if fields["state"] in _SETTLED:
+                self._told[fields["task_id"]].append(((at, fields), 0))
+            else:
+                attempts.append((at, fields))
+        return attempts
 
-    async def _show(self, conn: psycopg.AsyncConnection[Any]) -> None:
-        count = len(self._failed)
-        ids = {fields["task_id"] for _, fields in self._failed} | self.waiting
-        rows = {row["id"]: row for row in await ends_async(conn, sorted(ids))}
-        failed, self._failed = self._failed[:count], self._failed[count:]
-        for at, fields in failed:
-            row = rows.get(fields["task_id"], {})
-            show(_failed_line(fields, at=at))
-            if _is_last(fields) and row.get("halted"):
-                show(halted_line(row["halted"], fields["task_id"], at=at))
-        for row in rows.values():
-            if row["id"] in self.waiting and row["state"] in _SETTLED:
-                self.waiting.discard(row["id"])
-                at = clock()
-                remark = attempt_words(row["attempt"]) if row["state"] == "completed" else ""
-                end = row["state"], row["command"], row["id"], row["seconds"], row["error"]
-                show(task_line(*end, at=at, remark=remark))
-                if row["halted"]:
-                    show(halted_line(row["halted"], row["id"], at=at))
+    def _end_lines(self, ends: list[End], rows: dict[int, dict[str, Any]]) -> list[Line]:
+        lines: list[Line] = []
+        others: list[End] = []
+        for end in ends:
+            row, told = rows.get(end.id), self._told.get(end.id)
+            if told:
+                (_, fields), _ = told.pop()
+                lines.append((end.completed_at, _line(fields, end.completed_at)))
+                if row is not None and row["halted"]:
+                    lines.append((end.completed_at, halted_line(row["halted"], end.id, at=clock(end.completed_at))))
+            elif row is not None and (row["handler_kind"] == "sql" or row["queue"] in self._queues):
+                others.append(end)
+        shown, more = self._pace.choose(others)
+        for end in shown:
+            self._early[end.id] = 0
+            lines += [(end.completed_at, line) for line in end_lines(rows[end.id])]
+        if more:
+            lines.append((others[-1].completed_at, more_line(more, at=clock(others[-1].completed_at))))
+        return lines
+
+    def _late_lines(self) -> list[Line]:
+        """Ends that the worker told and that no look finds: their tasks were retried since, or deleted."""
+        lines: list[Line] = []
+        for task_id, told in list(self._told.items()):
+            kept: list[tuple[Told, int]] = []
+            for (at, fields), looks in told:
+                if self._early.pop(task_id, None) is not None:
+                    continue
+                if looks < PATIENCE:
+                    kept.append(((at, fields), looks + 1))
+                else:
+                    lines.append((at, _line(fields, at)))
+            self._told[task_id] = kept
+            if not kept:
+                del self._told[task_id]
+        self._early = {task_id: looks + 1 for task_id, looks in self._early.items() if looks < LONG}
+        return lines
+
+    def _show_told(self) -> None:
+        """Show what the worker told, without the database."""
+        attempts = [*self._attempts, *self._take()]
+        told = [one for some in self._told.values() for one, _ in some]
+        self._attempts = []
+        self._told.clear()
+        _show([(at, _line(fields, at)) for at, fields in (*told, *attempts)])
 
 
-def _has_failed(fields: dict[str, Any]) -> bool:
-    """Did an attempt fail, whether or not there is another one?"""
-    return fields.get("state") in ("failed", "pending") and bool(fields.get("error") or fields.get("kind"))
+def _show(lines: list[Line]) -> None:
+    for _, line in sorted(lines, key=lambda line: line[0]):
+        show(line)
 
 
-def _is_last(fields: dict[str, Any]) -> bool:
-    return fields["state"] == "failed"
-
-
-def _word(fields: dict[str, Any]) -> str:
-    """Failed is a state of tasks; after an attempt with another one to come, the task is pending."""
-    return "failed" if _is_last(fields) else "retry"
-
-
-def _failed_line(fields: dict[str, Any], *, at: str) -> str:
+def _line(fields: Fields, at: datetime) -> str:
+    """What the worker says of an attempt. Failed is a state of tasks; after a failed attempt with another one to come,
+    the task is pending."""
+    has_failed = fields["state"] in ("failed", "pending") and bool(fields.get("error") or fields.get("kind"))
+    if not has_failed:
+        return fields_line(fields, at=clock(at))
+    is_last = fields["state"] == "failed"
     again_in = fields.get("again_in")
-    remark = failure_words(
-        fields.get("failures"), fields.get("max_attempts"), is_last=_is_last(fields), again_in=again_in
-    )
-    return fields_line(fields, at=at, state=_word(fields), remark=remark)
+    remark = failure_words(fields.get("failures"), fields.get("max_attempts"), is_last=is_last, again_in=again_in)
+    return fields_line(fields, at=clock(at), state="failed" if is_last else "retry", remark=remark)

@@ -2,7 +2,7 @@
 
 The supervisor first sends an ``Order``, later ``{"stop": "finish"}`` or ``{"stop": "now"}``. The child sends
 ``{"files": […]}`` when it has read further ones, ``{"database": …}`` with its DSN, null for the embedded server,
-``{"serves": true}`` when its worker is registered, and ``{"waiting": […]}``, the parents whose end it will not see.
+``{"serves": true}`` when its worker is registered, and ``{"since": …}``, the time up to which it has shown ends.
 When one of them is gone, the other reads the end of the stream.
 """
 
@@ -12,13 +12,13 @@ from typing import Any, TypedDict
 
 
 class Order(TypedDict):
-    """What a child shall run. ``waiting``: tasks whose end is shown when their children are done."""
+    """What a child shall run. ``since``: from when on it shows ends of tasks; null: from its start on."""
 
     apps: list[str]
     dsn: str | None
     migrates: bool
     is_first: bool
-    waiting: list[int]
+    since: str | None
 
 
 Message = dict[str, Any]

@@ -1,4 +1,4 @@
-"""The lines that ``catchment dev`` shows: the end of every attempt, what has halted, and warnings."""
+"""The lines that ``catchment dev`` shows of its worker: attempts, what the app logs, and warnings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from catchment.runtime.log import origin_of
 
 _LEVELS = {logging.WARNING: "warning", logging.ERROR: "error", logging.CRITICAL: "error"}
 # A task of a command that is not here is given back: LeftWork says what waits, and what to do.
-_HIDDEN = ("command.unknown",)
+_HIDDEN = ("command.unknown", "task.processed")
 
 
 def fields_line(fields: dict[str, Any], *, at: str, state: str | None = None, remark: str = "") -> str:
@@ -29,19 +29,16 @@ def fields_line(fields: dict[str, Any], *, at: str, state: str | None = None, re
 
 
 class DevFormatter(logging.Formatter):
-    """Ends of tasks as ``task_line``, everything else with its time and level."""
+    """A record with its time and level."""
 
     def format(self, record: logging.LogRecord) -> str:
-        if getattr(record, "event", None) == "task.processed":
-            return fields_line(getattr(record, "fields", {}), at=clock())
         level = _LEVELS.get(record.levelno, record.levelname.lower())
         text = f"{clock()} {level:<11} {one_line(''.join(origin_of(record)) + record.getMessage())}"
         return f"{text}\n{self.formatException(record.exc_info)}" if record.exc_info else text
 
 
 def is_shown(record: logging.LogRecord) -> bool:
-    """Ends of tasks, what the app logs, and whatever else a developer should know."""
+    """What the app logs, and whatever else a developer should know. ``Ends`` shows the ends of attempts."""
     if not record.name.startswith("catchment."):
         return True
-    event = getattr(record, "event", None)
-    return (record.levelno >= logging.WARNING and event not in _HIDDEN) or event == "task.processed"
+    return record.levelno >= logging.WARNING and getattr(record, "event", None) not in _HIDDEN

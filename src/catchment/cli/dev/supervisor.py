@@ -184,8 +184,8 @@ class Supervisor:
     def _hear(self, child: Child) -> None:
         for message in child.heard():
             self._files.add(message.get("files", []))
-            if "waiting" in message:
-                self._order["waiting"] = message["waiting"]
+            if "since" in message:
+                self._order["since"] = message["since"]
             if "database" in message and self._dashboard is not None:
                 self._dashboard.show(message["database"])
             self._has_served = self._has_served or message.get("serves", False)

@@ -18,6 +18,9 @@ from catchment.cli.filters import begin_of
 from catchment.store.ends import End, Filters, ended_tasks, server_time
 
 PAGE = 10_000
+# Seconds between two looks, at least. The server works for a follower for a tenth of the time at most.
+TICK = 0.25
+REST = 9
 # How far a look goes back behind the one before; and how far, and how often, for commits that took long.
 OVERLAP = timedelta(seconds=1)
 FAR = timedelta(seconds=15)
@@ -51,6 +54,11 @@ class Follower:
             self._seen |= {end.id: end.completed_at for end in new if end.completed_at >= now - 2 * FAR}
             self._taken = (page[-1], now)
         self._until, self._taken = now, None
+
+    @property
+    def until(self) -> datetime | None:
+        """The time of the server up to which every end was looked at."""
+        return self._until
 
     def look_far(self) -> None:
         """Let the next look go far back."""

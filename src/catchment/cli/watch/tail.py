@@ -14,22 +14,17 @@ import typer
 from psycopg import Connection
 from rich.text import Text
 
-from catchment.cli.end_line import halted_line, reason_of, task_line
+from catchment.cli.end_line import end_lines, more_line, task_line
 from catchment.cli.filters import Command, Lane, Queue, read_since
-from catchment.cli.watch.follow import Follower
+from catchment.cli.watch.follow import REST, TICK, Follower
 from catchment.cli.watch.link import keep_connected
 from catchment.cli.watch.pace import Pace
 from catchment.commands.options import Dsn
 from catchment.commands.output import console, errors, print_json
 from catchment.commands.times import clock, zone
-from catchment.model.ending import attempt_words, failure_words
 from catchment.model.terminal import one_line
 from catchment.store.ends import End, Filters, describe_ends
 from catchment.store.names import check_names
-
-TICK = 0.25
-# The server works for this command for a tenth of the time at most.
-REST = 9
 
 
 class Ended(StrEnum):
@@ -118,8 +113,7 @@ class Tail:
             else:
                 _print_end(row)
         if others:
-            words = ", ".join(f"{count:,} more {state}" for state, count in sorted(others.items()))
-            console.print(f"[dim]{clock(ends[-1].completed_at)} {'…':<11} {words}[/]", soft_wrap=True)
+            console.print(f"[dim]{more_line(others, at=clock(ends[-1].completed_at))}[/]", soft_wrap=True)
         sys.stdout.flush()
 
 
@@ -128,14 +122,8 @@ def _print_end(row: dict[str, Any]) -> None:
     if "command" not in row:
         _print(task_line(row["state"], "task", row["id"], None, "runs again", at=at, on=console))
         return
-    has_failed = row["failures"] and row["error_kind"] != "children"
-    remark = failure_words(row["failures"], row["max_attempts"], is_last=True) if has_failed else ""
-    if row["state"] == "completed":
-        remark = attempt_words(row["attempt"])
-    reason = reason_of(row["error"], row["error_kind"], row["error_where"], state=row["state"])
-    _print(task_line(row["state"], row["command"], row["id"], row["seconds"], reason, at=at, remark=remark, on=console))
-    if row["halted"]:
-        _print(halted_line(row["halted"], row["id"], at=at, on=console))
+    for line in end_lines(row, on=console):
+        _print(line)
 
 
 def _print(line: str) -> None:

@@ -1,7 +1,8 @@
 -- result_settled: those of these tasks that have settled; reads outcomes alone. One that was merged shares the outcome
 -- of its survivor.
 select t.id, t.root_id, t.command, t.state, coalesce(s.result, t.result) as result,
-       coalesce(s.error_detail, t.error_detail) as error
+       coalesce(s.error_detail, t.error_detail) as error,
+       case when t.state operator(pg_catalog.=) 'cancelled' then t.progress end as progress
   from worker.tasks as t
   left join lateral (
     select s.result, s.error_detail
