@@ -55,6 +55,14 @@ def test_a_filter_is_counted_confirmed_and_done_by_any_worker(
     assert [committed.state(task) for task in failed] == ["cancelled"] * 2
     said = typed(db, "retry", "--state", "cancelled", "--yes")
     assert said.stdout == "2 tasks retried\n"
+    # Children of a task that has failed run again with it: the question and the answer say where they are.
+    committed.conn.execute("select worker.resume_queue('work')")
+    parent = committed.enqueue(spawn=[{"fail": "no"}, {"fail": "no"}])
+    committed.drain()
+    assert committed.state(parent) == "failed"
+    trees = typed(db, "retry", "--failed", "--queue", "work", answer="y\n")
+    assert "Retry 5 tasks, 2 of them with the tasks above them that failed too?" in trees.stderr
+    assert trees.stdout == "3 tasks retried, 2 more with the tasks above them\n"
 
 
 def test_ids_or_a_filter_not_both_and_not_none(db: str) -> None:

@@ -184,7 +184,7 @@ def test_many_tasks_are_many_batches_and_one_that_cannot_be_changed_is_skipped(e
 
 def test_a_count_stops(engine: Engine) -> None:
     engine.conn.execute("select worker.enqueue_many('act', array_fill('{}'::jsonb, array[30]))")
-    assert engine.conn.execute("select * from worker.count_bulk('cancel', '{}', 10)").fetchall() == [(10, False)]
+    assert engine.conn.execute("select * from worker.count_bulk('cancel', '{}', 10)").fetchall() == [(10, False, 0)]
 
 
 @pytest.mark.parametrize(

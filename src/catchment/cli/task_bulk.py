@@ -111,10 +111,12 @@ def change_by_filter(
         if how.is_dry:
             # Where counting has stopped, how many there are is not known.
             expected = counted["tasks"] if counted["is_complete"] else None
-            print_json(_nothing(verb, expected)) if how.as_json else console.print(f"{many} would be {_past(verb)}.")
+            print_json(_nothing(verb, expected)) if how.as_json else console.print(
+                f"{many} would be {_past(verb)}{_children(counted)}."
+            )
             return
         if not how.is_sure:
-            _ask(f"{verb.title()} {many}?", f"{many} would be {_past(verb)}")
+            _ask(f"{verb.title()} {many}{_children(counted)}?", f"{many} would be {_past(verb)}")
         task_id = bulk_store.start(conn, verb, values, reason, counted["seen_at"])
         if not counted["workers"]:
             errors.print(f"Task {task_id} does it as soon as a worker is alive: [bold]catchment worker[/]")
@@ -160,6 +162,12 @@ def _many(number: int, is_complete: bool) -> str:
     return f"{number:,}{'' if is_complete else '+'} {'task' if number == 1 and is_complete else 'tasks'}"
 
 
+def _children(counted: dict[str, Any]) -> str:
+    """Those that are no retry of their own: the retry of a parent runs what has failed below it."""
+    number = counted["with_parent"]
+    return f", {number:,} of them with the tasks above them that failed too" if number else ""
+
+
 def _follow(conn: Connection[Any], task_id: int) -> None:
     """Show how far it is until it has ended. Ctrl-C leaves it running."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -176,5 +184,8 @@ def _follow(conn: Connection[Any], task_id: int) -> None:
 
 def _tell(seen: dict[str, Any]) -> None:
     skipped = f", {seen['skipped']:,} skipped: {seen['problem']}" if seen["skipped"] else ""
+    others = (seen["expected"] or 0) - seen["done"] - seen["skipped"]
+    is_told = seen["verb"] == "retry" and seen["state"] == "completed" and others > 0
+    more = f", {others:,} more with the tasks above them" if is_told else ""
     end = "" if seen["state"] == "completed" else f". Task {seen['id']} is {seen['state']}: {seen['error']}"
-    console.print(escape(f"{_many(seen['done'], True)} {_past(seen['verb'])}{skipped}{end}"))
+    console.print(escape(f"{_many(seen['done'], True)} {_past(seen['verb'])}{more}{skipped}{end}"))

@@ -16,12 +16,13 @@ Row = dict[str, Any]
 
 
 def count(conn: Connection[Any], verb: str, values: Row) -> Row:
-    """How many ``tasks`` match now, whether that ``is_complete``, when that was ``seen_at``, and how many live
-    ``workers`` there are."""
+    """How many ``tasks`` match now, whether that ``is_complete``, how many are retried ``with_parent``, when that was
+    ``seen_at``, and how many live ``workers`` there are."""
     (row,) = fetch_rows(
         conn,
-        "select c.tasks, c.is_complete, worker.now() as seen_at, (select pg_catalog.count(*) from worker.worker as w"
-        " where w.lease_until operator(pg_catalog.>) worker.now()) as workers"
+        "select c.tasks, c.is_complete, c.with_parent, worker.now() as seen_at,"
+        " (select pg_catalog.count(*) from worker.worker as w where"
+        " w.lease_until operator(pg_catalog.>) worker.now()) as workers"
         " from worker.count_bulk(%(verb)s::pg_catalog.text, %(filter)s::pg_catalog.jsonb) as c",
         verb=verb,
         filter=Jsonb(values),
