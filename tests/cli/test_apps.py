@@ -47,6 +47,9 @@ SEND = "@app.command\nasync def send(): ...\n"
         ("book:app", "app in book is not there, expected a catchment.App", "Type: --app book:library"),
         ("book:catchment", "catchment in book is a module, expected a catchment.App", "Type: --app book:library"),
         ("plain:app", "app in plain is not there", "plain has no App: define one, app = catchment.App()"),
+        ("plain:app", "plain is the file plain.py", "plain has no App"),
+        ("shop:app", "shop is the folder shop", "Type: --app shop.tasks:app."),
+        ("fan:app", "fan is the folder fan", "Type: --app fan.fan:app. Or go to the folder fan, and type the same."),
         ("bok:library", "there is no module bok in ", "Type: --app book:app"),
         ("shop.tsks:app", "there is no module shop.tsks in ", "Type: --app shop.tasks:app"),
         ("", "'' is not MODULE:APP", "Write the module as in an import"),
@@ -56,7 +59,7 @@ SEND = "@app.command\nasync def send(): ...\n"
 )
 def test_a_name_that_leads_to_no_app_says_what_to_type(project: Path, name: str, says: str, typed: str) -> None:
     two = APP.replace("app =", "first =") + "second = catchment.App()\n"
-    write(project, book=APP.replace("app =", "library ="), plain="", two=two, shop__tasks=APP + SEND)
+    write(project, book=APP.replace("app =", "library ="), plain="", two=two, shop__tasks=APP + SEND, fan__fan=APP)
     with pytest.raises(AppNotFound) as refused:
         find_app(name)
     assert says in str(refused.value)

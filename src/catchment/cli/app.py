@@ -104,13 +104,13 @@ def find_app(name: str, *, typed: str = "--app") -> App:
     if name == module_name and len(apps) == 1:
         return next(iter(apps.values()))
     if not attribute:
-        raise AppNotFound(f"{name!r} is not MODULE:APP", hint=advice.type_one_of(module_name, apps, typed))
+        raise AppNotFound(f"{name!r} is not MODULE:APP", hint=advice.type_one_of(module, apps, typed))
     loaded = _read(module, attribute)
     if not isinstance(loaded, App):
         what = f"is {a_kind(loaded)}" if loaded is not None else "is not there"
         raise AppNotFound(
-            f"{attribute} in {module_name} {what}, expected a catchment.App",
-            hint=advice.type_one_of(module_name, apps, typed),
+            f"{attribute} in {module_name} {what}, expected a catchment.App; {module_name} is {advice.what_is(module)}",
+            hint=advice.type_one_of(module, apps, typed),
         )
     return loaded
 

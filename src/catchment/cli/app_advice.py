@@ -36,11 +36,43 @@ def type_for_file(name: str, typed: str) -> str:
     return f"Type: {typed} {'.'.join(parts)}:{apps[0]}"
 
 
-def type_one_of(module: str, apps: dict[str, App], typed: str) -> str:
+def type_one_of(module: ModuleType, apps: dict[str, App], typed: str) -> str:
     """What to type for a module with these apps."""
-    if not apps:
-        return f"{module} has no App: define one, app = catchment.App(), and type: {typed} {module}:app"
-    return f"Type: {' or '.join(f'{typed} {module}:{name}' for name in apps)}"
+    name = module.__name__
+    if apps:
+        return f"Type: {' or '.join(f'{typed} {name}:{app}' for app in apps)}"
+    inside = _apps_inside(module)
+    if inside:
+        ways = " or ".join(f"{typed} {place}" for place in inside)
+        twins = any(place.startswith(f"{name}.{name}:") for place in inside)
+        return f"Type: {ways}{f'. Or go to the folder {name}, and type the same' if twins else ''}."
+    return f"{name} has no App: define one, app = catchment.App(), and type: {typed} {name}:app"
+
+
+def what_is(module: ModuleType) -> str:
+    """What was imported as this module: ``the file fan.py``, or a folder."""
+    file = getattr(module, "__file__", None)
+    if file is not None:
+        return f"the file {_shown(Path(file))}"
+    folders = [_shown(Path(path)) for path in getattr(module, "__path__", [])]
+    return f"the folder {folders[0]}" if folders else "no file"
+
+
+def _shown(path: Path) -> str:
+    """Without the current folder."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (OSError, ValueError):
+        return str(path)
+
+
+def _apps_inside(module: ModuleType) -> list[str]:
+    """Apps in the files of a folder, as ``module:app``; by their text, since they were not imported."""
+    places: list[str] = []
+    for folder in getattr(module, "__path__", []):
+        files = sorted(Path(folder).glob("*.py"))[:_MOST_FILES]
+        places += [f"{module.__name__}.{file.stem}:{app}" for file in files for app in _APP.findall(_text(file))]
+    return places
 
 
 def type_for_missing(name: str, typed: str) -> str:
