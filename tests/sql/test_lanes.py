@@ -203,6 +203,16 @@ def test_retry_of_a_skipped_task_goes_to_the_end_of_its_lane(hand: Hand) -> None
     hand.engine.check()
 
 
+def test_a_skipped_task_that_is_retried_and_fails_halts_its_lane_again(hand: Hand) -> None:
+    first = hand.engine.enqueue(lane="a")
+    hand.fail(hand.claim_one(), retryable=False)
+    hand.engine.value("select worker.skip_halted('work', 'a')")
+    hand.engine.value("select worker.retry(%s)", first)
+    hand.fail(hand.claim_one(), retryable=False)
+    assert _lane_state(hand.engine) == "halted"
+    hand.engine.check()
+
+
 def test_retry_of_a_skipped_scope_waits_for_a_free_lane(hand: Hand) -> None:
     first, second = hand.engine.enqueue(lane="a"), hand.engine.enqueue(lane="a")
     hand.complete(hand.claim_one(), p_spawns=[{"command": "act"}])
