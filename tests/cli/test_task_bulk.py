@@ -62,7 +62,7 @@ def test_a_filter_is_counted_confirmed_and_done_by_any_worker(
     assert committed.state(parent) == "failed"
     trees = typed(db, "retry", "--failed", "--queue", "work", answer="y\n")
     assert "Retry 5 tasks, 2 of them with the tasks above them that failed too?" in trees.stderr
-    assert trees.stdout == "3 tasks retried, 2 more with the tasks above them\n"
+    assert trees.stdout.strip() == "3 tasks retried, 2 more with the tasks above them"
 
 
 def test_ids_or_a_filter_not_both_and_not_none(db: str) -> None:

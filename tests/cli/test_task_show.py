@@ -230,3 +230,5 @@ def test_the_cause_below_a_parent_and_a_cancel_that_was_asked_for_are_shown(comm
     shown = cli("task", "show", str(parent)).stdout
     assert "Cancelling it was asked for" in shown
     assert "(not needed)" in shown
+    committed.process()
+    assert "0 of 1 child completed, 1 cancelled" in cli("task", "show", str(parent)).stdout

@@ -69,6 +69,23 @@ def test_a_cancelled_task_raises_with_the_reason(shop: Shop) -> None:
         shop.run(lambda: shop.app.task(task).result())
 
 
+def test_a_cancelled_scope_says_how_far_it_was(shop: Shop) -> None:
+    task = shop.send.sync.enqueue(to="root").id
+    hand = shop.hand
+    hand.complete(hand.claim_one(QUEUE), p_spawns=[{"command": "send", "payload": {}}] * 3)
+    hand.complete(hand.claim_one(QUEUE))
+    hand.fail(hand.claim_one(QUEUE), kind="ValueError", message="no", retryable=False)
+    shop.run(lambda: shop.app.task(task).cancel("stop"))
+    hand.engine.value("select worker.sweep_cancelled()")
+    info = shop.run(lambda: shop.app.task(task).info())
+    assert info.progress == {"done": 3, "total": 3, "failed": 1, "cancelled": 1}
+    words = r"was cancelled: stop \(1 of 3 children completed, 1 failed, 1 cancelled\)"
+    with pytest.raises(TaskCancelled, match=words) as caught:
+        shop.run(lambda: shop.app.task(task).result(timeout=5))
+    assert caught.value.reason == "stop"
+    assert f"'catchment task retry {task}' runs what did not complete again" in (caught.value.hint or "")
+
+
 def test_an_unknown_task_is_reported_at_once(shop: Shop) -> None:
     with pytest.raises(TaskNotFound, match="there is no task 123456, or it is not committed yet"):
         shop.run(lambda: shop.app.task(123456).result())

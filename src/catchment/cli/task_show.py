@@ -18,7 +18,7 @@ from rich.table import Table
 from catchment.cli.runner import runner_of
 from catchment.commands.output import console, styled_state
 from catchment.commands.times import local, localized
-from catchment.model.ending import count_words, error_words, what_followed
+from catchment.model.ending import children_words, count_words, error_words, what_followed
 from catchment.model.remedy import ways_of
 from catchment.model.span import span
 from catchment.model.terminal import harmless
@@ -82,8 +82,9 @@ def _lines(row: Row, held: Conditions, asked: Conditions) -> Iterator[Line]:
     yield "snoozed", _snoozed(row)
     yield "queue", [_safe(row["queue"]) + _beside(row)]
     yield "tree", _tree(row)
-    for name in ("payload", "result", "info", "progress"):
+    for name in ("payload", "result", "info"):
         yield name, [] if row[name] is None else [_value(row[name])]
+    yield "progress", _progress(row)
     yield "made", _moment(row["created_at"])
     yield "due", _moment(row["scheduled_at"])
     yield "started", _started(row)
@@ -163,6 +164,13 @@ def _tree(row: Row) -> list[str]:
     if row["follows_id"] is not None:
         lines.append(f"follows task {row['follows_id']}")
     return lines
+
+
+def _progress(row: Row) -> list[str]:
+    """What the handler has reported, or how its children have ended."""
+    if row["progress"] is None:
+        return []
+    return [children_words(row["progress"]) if row["child_mode"] is not None else _value(row["progress"])]
 
 
 def _started(row: Row) -> list[str]:

@@ -18,6 +18,7 @@ from catchment.cli.watch.tree import watch_tree
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows, styled_state
 from catchment.model.check import LARGEST_ID, SMALLEST_ID
+from catchment.model.ending import children_words
 from catchment.model.span import span
 from catchment.model.state import TaskState
 from catchment.model.terminal import harmless, one_line
@@ -123,8 +124,10 @@ def _parts(row: Row) -> Iterator[str]:
     if runner := runner_of(row):
         yield f"[dim]worker {escape(one_line(runner))}[/]"
     progress: Row = row["progress"] or {}
-    if "done" in progress:
-        yield f"{progress['done']} of {progress['total']} children done,"
+    if row["state"] == "waiting":
+        yield f"{progress['done']} of {progress['total']} children ended,"
+    elif row["state"] == "cancelled" and (words := children_words(progress)):  # of a failed one, the error says it
+        yield f"{words},"
     if row["completion_duration_ms"] is not None:
         yield f"[dim]{span(float(row['completion_duration_ms']) / 1000)}[/]"
     elif row["process_duration_ms"] is not None:  # its children go on

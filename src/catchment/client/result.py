@@ -17,6 +17,7 @@ from typing import Any
 
 from catchment.errors import ResultMissing, ResultTimeout, TaskCancelled, TaskFailed
 from catchment.model.duration import Duration, as_timedelta
+from catchment.model.ending import children_words
 from catchment.model.state import TaskState
 from catchment.store.answer import NoAnswer
 from catchment.store.json_text import JsonText
@@ -73,7 +74,10 @@ def value_of(standing: Standing) -> Any:
 def _missing(standing: Standing) -> ResultMissing:
     error = standing.error if isinstance(standing.error, dict) else {}
     if standing.state == TaskState.CANCELLED:
-        return TaskCancelled(standing.id, standing.command, str(error.get("message", "cancelled")))
+        reason = str(error.get("message", "cancelled"))
+        progress = standing.progress if isinstance(standing.progress, dict) else {}
+        words = children_words(progress)
+        return TaskCancelled(standing.id, standing.command, reason, children=words, root_id=standing.root_id)
     return TaskFailed(standing.id, standing.command, error, root_id=standing.root_id)
 
 

@@ -48,10 +48,20 @@ class TaskFailed(ResultMissing):
 
 
 class TaskCancelled(ResultMissing):
-    """The task whose result was asked for was cancelled, and ``reason`` says why."""
+    """The task whose result was asked for was cancelled, and ``reason`` says why. The message also says how far its
+    children were."""
 
-    def __init__(self, task_id: int, command: str, reason: str) -> None:
-        super().__init__(f"task {task_id} ({command}) was cancelled: {reason}", task_id=task_id, command=command)
+    def __init__(
+        self, task_id: int, command: str, reason: str, *, children: str = "", root_id: int | None = None
+    ) -> None:
+        root_id = task_id if root_id is None else root_id
+        super().__init__(
+            f"task {task_id} ({command}) was cancelled: {reason}{f' ({children})' if children else ''}",
+            task_id=task_id,
+            command=command,
+            hint=f"'catchment task show {task_id}' has its story; "
+            f"'catchment task retry {root_id}' runs what did not complete again.",
+        )
         self.reason = reason
 
 
@@ -67,7 +77,7 @@ def _error_of_child(child: Any, root_id: int) -> TaskFailed | TaskCancelled | No
     try:
         task_id, command = int(child["id"]), str(child["command"])
         if child["kind"] == "cancelled":
-            return TaskCancelled(task_id, command, str(child["message"]))
+            return TaskCancelled(task_id, command, str(child["message"]), root_id=root_id)
         kept = {name: child[name] for name in ("kind", "message", "hint") if child.get(name) is not None}
         return TaskFailed(task_id, command, kept, root_id=root_id)
     except (TypeError, KeyError, ValueError):  # a handler may store any error by worker.fail_task

@@ -7,8 +7,8 @@ included. The time of a function alone is named by what it is, the handler or th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from catchment.model.span import span
 
@@ -61,6 +61,18 @@ def what_followed(kept: Sequence[Ended], most: int, *, is_settled: bool) -> Iter
         yield one.is_last and 0 < series < most, one.is_last and (n < len(kept) - 1 or not is_settled)
         if one.is_last:
             series = 0
+
+
+def children_words(progress: Mapping[str, Any]) -> str:
+    """How the children of a task have ended: ``20 of 100 children completed, 1 failed, 79 cancelled``; empty without
+    any. Open ones are not named."""
+    total, failed, cancelled = (int(progress.get(name) or 0) for name in ("total", "failed", "cancelled"))
+    if not total or "done" not in progress:
+        return ""
+    completed = int(progress["done"]) - failed - cancelled
+    words = f"{completed:,} of {total:,} {'child' if total == 1 else 'children'} completed"
+    others = {"failed": failed, "cancelled": cancelled}
+    return ", ".join([words, *(f"{number:,} {word}" for word, number in others.items() if number)])
 
 
 def attempt_words(attempt: int | None) -> str:

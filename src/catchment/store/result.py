@@ -21,7 +21,8 @@ from catchment.store.json_text import JsonText, loads
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A task's state and, once it has settled, its outcome: that of its survivor if it was merged.
+    """A task's state and, once it has settled, its outcome: that of its survivor if it was merged. ``progress`` is how
+    far a scope was that was cancelled.
 
     An outcome that Python cannot read is a ``JsonText``.
     """
@@ -32,6 +33,7 @@ class Standing:
     state: str
     result: Any
     error: dict[str, Any] | JsonText | None
+    progress: dict[str, Any] | JsonText | None = None
 
     @property
     def is_settled(self) -> bool:

@@ -174,7 +174,7 @@ def _(stage: Stage) -> str | None:
     return f"legal_unit/{stage.one}"
 
 
-@situation("An edit came while a round runs", "changes*", "lane*", "ready", "round*", "ready")
+@situation("An edit came while a round runs", "changes*", "lane*", "round*", "ready")
 def _(stage: Stage) -> str | None:
     stage.edit("2")
     stage.run_to("derive_statistical_unit")

@@ -177,6 +177,7 @@ class Ended(Answer):
     id: int
     command: str
     queue: str
+    handler_kind: Literal["sql", "python"]
     lane: str | None
     parent_id: int | None
     state: Literal["completed", "failed", "cancelled"]

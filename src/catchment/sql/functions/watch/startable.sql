@@ -10,8 +10,12 @@ create or replace function worker.startable(
 as $$
   select least(case
                  when p_queue.mode <> 'serial' then p_ready
-                 when exists (select from worker.lane as l where l.queue_id = p_queue.queue_id and l.lane = ''
-                                 and l.head_id is not null) then p_ready - p_top
+                 -- A head that was interrupted is ready again itself.
+                 when exists (select
+                                from worker.lane as l
+                               where l.queue_id = p_queue.queue_id and l.lane = '' and l.head_id is not null
+                                 and not exists (select from worker.ready as r where r.id = l.head_id and r.phase = 0))
+                   then p_ready - p_top
                  else p_ready - greatest(p_top - 1, 0)
                end, worker.queue_allowance(p_queue));
 $$;
