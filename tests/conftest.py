@@ -19,6 +19,7 @@ pytest_plugins = [
     "tests.fixtures.lake",
     "tests.fixtures.s3",
     "tests.fixtures.cli",
+    "tests.fixtures.table_cli",
     "tests.fixtures.terminal",
 ]
 

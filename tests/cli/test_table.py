@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -17,54 +14,28 @@ from typing import Any
 import psycopg
 import pytest
 
-from catchment.cli.main import run
 from catchment.cli.table_show import progress_line, size
 from catchment.model.span import span
 from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.often import often
 from tests.fixtures.spare import spare
+from tests.fixtures.table_cli import SETTINGS, Cli, caller, flat
 from tests.fixtures.worker import wait_until
-
-Cli = Callable[..., str]
 
 TOTALS = """
 CREATE DYNAMIC TABLE totals TARGET_LAG = '5 minutes' COMMENT = 'by region'
 AS SELECT region, sum(amount) AS amount FROM orders GROUP BY region;
 CREATE DYNAMIC TABLE top TARGET_LAG = DOWNSTREAM AS SELECT region FROM totals ORDER BY amount DESC LIMIT 1;
 """
-SETTINGS = {"CATCHMENT_LAKE_MEMORY_LIMIT": "1GB", "CATCHMENT_LAKE_THREADS": "2"}
 
 
 @pytest.fixture
-def cli(lake_case: LakeCase, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Runs ``catchment table`` in this process; returns what it printed, or its errors when it fails."""
-    lake_case.make("orders", "id BIGINT, region VARCHAR, amount DECIMAL(10,2)", [(1, "n", 5), (2, "n", 7), (3, "s", 1)])
-    for name, value in {**SETTINGS, "CATCHMENT_DSN": lake_case.dsn}.items():
-        monkeypatch.setenv(name, value)
-    return _caller(monkeypatch, capsys)
-
-
-def _caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    def call(*arguments: str, code: int = 0, stdin: str = "", group: str = "table") -> str:
-        monkeypatch.setattr(sys, "argv", ["catchment", group, *arguments])
-        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            run()
-        found = capsys.readouterr()
-        assert (ended.value.code or 0) == code, found.err
-        assert "Traceback" not in found.err
-        return found.err + found.out if code else found.out
-
-    return call
+def cli(table_cli: Cli) -> Cli:
+    return table_cli
 
 
 def _json(text: str) -> Any:
     return json.loads(text)
-
-
-def _flat(text: str) -> str:
-    return re.sub(r"\s+", " ", text)
 
 
 def test_only_verbs_that_create_make_a_lake(
@@ -73,10 +44,10 @@ def test_only_verbs_that_create_make_a_lake(
     folder = tmp_path / "lake"
     for name, value in {**SETTINGS, "CATCHMENT_DSN": db, "CATCHMENT_LAKE": str(folder)}.items():
         monkeypatch.setenv(name, value)
-    call = _caller(monkeypatch, capsys)
+    call = caller(monkeypatch, capsys)
     for verb in (["list"], ["history"], ["lag"], ["graph"], ["drop", "totals", "--if-exists"]):
         assert _json(call(*verb, "--json")) == []
-    said = _flat(call("list"))
+    said = flat(call("list"))
     assert said.startswith("No dynamic tables. Create one: catchment table create FILE.")
     named = (
         "describe",
@@ -92,11 +63,11 @@ def test_only_verbs_that_create_make_a_lake(
         "maintain",
     )
     for verb in (*([verb, "totals"] for verb in named), ["alter", "totals", "--set", "TARGET_LAG=1 hour"]):
-        said = _flat(call(*verb, code=1))
+        said = flat(call(*verb, code=1))
         assert "there is no dynamic table totals: this database has no lake yet" in said, verb
         assert "Create one: catchment table create FILE." in said, verb
     for verb in (["attach"], ["explain", "--file", "-"], ["refresh", "--all"]):
-        said = _flat(call(*verb, code=1))
+        said = flat(call(*verb, code=1))
         assert "this database has no lake yet" in said
         assert "catchment table init" in said
     assert not folder.exists()
@@ -111,7 +82,7 @@ def test_only_verbs_that_create_make_a_lake(
 def test_a_table_from_its_creation_to_its_end(cli: Cli, lake_case: LakeCase, tmp_path: Path) -> None:
     file = tmp_path / "tables.sql"
     file.write_text(TOTALS)
-    said = _flat(cli("create", str(file)))
+    said = flat(cli("create", str(file)))
     assert "main.totals: 2 rows, refreshed by delta." in said
     assert "main.top: 1 rows, refreshed by full (LIMIT)." in said
     rows = _json(cli("list", "--json"))
@@ -125,7 +96,7 @@ def test_a_table_from_its_creation_to_its_end(cli: Cli, lake_case: LakeCase, tmp
     lake_case.add("orders", [(4, "s", 50)])
     found = _json(cli("refresh", "top", "--json"))
     assert [(row["name"], row["state"]) for row in found] == [("main.totals", "SUCCEEDED"), ("main.top", "SUCCEEDED")]
-    assert "main.top SUCCEEDED NO_DATA" in _flat(cli("refresh", "--all"))
+    assert "main.top SUCCEEDED NO_DATA" in flat(cli("refresh", "--all"))
     for name in ("totals", "top"):
         lake_case.check(name)
     assert [row["is_equal"] for row in _json(cli("audit", "--all", "--json"))] == [True, True]
@@ -139,7 +110,7 @@ def test_a_table_from_its_creation_to_its_end(cli: Cli, lake_case: LakeCase, tmp
     assert "by region" in cli("describe", "totals")
     explained = _json(cli("explain", "top", "--json"))
     assert (explained["strategy"], explained["reason"]) == ("full", "LIMIT")
-    assert "Leave LIMIT to the query" in _flat(cli("explain", "top"))
+    assert "Leave LIMIT to the query" in flat(cli("explain", "top"))
     history = _json(cli("history", "totals", "--json"))
     assert history[-1]["reason"] == "FIRST_FILL"
     assert all(row["action"] != "no_data" for row in history)
@@ -155,11 +126,11 @@ def test_a_table_from_its_creation_to_its_end(cli: Cli, lake_case: LakeCase, tmp
         {"name": "main.top", "state": "SUSPENDED"},
     ]
     assert "they are already" in cli("suspend", "totals")
-    assert "cannot be resumed while main.totals is suspended" in _flat(cli("resume", "top", code=1))
+    assert "cannot be resumed while main.totals is suspended" in flat(cli("resume", "top", code=1))
     assert len(_json(cli("resume", "totals", "--json"))) == 2
     altered = _json(cli("alter", "top", "--set", "TARGET_LAG='1 hour'", "--rename-to", "best", "--json"))
-    assert (altered["name"], altered["target_lag"]) == ("main.best", 3600)
-    assert "is read by main.best" in _flat(cli("drop", "totals", code=1))
+    assert (altered["name"], altered["target_lag_seconds"]) == ("main.best", 3600)
+    assert "is read by main.best" in flat(cli("drop", "totals", code=1))
     assert _json(cli("drop", "totals", "best", "--cascade", "--json")) == [
         {"name": "main.best"},
         {"name": "main.totals"},
@@ -177,13 +148,13 @@ def test_statements_come_from_standard_input_and_twice_is_once(cli: Cli, lake_ca
     again = cli("create", "-", stdin=text)
     assert "main.totals exists; nothing was done." in again
     assert lake_case.head() == head
-    assert "not been filled yet" in _flat(cli("describe", "totals"))
+    assert "not been filled yet" in flat(cli("describe", "totals"))
     (explained,) = _json(
         cli("explain", "--file", "-", "--json", stdin="CREATE DYNAMIC TABLE x TARGET_LAG='1 s' AS SELECT * FROM orders")
     )
     assert (explained["strategy"], explained["reason"]) == ("keys", None)
     assert _json(cli("refresh", "totals", "--no-wait", "--json"))["round_id"] > 0
-    assert _json(cli("cancel", "totals", "--json")) == [{"name": "totals", "cancelled": 3}]
+    assert _json(cli("cancel", "totals", "--json")) == [{"name": "main.totals", "cancelled": 3}]
     assert "ATTACH 'ducklake:postgres:" in cli("attach")
 
 
@@ -206,7 +177,7 @@ REFUSED = [
 def test_refusals_say_what_is_wrong_and_what_to_do(cli: Cli) -> None:
     cli("create", "-", "--no-wait", stdin=TOTALS)
     for arguments, says in REFUSED:
-        said = _flat(cli(*arguments, code=1))
+        said = flat(cli(*arguments, code=1))
         assert says in said, arguments
         assert "error:" in said
     assert "hint:" in cli("describe", "nope", code=1)
@@ -214,9 +185,9 @@ def test_refusals_say_what_is_wrong_and_what_to_do(cli: Cli) -> None:
 
 def test_a_refresh_that_fails_has_its_own_exit_code_and_its_reason(cli: Cli, lake_case: LakeCase) -> None:
     statement = "CREATE DYNAMIC TABLE bad TARGET_LAG = '1 h' AS SELECT CAST(region AS INTEGER) AS r FROM orders"
-    said = _flat(cli("create", "-", code=1, stdin=statement))
+    said = flat(cli("create", "-", code=1, stdin=statement))
     assert "main.bad is created, but its first refresh is FAILED" in said
-    said = _flat(cli("refresh", "bad", code=1))
+    said = flat(cli("refresh", "bad", code=1))
     assert "main.bad FAILED QUERY" in said
     # More than two if the worker of a command has ticked: a table that never had data is due.
     first, second, *more = [row["error_code"] for row in _json(cli("history", "--state", "FAILED", "--json"))]
@@ -235,7 +206,6 @@ WITHOUT_EXTRA = """
 import sys
 sys.modules[sys.argv[1]] = None
 import contextlib, io
-from catchment.cli.main import run
 for words in sys.argv[2:]:
     sys.argv = ["catchment", *words.split()]
     with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(said):

@@ -31,6 +31,7 @@ LIVE_PAGES = [
     HOW_TO / "keep-things-in-order.md",
     HOW_TO / "limit-work.md",
     HOW_TO / "operate-dynamic-tables.md",
+    HOW_TO / "query-the-lake.md",
     HOW_TO / "refresh-a-huge-table.md",
     HOW_TO / "retry-and-give-up.md",
     HOW_TO / "run-a-worker-in-your-program.md",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catchment.cli import table_reads
+from catchment.cli import table_reads, table_sql
 from catchment.cli.numbers import MOST_DAYS, MOST_PROCESSES
 from catchment.cli.table_lake import (
     All,
@@ -25,7 +25,7 @@ from catchment.cli.table_lake import (
     read_text,
     waiting,
 )
-from catchment.cli.table_show import counted, outcome_line, plain, progress, show_one, show_rows
+from catchment.cli.table_show import counted, outcome_line, progress, rows_of, show_one, show_rows
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json
 from catchment.errors import RequestRefused
@@ -51,11 +51,12 @@ app.command("lag")(table_reads.lag)
 app.command("graph")(table_reads.graph)
 app.command("audit")(table_reads.audit)
 app.command("attach")(table_reads.attach)
+app.command("sql")(table_sql.sql)
 
 
 def _report(refreshes: list[RefreshInfo], *, as_json: bool) -> None:
     if as_json:
-        print_json(plain([asdict(item) for item in refreshes]))
+        print_json(rows_of(refreshes, as_json=True))
     else:
         for item in refreshes:
             console.print(outcome_line(item))
@@ -92,7 +93,7 @@ def create(
         made = used.create(text, wait=not no_wait, timeout=timeout, on_progress=tell)
         counts = {table.name: table.rows for table in used.tables()}
     if as_json:
-        print_json(plain([asdict(item) for item in made]))
+        print_json(rows_of(made, as_json=True))
         return
     for item in made:
         how = "full" if item.reason is None and item.strategy == "full" else item.strategy
@@ -143,7 +144,7 @@ def cancel(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Ds
     What is published stays.
     """
     with open_lake(dsn, lake, *names) as used:
-        rows = [{"name": name, "cancelled": used.cancel(name)} for name in names]
+        rows = [{"name": used.describe(name).dynamic_table, "cancelled": used.cancel(name)} for name in names]
     show_rows(rows, ["name", "cancelled"], as_json=as_json, empty="")
 
 
@@ -198,8 +199,8 @@ def alter(
         if rename_to is not None:
             used.rename(name, rename_to)
         table = used.describe(rename_to or name)
-    shown = {"name": table.dynamic_table, **table.properties.to_json()}
-    print_json(shown) if as_json else show_one(shown, as_json=False, names={key: key for key in shown})
+    shown = {"name": table.dynamic_table, **rows_of([table.properties], as_json=as_json)[0]}
+    show_one(shown, as_json=as_json, names={key: key for key in shown})
 
 
 def _pair(change: str) -> tuple[str, str]:
@@ -256,7 +257,8 @@ def maintain(
     with open_lake(dsn, lake, *(names or ())) as used:
         chosen = choose(used, names, is_all)
         rows = [
-            {"name": name.replace('"', ""), **asdict(used.maintain(name))} for name in counted(chosen, "compacting")
+            {"name": used.describe(name).dynamic_table, **asdict(used.maintain(name))}
+            for name in counted(chosen, "compacting")
         ]
         removed = used.sweep()
         expired = None if expire_days is None else used.expire(expire_days * 86400)

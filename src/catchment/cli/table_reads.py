@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -19,7 +18,7 @@ from catchment.cli.table_lake import (
     open_lake,
     read_text,
 )
-from catchment.cli.table_show import counted, plain, rows_of, show_one, show_rows
+from catchment.cli.table_show import counted, rows_of, show_one, show_rows, show_statement, statement_row
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json
 from catchment.commands.why import print_conditions
@@ -56,7 +55,7 @@ EXPLAINED = {
 def list_tables(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
     """List dynamic tables with their state, lag and last refresh."""
     with find_lake(dsn, lake) as used:
-        rows = rows_of(used.tables() if used else [])
+        rows = rows_of(used.tables() if used else [], as_json=as_json)
     show_rows(rows, LIST_COLUMNS, as_json=as_json, empty=NO_TABLES, extra=WIDE_LIST_COLUMNS, cut=["name"])
 
 
@@ -64,7 +63,7 @@ def describe(name: Name, as_json: Json = False, lake: LakeOption = None, dsn: Ds
     """Show a table: state, lag, data, sources and last refresh."""
     with open_lake(dsn, lake, name) as used:
         table = used.describe(name)
-    show_one(rows_of([table])[0], as_json=as_json, names=DESCRIBED)
+    show_one(rows_of([table], as_json=as_json)[0], as_json=as_json, names=DESCRIBED)
     if not as_json and not table.is_filled:
         console.print("[yellow]It has not been filled yet: reading it is an error in the Python API.[/]")
 
@@ -78,17 +77,26 @@ def explain(
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """Explain how a table is refreshed, and what comes next."""
+    """Explain how a table is refreshed, and what comes next.
+
+    With --file, how the tables of CREATE DYNAMIC TABLE statements would be: a statement may read the tables of those
+    before it. The exit code is 1 if one is refused.
+    """
     if (name is None) == (file is None):
         raise RequestRefused("name a table, or a file with --file")
     text = read_text(file) if file is not None else None
     with open_lake(dsn, lake, name) as used:
-        explanations = rows_of([used.explain(name)] if name is not None else used.explain_sql(text or ""))
+        if name is not None:
+            show_one(rows_of([used.explain(name)], as_json=as_json)[0], as_json=as_json, names=EXPLAINED)
+            return
+        explained = used.explain_each(text or "")
     if as_json:
-        print_json(plain(explanations[0] if name is not None else explanations))
-        return
-    for row in explanations:
-        show_one(row, as_json=False, names=EXPLAINED)
+        print_json([statement_row(item) for item in explained])
+    else:
+        for item in explained:
+            show_statement(item, EXPLAINED)
+    if any(item.error is not None for item in explained):
+        raise typer.Exit(1)
 
 
 def why(name: Name, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
@@ -96,7 +104,7 @@ def why(name: Name, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = N
     with open_lake(dsn, lake, name) as used:
         answer = used.why(name)
     if as_json:
-        print_json(asdict(answer))
+        print_json(rows_of([answer], as_json=True)[0])
     else:
         print_conditions(answer.headline, answer.conditions)
 
@@ -114,7 +122,9 @@ def history(
 ) -> None:
     """List refreshes, newest first."""
     with find_lake(dsn, lake, name) as used:
-        rows = rows_of(used.history(name, state=state, with_idle=with_idle, limit=limit) if used else [])
+        rows = rows_of(
+            used.history(name, state=state, with_idle=with_idle, limit=limit) if used else [], as_json=as_json
+        )
     cut = ["name", "reason", "error"]
     show_rows(rows, HISTORY_COLUMNS, as_json=as_json, empty="No refreshes.", extra=WIDE_HISTORY_COLUMNS, cut=cut)
 
@@ -131,18 +141,18 @@ def lag(
     Mean and largest lag, and the share of the time within the target.
     """
     with find_lake(dsn, lake, name) as used:
-        rows = rows_of(used.lag(name, since=hours * 3600) if used else [])
+        rows = rows_of(used.lag(name, since=hours * 3600) if used else [], as_json=as_json)
     show_rows(rows, LAG_COLUMNS, as_json=as_json, empty=NO_TABLES, extra=WIDE_LAG_COLUMNS, cut=["name"])
 
 
 def graph(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
     """Show which table reads which."""
     with find_lake(dsn, lake) as used:
-        tables = rows_of(used.graph() if used else [])
+        tables = rows_of(used.graph() if used else [], as_json=as_json)
     if as_json:
         print_json(tables)
         return
-    rows = [{**row, "state": row["state"].upper(), "reads": [item["name"] for item in row["reads"]]} for row in tables]
+    rows = [{**row, "reads": [item["name"] for item in row["reads"]]} for row in tables]
     show_rows(rows, ["name", "state", "reads"], as_json=False, empty=NO_TABLES)
 
 
@@ -157,7 +167,8 @@ def audit(
     with open_lake(dsn, lake, *(names or ())) as used:
         for name in counted(choose(used, names, is_all), "comparing"):
             compared = used.audit(name)
-            rows.append({"name": name.replace('"', ""), **asdict(compared), "is_equal": compared.is_equal})
+            row = rows_of([compared], as_json=as_json)[0]
+            rows.append({"name": used.describe(name).dynamic_table, **row, "is_equal": compared.is_equal})
     show_rows(rows, ["name", "snapshot", "rows", "missing", "extra", "seconds"], as_json=as_json, empty="No tables.")
     if not all(row["is_equal"] for row in rows):
         raise typer.Exit(1)

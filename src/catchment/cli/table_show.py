@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,6 +18,7 @@ from catchment.commands.times import local
 from catchment.model.span import span
 
 if TYPE_CHECKING:
+    from catchment.lake.tables.answers import StatementExplanation
     from catchment.lake.tables.rounds import OnProgress, RefreshInfo
 
 Row = Mapping[str, Any]
@@ -25,26 +27,12 @@ _FIRST = ("name", "type", "kind")
 _SIZES = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
 
-def plain(value: Any) -> Any:
-    """For JSON: times that passed become numbers of seconds, and their names say so."""
-    if isinstance(value, Mapping):
-        row = cast("Row", value)
-        return {
-            f"{name}_seconds" if isinstance(item, timedelta) else name: (
-                item.total_seconds() if isinstance(item, timedelta) else plain(item)
-            )
-            for name, item in row.items()
-        }
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in cast("Sequence[Any]", value)]
-    return value
+def rows_of(answers: Iterable[Any], *, as_json: bool) -> list[dict[str, Any]]:
+    """Answers of the lake as rows, for people or as ``--json`` prints them."""
+    from catchment.lake.tables import answers as lake_answers  # the lake is an extra
 
-
-def rows_of(answers: Iterable[Any]) -> list[dict[str, Any]]:
-    """Answers of the lake as rows: what ``--json`` prints."""
-    from catchment.lake.tables.answers import as_row  # the lake is an extra
-
-    return [as_row(answer) for answer in answers]
+    write = lake_answers.as_json if as_json else lake_answers.as_row
+    return [write(answer) for answer in answers]
 
 
 def show_rows(
@@ -58,7 +46,7 @@ def show_rows(
 ) -> None:
     """Rows as a table of some columns, or all of them as JSON; as ``print_rows``, with values as people read them."""
     if as_json:
-        print_json(plain(list(rows)))
+        print_json(list(rows))
         return
     shown = [{_title(column): readable(column, row[column]) for column in columns} for row in rows]
     titles = [_title(column) for column in columns]
@@ -97,7 +85,7 @@ def size(number: int) -> str:
 def show_one(row: Row, *, as_json: bool, names: Mapping[str, str]) -> None:
     """One thing in full: each name in ``names`` with its value, nested ones below each other."""
     if as_json:
-        print_json(plain(row))
+        print_json(row)
         return
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right", style="bold", no_wrap=True)
@@ -107,6 +95,37 @@ def show_one(row: Row, *, as_json: bool, names: Mapping[str, str]) -> None:
         if value is not None and value != [] and value != {}:
             table.add_row(title, "\n".join(_lines(name, value)))
     console.print(table)
+
+
+def statement_row(item: StatementExplanation) -> dict[str, Any]:
+    """A statement that was explained, or refused, as ``--json`` prints it: the same fields for each."""
+    from catchment.lake.tables.answers import TableExplanation, as_json
+
+    explained = dict.fromkeys(field.name for field in fields(TableExplanation))
+    if item.explanation is not None:
+        explained = as_json(item.explanation)
+    error = item.error
+    return {
+        "statement": item.statement,
+        "line": item.line,
+        **explained,
+        "name": item.name,
+        "error_code": None if error is None else error.code,
+        "error": None if error is None else str(error),
+        "hint": None if error is None else error.hint,
+    }
+
+
+def show_statement(item: StatementExplanation, names: Mapping[str, str]) -> None:
+    """A statement that was explained, or why it is refused."""
+    if item.explanation is not None:
+        console.print(f"[bold]Statement {item.statement}[/], line {item.line}")
+        show_one(rows_of([item.explanation], as_json=False)[0], as_json=False, names=names)
+        return
+    error = item.error
+    if error is not None:
+        hint = "" if error.hint is None else f"\n[dim]hint:[/] {escape(error.hint)}"
+        errors.print(f"[red]error:[/] {escape(str(error))}{hint}")
 
 
 def _lines(name: str, value: Any) -> list[str]:

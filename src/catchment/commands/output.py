@@ -93,6 +93,11 @@ STATE_SHAPES = {
 def print_json(value: Any, *, is_line: bool = False) -> None:
     """One JSON document on standard output, or one line of many; in a terminal or a pipe that is not UTF-8, with
     escapes."""
+    print(json_text(value, is_line=is_line))
+
+
+def json_text(value: Any, *, is_line: bool = True) -> str:
+    """What ``print_json`` prints."""
     raw: dict[str, str] = {}
     mark = uuid4().hex
 
@@ -119,7 +124,7 @@ def print_json(value: Any, *, is_line: bool = False) -> None:
         text = dumped(_within_json(value))
     for place, item in raw.items():
         text = text.replace(place, item)
-    print(text if _can_print(text) else _BEYOND_ASCII.sub(lambda character: json.dumps(character[0])[1:-1], text))
+    return text if _can_print(text) else _BEYOND_ASCII.sub(lambda character: json.dumps(character[0])[1:-1], text)
 
 
 def _can_print(text: str) -> bool:

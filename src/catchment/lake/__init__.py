@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from catchment.lake.tables.answers import (
         Compaction,
         RefreshRecord,
+        StatementExplanation,
         TableDescription,
         TableExplanation,
         TableLag,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     )
     from catchment.lake.tables.lifecycle import TableInfo
     from catchment.lake.tables.rounds import RefreshInfo
+    from catchment.lake.tables.rows import OpenRows, Rows
     from catchment.lake.types import Properties
 else:
     # Those that need DuckDB: the rest of Catchment looks into this package without it.
@@ -54,6 +56,7 @@ else:
             "Properties": "types",
             "Compaction": "tables.answers",
             "RefreshRecord": "tables.answers",
+            "StatementExplanation": "tables.answers",
             "TableDescription": "tables.answers",
             "TableExplanation": "tables.answers",
             "TableLag": "tables.answers",
@@ -61,6 +64,8 @@ else:
             "TableSummary": "tables.answers",
             "TableWhy": "tables.answers",
             "RefreshInfo": "tables.rounds",
+            "OpenRows": "tables.rows",
+            "Rows": "tables.rows",
             "TableInfo": "tables.lifecycle",
         },
         LAKE,
@@ -76,14 +81,17 @@ __all__ = [
     "LakeInterrupted",
     "LakeOutOfMemory",
     "LakeUnavailable",
+    "OpenRows",
     "Properties",
     "PublishVetoed",
     "RefreshInfo",
     "RefreshRecord",
     "RefreshTimeout",
+    "Rows",
     "SnapshotExpired",
     "SourceChanged",
     "SourceSuspended",
+    "StatementExplanation",
     "TableBusy",
     "TableDescription",
     "TableExists",

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
+from functools import partial
 from types import TracebackType
 from typing import Any
 
-from duckdb import CatalogException, DuckDBPyConnection
+from duckdb import DuckDBPyConnection
 
-from catchment.errors import LakeError, TableNotFound
+from catchment.errors import LakeError, TableNotFound, TableRefused
 from catchment.lake.control.control import Control
 from catchment.lake.control.install import install, is_made
 from catchment.lake.control.wire import content_ref
+from catchment.lake.duck import catalog
 from catchment.lake.duck.address import default_address, find_address
 from catchment.lake.duck.attach import attach_statement
 from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.duck.locks import commit_lock
+from catchment.lake.duck.reader import Reader, snapshot_option
 from catchment.lake.files.expiry import expire, remove_orphans
 from catchment.lake.files.maintain import maintain_table
 from catchment.lake.files.physical import drop_abandoned
 from catchment.lake.files.sweep import compare, sweep
 from catchment.lake.names import lake_name, quoted
-from catchment.lake.query.ddl import DEFAULT_SCHEMA, parse_name, parse_statements
+from catchment.lake.query.ddl import DEFAULT_SCHEMA, parse_each, parse_name, parse_statements
 from catchment.lake.refresh.audit import AuditResult, audit
 from catchment.lake.settings import LakeSettings
 from catchment.lake.tables import lifecycle, report, rounds
 from catchment.lake.tables.answers import (
     Compaction,
     RefreshRecord,
+    StatementExplanation,
     TableDescription,
     TableExplanation,
     TableLag,
@@ -38,6 +43,7 @@ from catchment.lake.tables.answers import (
 )
 from catchment.lake.tables.lifecycle import TableInfo
 from catchment.lake.tables.rounds import OnProgress, RefreshInfo
+from catchment.lake.tables.rows import Readers, Rows
 from catchment.lake.types import Properties, TableRef
 from catchment.model.duration import Duration, as_timedelta
 from catchment.model.terminal import shell_command
@@ -83,6 +89,7 @@ class Lake:
             default=default_address() if is_embedded else None,
         )
         self._control = Control(self.dsn)
+        self._readers = Readers(self._open_reader)
 
     @classmethod
     def find(
@@ -102,6 +109,7 @@ class Lake:
     def close(self) -> None:
         """Close the connections. The lake can be used again, and opens new ones then."""
         self._control.close()
+        self._readers.close()
 
     @property
     def _duck(self) -> Duck:
@@ -167,8 +175,19 @@ class Lake:
         return report.explain(self._duck, self._control, self._settings, self._find(name))
 
     def explain_sql(self, sql: str) -> list[TableExplanation]:
-        """How tables would be refreshed, by their statements; nothing is created. Raises ``TableRefused``."""
-        return [report.explain_definition(self._duck, self._control, item) for item in parse_statements(sql)]
+        """How tables would be refreshed, by their statements; nothing is created. A statement may read the tables of
+        those before it. Raises ``TableRefused`` with the number and the line of the first one that is refused."""
+        answers: list[TableExplanation] = []
+        for item in self.explain_each(sql):
+            if item.explanation is None:
+                raise item.error or AssertionError("a statement has an explanation or an error")
+            answers.append(item.explanation)
+        return answers
+
+    def explain_each(self, sql: str) -> list[StatementExplanation]:
+        """As ``explain_sql``, for every statement: one that is refused has its error, and the others are explained. A
+        table that is not explained cannot be read by those after it."""
+        return report.explain_statements(self._duck, self._control, parse_each(sql))
 
     def why(self, name: str) -> TableWhy:
         """Why a table is not as new as it has to be: everything that holds it back now, each with the command that
@@ -297,15 +316,40 @@ class Lake:
         with duck.turn(Never()), duck.names_in_lake():
             return duck.rows(sql, parameters)
 
-    def read(self, name: str) -> list[tuple[Any, ...]]:
-        """All rows of a dynamic table, whatever other clients have done to the view of its name. Raises ``LakeError``
-        with code NOT_FILLED when it was never refreshed."""
-        try:
-            return self._read(name)
-        except CatalogException:
-            return self._read(name)  # it was replaced meanwhile
+    def read(self, query: str, parameters: Sequence[Any] = (), *, at: int | datetime | None = None) -> Rows:
+        """The rows of a query or a table, as of one snapshot: ``lake.read("totals").polars()``. They are read when a
+        method of ``Rows`` asks for them, by a connection that can only read.
 
-    def _read(self, name: str) -> list[tuple[Any, ...]]:
+        A text that is a name is that table. A dynamic table is read whatever other clients have done to the view of its
+        name, and has to be filled: else ``LakeError`` with code NOT_FILLED. ``at`` is a snapshot, or a moment with a
+        zone: then the whole lake is seen as it was. Raises ``TableNotFound``, and when it reads ``SnapshotExpired``.
+        """
+        find = self._text_of(query, at)
+        if at is None:
+            return Rows(self._readers, find, parameters)
+        return Rows(Readers(partial(self._open_reader, at=snapshot_option(at)), is_kept=False), find, parameters)
+
+    def _open_reader(self, writes: Sequence[str], *, at: str | None = None) -> Reader:
+        return Reader.open(self.dsn, self.address, self._settings, at=at, writes=writes)
+
+    def _text_of(self, query: str, at: int | datetime | None) -> Callable[[], str]:
+        """What gives the text of a query each time: the content of a dynamic table may have another name by then."""
+        try:
+            ref = parse_name(query)
+        except TableRefused:
+            return lambda: query
+        with self._control.connection() as conn:
+            is_dynamic = catalog.find_dynamic(conn, ref) is not None
+            if not is_dynamic and at is None and not catalog.has_name(conn, ref):
+                raise TableNotFound(
+                    f"there is no table {ref} in the lake", hint="catchment table sql 'SHOW ALL TABLES'"
+                )
+        if not is_dynamic or at is not None:
+            return lambda: f"FROM {lake_name(ref)}"
+        self._content_of(query)
+        return lambda: self._content_of(query)
+
+    def _content_of(self, name: str) -> str:
         table = self.describe(name)
         if not table.is_filled:
             raise LakeError(
@@ -314,7 +358,7 @@ class Lake:
                 hint="Refresh it: catchment table refresh; or wait for its first scheduled refresh.",
             )
         columns = ", ".join(quoted(column.name) for column in table.columns)
-        return self.query(f"SELECT {columns} FROM {lake_name(content_ref(table.id, table.generation))}")
+        return f"SELECT {columns} FROM {lake_name(content_ref(table.id, table.generation))}"
 
     def connection(self) -> DuckDBPyConnection:
         """A DuckDB connection with the lake attached as ``lake``, for reads and for writes of sources. Not while a

@@ -164,6 +164,6 @@ def test_another_spelling_is_no_difference(memory: Memory, one: str, two: str) -
 
 
 def test_a_text_that_duckdb_cannot_parse_is_named(memory: Memory) -> None:
-    assert "syntax error" in (syntax_error(memory.syntax("SELECT FROM WHERE")) or "")
-    assert syntax_error(memory.syntax("SELECT 1")) is None
-    assert syntax_error(memory.syntax("DROP TABLE t")) is None, "that is parsed, though no query"
+    assert "syntax error" in (syntax_error(memory.syntax("SELECT FROM WHERE"), "SELECT FROM WHERE") or "")
+    assert syntax_error(memory.syntax("SELECT 1"), "SELECT 1") is None
+    assert syntax_error(memory.syntax("DROP TABLE t"), "DROP TABLE t") is None, "that is parsed, though no query"

@@ -29,7 +29,7 @@ def lake(lake_case: LakeCase) -> Iterator[Lake]:
 
 def test_tables_are_filled_refreshed_and_told_about_without_a_worker(lake: Lake, lake_case: LakeCase) -> None:
     assert [item.name for item in lake.create(SQL)] == ["main.totals", "main.top"]
-    assert lake.read("top") == [("n",)]
+    assert lake.read("top").rows() == [("n",)]
     lake_case.add("orders", [(4, "s", 10)])
     told: list[str] = []
     found = lake.refresh("top", on_progress=lambda items: told.extend(item.state for item in items))
@@ -76,7 +76,7 @@ def test_workers_do_the_work_where_there_are_some(
     assert lake_case.pg("select last_value from worker.worker_worker_id_seq") == [(1,)]
     # The schedule takes it from here.
     lake_case.add("orders", [(4, "s", 10)])
-    wait_until(lambda: ("s", 11) in lake.read("totals"), seconds=60)
+    wait_until(lambda: ("s", 11) in lake.read("totals").rows(), seconds=60)
     assert lake_case.pg("select count(*) > 0 from lake.round where trigger = 'scheduled'") == [(True,)]
     lake_case.check("totals")
 

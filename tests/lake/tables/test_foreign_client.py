@@ -109,7 +109,7 @@ def test_what_was_made_under_the_name_of_a_table_is_not_taken_for_it(lake: Lake,
         assert "made a table with its name" in found
         lake_case.add("orders", [(4, "w", 1)])
         assert lake_case.refresh("totals")["state"] == "SUCCEEDED"
-        assert len(lake.read("totals")) == 3
+        assert len(lake.read("totals").rows()) == 3
         lake.maintain("totals")
         assert client.execute("SELECT region FROM theirs.totals").fetchall() == [("mine",)]
         client.execute("DROP TABLE theirs.totals")

@@ -21,12 +21,14 @@ def attach(
     settings: LakeSettings,
     *,
     is_read_only: bool = False,
+    at: str | None = None,
 ) -> None:
-    """Attach the lake. Raises ``LakeUnavailable`` if it is in a bucket and there is no key, and DuckDB's own errors."""
+    """Attach the lake; ``at`` is the option that names a snapshot. Raises ``LakeUnavailable`` if it is in
+    a bucket and there is no key, and DuckDB's own errors."""
     if is_remote(address.data_path):
         extensions.load_remote(instance)
         instance.execute(_secret(settings))
-    instance.execute(attach_statement(_in_english(dsn), address, is_read_only=is_read_only))
+    instance.execute(attach_statement(_in_english(dsn), address, is_read_only=is_read_only, at=at))
 
 
 def _in_english(dsn: str) -> str:
@@ -39,13 +41,17 @@ def _in_english(dsn: str) -> str:
     return make_conninfo(dsn, options=start_up_options(dsn, {"lc_messages": "C"}))
 
 
-def attach_statement(dsn: str, address: LakeAddress, *, alias: str = ALIAS, is_read_only: bool = False) -> str:
+def attach_statement(
+    dsn: str, address: LakeAddress, *, alias: str = ALIAS, is_read_only: bool = False, at: str | None = None
+) -> str:
     """The statement that attaches the lake, as this package does it. It holds the password if the DSN does."""
     options = [f"DATA_PATH {literal(address.data_path)}", "DATA_INLINING_ROW_LIMIT 0"]
     if address.metadata_schema != METADATA_SCHEMA:
         options.append(f"METADATA_SCHEMA {literal(address.metadata_schema)}")
     if is_read_only:
         options.append("READ_ONLY")
+    if at is not None:
+        options.append(at)
     where = literal(f"ducklake:postgres:{_conninfo(dsn)}")
     return f"ATTACH {where} AS {quoted(alias)} ({', '.join(options)})"
 

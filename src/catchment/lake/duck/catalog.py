@@ -240,6 +240,12 @@ def is_view(conn: Conn, ref: TableRef, at: int) -> bool:
     return exists
 
 
+def has_name(conn: Conn, ref: TableRef) -> bool:
+    """Is there a table or a view of this name now?"""
+    at = head(conn)
+    return find_table(conn, ref, at) is not None or is_view(conn, ref, at)
+
+
 def find_dynamic(conn: Conn, ref: TableRef) -> tuple[int, int] | None:
     """The id and the generation of a dynamic table that exists in the lake, by its name; or None."""
     with translated():
@@ -319,6 +325,16 @@ def table_directory(conn: Conn, table_id: int) -> str:
 def content_directory(conn: Conn) -> str:
     """The folder that holds the content of all dynamic tables, with a slash at the end. No other lake has it."""
     return fetch_value(conn, _CONTENT, DT_SCHEMA)
+
+
+def foreign_files(conn: Conn) -> list[str]:
+    """The files of tables that are named by full paths: somebody has registered them where they were."""
+    with translated():
+        rows = conn.execute(
+            "select f.path from lake.ducklake_data_file as f where not f.path_is_relative"
+            " union select e.path from lake.ducklake_delete_file as e where not e.path_is_relative"
+        ).fetchall()
+    return [row[0] for row in rows]
 
 
 def registered(conn: Conn, table_id: int, paths: Collection[str]) -> set[str]:

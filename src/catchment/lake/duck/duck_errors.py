@@ -84,7 +84,11 @@ _RULES = (
     _Rule((duckdb.TransactionException,), VETO, _vetoed),
     _Rule((duckdb.OutOfMemoryException, duckdb.IOException), _DISK, _disk_full),
     _Rule((duckdb.OutOfMemoryException,), "", _no_memory),
-    _Rule((duckdb.InvalidInputException,), "No snapshot found at version", lambda text: SnapshotExpired(_short(text))),
+    _Rule(
+        (duckdb.InvalidInputException,),
+        "No snapshot found at (version|timestamp)",
+        lambda text: SnapshotExpired(_short(text)),
+    ),
     _Rule(
         (duckdb.TransactionException,),
         "[Cc]onflict|Exceeded the maximum retry count|could not serialize access",

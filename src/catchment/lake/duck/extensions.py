@@ -52,15 +52,20 @@ def take_instance(temp_directory: str | None = None) -> DuckDBPyConnection:
 
     What does not fit into memory it keeps in a folder of its own, within the one given or the system's.
     """
+    with _spare_lock:
+        if _spare:
+            return _spare.pop()
+    return new_instance(temp_directory)
+
+
+def new_instance(temp_directory: str | None = None) -> DuckDBPyConnection:
+    """As ``take_instance``, and always a new one: for a user who changes what cannot be changed back."""
     if duckdb.__version__ != VERSION:
         raise LakeUnavailable(
             f"DuckDB is {duckdb.__version__}, and {VERSION} is needed: its extensions load into no other version",
             code="NO_EXTENSION",
             hint=_INSTALL,
         )
-    with _spare_lock:
-        if _spare:
-            return _spare.pop()
     files = [extension_file(name) for name in EXTENSIONS]
     # Else DuckDB would look for extensions on the network, and in the user's folder.
     instance = duckdb.connect(

@@ -31,6 +31,8 @@ class LakeView:
 
     ``made``: the definition is that of this dynamic table, which exists. Of each source it sees what it has read since
     it was made, so that ``*`` goes on meaning the same when a column is added.
+
+    ``planned``: tables that do not exist yet, and that hide those of their names.
     """
 
     def __init__(
@@ -41,16 +43,20 @@ class LakeView:
         *,
         versions: Mapping[int, int] | None = None,
         made: int | None = None,
+        planned: Sequence[SourceTable] = (),
     ) -> None:
         self._duck = duck
         self._conn = conn
         self._at = at
         self._versions = versions or {}
+        self._planned = {_folded(table.ref): table for table in planned}
         self._fixed = definitions.read_columns(conn, made) if made is not None else {}
 
     def table(self, parts: Sequence[str]) -> SourceTable | None:
         """The table of this name, without hidden columns; the content of a dynamic table under the table's own name."""
         ref = _ref(parts)
+        if _folded(ref) in self._planned:
+            return self._planned[_folded(ref)]
         dynamic = catalog.find_dynamic(self._conn, ref)
         if dynamic is not None:
             dt_id, generation = dynamic
@@ -64,6 +70,8 @@ class LakeView:
     def view(self, parts: Sequence[str]) -> ViewText | None:
         """The view of this name, unless it is that of a dynamic table."""
         ref = _ref(parts)
+        if _folded(ref) in self._planned:
+            return None
         view = definitions.find_view(self._conn, ref, self._at)
         return view if view is not None and catalog.find_dynamic(self._conn, ref) is None else None
 
@@ -71,7 +79,7 @@ class LakeView:
         source = catalog.find_table(self._conn, ref, at)
         if source is None:
             return None
-        fixed = self._fixed.get(source.dt_id or TableRef(ref.schema.lower(), ref.name.lower()))
+        fixed = self._fixed.get(source.dt_id or _folded(ref))
         columns = {name: column for name, column in source.columns.items() if fixed is None or name.lower() in fixed}
         if source.dt_id is not None:
             columns = {name: column for name, column in columns.items() if not name.startswith(HIDDEN)}
@@ -104,3 +112,7 @@ class LakeView:
 
 def _ref(parts: Sequence[str]) -> TableRef:
     return TableRef(parts[-2] if len(parts) > 1 else MAIN, parts[-1])
+
+
+def _folded(ref: TableRef) -> TableRef:
+    return TableRef(ref.schema.lower(), ref.name.lower())

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -29,13 +29,54 @@ from catchment.lake.types import Definition, Mode, Properties, Strategy, TableRe
 DEFAULT_SCHEMA = "main"
 _UNITS = {"s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "h": 3600, "hour": 3600, "day": 86400, "d": 86400}
 _LAG = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+?)s?\s*", re.IGNORECASE)
+_LINE = re.compile(r"line (\d+): ")
+_PLACE = re.compile(r"line (\d+), column")
 _SHAPE = (
     "CREATE [OR REPLACE | OR ALTER] DYNAMIC TABLE [IF NOT EXISTS] [schema.]name TARGET_LAG = '5 minutes' … AS SELECT …"
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One of the statements of a text: its place among them and the line that it begins on, and what it says or why it
+    is not understood. ``query_line`` is the line that its query begins on."""
+
+    number: int
+    line: int
+    query_line: int
+    definition: Definition | None
+    error: TableRefused | None
+
+    def refused(self, error: TableRefused) -> TableRefused:
+        """The error with the place of the statement, and the line of the text if it is known better."""
+        said = str(error)
+        head, better = _LINE.match(said), _PLACE.search(said)
+        line = head[1] if head else better[1] if better else self.line
+        what = said[head.end() :] if head else said
+        return TableRefused(f"statement {self.number}, line {line}: {what}", code=error.code, hint=error.hint)
+
+
 def parse_statements(text: str) -> list[Definition]:
     """Every statement of the text, in order; TableRefused if one is not understood or if there is none."""
+    return [_Statement(text, part).read() for part in _tokens(text)]
+
+
+def parse_each(text: str) -> list[Statement]:
+    """Every statement of the text, also those that are not understood; TableRefused if there is none, or if it is not
+    known where one ends."""
+    return [_read(text, part, number) for number, part in enumerate(_tokens(text), 1)]
+
+
+def _read(text: str, tokens: Sequence[Token], number: int) -> Statement:
+    reader, line = _Statement(text, tokens), tokens[0].line
+    try:
+        definition = reader.read()
+    except TableRefused as error:
+        return Statement(number, line, line, None, error)
+    return Statement(number, line, tokens[reader.at].line, definition, None)
+
+
+def _tokens(text: str) -> list[list[Token]]:
     try:
         tokens = sqlglot.tokenize(text, read="duckdb")
     except TokenError as error:
@@ -44,10 +85,10 @@ def parse_statements(text: str) -> list[Definition]:
             f"the text ends inside a string, a quoted name or a comment: {error}",
             hint="Close it with the quote (or */) that opened it.",
         ) from error
-    definitions = [_Statement(text, part).read() for part in _split(tokens)]
-    if not definitions:
+    parts = _split(tokens)
+    if not parts:
         raise refused(Reason.PARSE_ERROR, "there is no statement in the text", hint=f"Expected: {_SHAPE}")
-    return definitions
+    return parts
 
 
 def parse_name(text: str) -> TableRef:

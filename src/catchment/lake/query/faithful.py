@@ -23,11 +23,16 @@ _FIRST = ("class", "type", "function_name")
 _INTERVAL = re.compile(r"\s*(-?\d+)\s+([a-z]+?)s?\s*", re.IGNORECASE)
 
 
-def syntax_error(serialised: str) -> str | None:
-    """Why DuckDB cannot parse a text, from what ``json_serialize_sql`` made of it; None when it can."""
+def syntax_error(serialised: str, text: str) -> str | None:
+    """Why and where DuckDB cannot parse a text, from what ``json_serialize_sql`` made of it; None when it can."""
     parsed: _Node = json.loads(serialised)
-    is_error = parsed.get("error") and parsed.get("error_type") == "parser"
-    return str(parsed.get("error_message")) if is_error else None
+    if not parsed.get("error") or parsed.get("error_type") != "parser":
+        return None
+    position = str(parsed.get("position") or "")
+    if not position.isdecimal():
+        return str(parsed.get("error_message"))
+    before = text.encode()[: int(position)].decode(errors="replace").split("\n")
+    return f"line {len(before)}, column {len(before[-1]) + 1}: {parsed.get('error_message')}"
 
 
 def difference(written: str, again: str) -> str | None:

@@ -64,7 +64,7 @@ class Parsed:
 def parse(query: str, schema: SchemaView) -> Parsed:
     """Read a definition and find its tables; TableRefused when it is not one SELECT over existing tables."""
     serialised = schema.syntax(query)
-    problem = syntax_error(serialised)
+    problem = syntax_error(serialised, query)
     if problem is not None:
         raise refused(Reason.PARSE_ERROR, f"the query is not understood: {problem}", hint="Correct the query.")
     written = _faithful(query, serialised, schema)

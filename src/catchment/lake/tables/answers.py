@@ -5,17 +5,15 @@ Spans of time are ``timedelta``, moments ``datetime``; what is not known, or doe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, cast
 
+from catchment.errors import TableRefused
 from catchment.lake.types import Column, Properties
 from catchment.model.why import Condition
-
-# In JSON an empty tuple is null; a field is left out when the one that it goes with is None.
-_EMPTY_IS_NULL = {"empty_is_null": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +122,8 @@ class TableDescription:
     properties: Properties
     created_at: datetime
     updated_at: datetime
-    sources: tuple[SourceRead, ...] = field(metadata=_EMPTY_IS_NULL)
-    read_by: tuple[str, ...] = field(metadata=_EMPTY_IS_NULL)
+    sources: tuple[SourceRead, ...]
+    read_by: tuple[str, ...]
     last_audit: AuditRecord | None
     open_subtasks: Mapping[str, int] | None
     columns: tuple[Column, ...]
@@ -181,11 +179,11 @@ class Forecast:
 
     action: str
     reason: str | None
-    changed_rows: int | None = field(default=None, metadata={"goes_with": "changed_rows"})
-    predicted_ms: float | None = field(default=None, metadata={"goes_with": "changed_rows"})
-    predicted_full_ms: float | None = field(default=None, metadata={"goes_with": "changed_rows"})
-    detail: str | None = field(default=None, metadata={"goes_with": "detail"})
-    keys: int | None = field(default=None, metadata={"goes_with": "keys"})
+    changed_rows: int | None = None
+    predicted_ms: float | None = None
+    predicted_full_ms: float | None = None
+    detail: str | None = None
+    keys: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +202,19 @@ class TableExplanation:
     columns: tuple[Column, ...]
     hidden_columns: tuple[Column, ...]
     parallel: Parallel
-    next: Forecast | None = field(default=None, metadata={"goes_with": "next"})
+    next: Forecast | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StatementExplanation:
+    """One of several statements: its place in the text, and how its table would be refreshed, or why it is refused.
+    ``name`` is None where the statement cannot be read so far."""
+
+    statement: int
+    line: int
+    name: str | None
+    explanation: TableExplanation | None
+    error: TableRefused | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +240,7 @@ class RefreshRecord:
     deleted: int | None
     keys: int | None
     rows: int | None
-    changed_inputs: tuple[str, ...] = field(metadata=_EMPTY_IS_NULL)
+    changed_inputs: tuple[str, ...]
     is_parallel: bool
     error_code: str | None
     error: str | None
@@ -320,26 +330,28 @@ class Compaction:
 
 
 def as_row(answer: Any) -> dict[str, Any]:
-    """An answer as the command line writes it: plain values, lists, and spans that are still ``timedelta``."""
-    row = {
-        item.name: _plain(getattr(answer, item.name), empty_is_null="empty_is_null" in item.metadata)
-        for item in fields(answer)
-        if "goes_with" not in item.metadata or getattr(answer, item.metadata["goes_with"]) is not None
-    }
-    if isinstance(answer, TableExplanation) and answer.next is None:
-        for source in row["sources"]:
-            del source["changed"]
+    """An answer for people: plain values, lists, and spans that are still ``timedelta``."""
+    return {item.name: _plain(getattr(answer, item.name), as_row) for item in fields(answer)}
+
+
+def as_json(answer: Any) -> dict[str, Any]:
+    """An answer as the command line writes it with ``--json``. Every answer of a kind has the same fields: what is not
+    known is null, what there is none of an empty list, and a span is a number of seconds whose name says so."""
+    row: dict[str, Any] = {}
+    for item in fields(answer):
+        value = getattr(answer, item.name)
+        if "timedelta" in str(item.type):
+            row[f"{item.name}_seconds"] = None if value is None else value.total_seconds()
+        else:
+            row[item.name] = _plain(value, as_json)
     return row
 
 
-def _plain(value: Any, *, empty_is_null: bool = False) -> Any:
-    if isinstance(value, Properties):
-        return value.to_json()
+def _plain(value: Any, nested: Callable[[Any], dict[str, Any]]) -> Any:
     if is_dataclass(value):
-        return as_row(value)
+        return nested(value)
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, tuple):
-        items = [_plain(item) for item in cast("tuple[Any, ...]", value)]
-        return None if empty_is_null and not items else items
+        return [_plain(item, nested) for item in cast("tuple[Any, ...]", value)]
     return value

@@ -6,7 +6,7 @@ All of it takes its turn at the DuckDB of this process and then the commit lock,
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,7 +30,7 @@ from catchment.lake.names import DT_SCHEMA, lake_name, physical_name, quoted
 from catchment.lake.query.ddl import set_property
 from catchment.lake.query.trees import last_text
 from catchment.lake.reasons import Reason, refused
-from catchment.lake.types import Definition, NewTable, Properties, SourceUse, TableRef
+from catchment.lake.types import Definition, NewTable, Properties, SourceTable, SourceUse, TableRef
 from catchment.store.errors import translated
 from catchment.store.fetch import fetch_rows
 
@@ -111,11 +111,17 @@ def _alone(duck: Duck, control: Control) -> Generator[Connection[Any]]:
 
 
 def analysed(
-    duck: Duck, conn: Connection[Any], definition: Definition, *, made: tuple[int, Layout] | None = None
+    duck: Duck,
+    conn: Connection[Any],
+    definition: Definition,
+    *,
+    made: tuple[int, Layout] | None = None,
+    planned: Sequence[SourceTable] = (),
 ) -> Plan:
-    """The plan of a definition as of the newest snapshot; ``made``: of a table that exists. Raises ``TableRefused``."""
+    """The plan of a definition as of the newest snapshot; ``made``: of a table that exists; ``planned``: as if these
+    tables did. Raises ``TableRefused``."""
     dt_id, stored = made or (None, None)
-    plan = analyse(definition, LakeView(duck, conn, catalog.head(conn), made=dt_id), stored=stored)
+    plan = analyse(definition, LakeView(duck, conn, catalog.head(conn), made=dt_id, planned=planned), stored=stored)
     check_strategy(definition.properties.parallel_strategy, plan)
     return plan
 

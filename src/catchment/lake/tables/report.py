@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from psycopg import Connection
 
-from catchment.errors import TableNotFound
+from catchment.errors import TableNotFound, TableRefused
 from catchment.lake.choose.partition import is_cuttable
 from catchment.lake.control.control import Control
 from catchment.lake.delta.layout import Layout
 from catchment.lake.delta.plan import Part, Plan
 from catchment.lake.duck.duck import Duck, Never
+from catchment.lake.query.ddl import Statement
 from catchment.lake.query.trees import text
 from catchment.lake.reasons import Reason
 from catchment.lake.settings import LakeSettings
@@ -25,6 +27,7 @@ from catchment.lake.tables.answers import (
     RefreshRecord,
     SourceChange,
     SourceRead,
+    StatementExplanation,
     TableDescription,
     TableExplanation,
     TableLag,
@@ -36,7 +39,7 @@ from catchment.lake.tables.answers import (
 )
 from catchment.lake.tables.forecast import forecast
 from catchment.lake.tables.lifecycle import analysed
-from catchment.lake.types import Definition, Properties, TableRef
+from catchment.lake.types import ColumnAt, Definition, Properties, SourceTable, TableRef
 from catchment.model.why import Condition
 from catchment.store.fetch import fetch_rows
 
@@ -134,11 +137,39 @@ def reason_text(code: str | None) -> str | None:
     return reason.sentence if reason.hint is None else f"{reason.sentence} {reason.hint}"
 
 
-def explain_definition(duck: Duck, control: Control, definition: Definition) -> TableExplanation:
-    """How a table would be refreshed that does not exist yet. Raises ``TableRefused`` when it is not possible."""
+def explain_statements(duck: Duck, control: Control, statements: Sequence[Statement]) -> list[StatementExplanation]:
+    """How tables would be refreshed that do not exist yet. A statement may read the tables of those before it."""
+    answers: list[StatementExplanation] = []
+    planned: list[SourceTable] = []
     with duck.turn(Never()), control.connection() as conn:
-        plan = analysed(duck, conn, definition)
-        return _explained(definition, plan, _dynamic_names(conn))
+        names = _dynamic_names(conn)
+        for statement in statements:
+            definition, error = statement.definition, statement.error
+            name = None if definition is None else str(definition.ref)
+            explanation = None
+            if definition is not None:
+                try:
+                    plan = analysed(duck, conn, _in_place(definition, statement.query_line), planned=planned)
+                    explanation = _explained(definition, plan, names)
+                except TableRefused as refusal:
+                    error = refusal
+                else:
+                    table = _planned(definition.ref, plan, statement.number)
+                    names[-statement.number] = str(definition.ref)
+                    planned = [*(other for other in planned if str(other.ref).lower() != str(table.ref).lower()), table]
+            refusal = None if error is None else statement.refused(error)
+            answers.append(StatementExplanation(statement.number, statement.line, name, explanation, refusal))
+    return answers
+
+
+def _in_place(definition: Definition, line: int) -> Definition:
+    """With its query on the line that it has in the text, so that errors name that one."""
+    return replace(definition, query="\n" * (line - 1) + definition.query)
+
+
+def _planned(ref: TableRef, plan: Plan, number: int) -> SourceTable:
+    columns = {column.name: ColumnAt(place, column.type) for place, column in enumerate(plan.layout.visible, 1)}
+    return SourceTable(table_id=-number, ref=ref, columns=columns, rows=0, dt_id=-number)
 
 
 def explain(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) -> TableExplanation:

@@ -1,5 +1,5 @@
 -- Which dynamic table reads which table.
-select d.schema_name || '.' || d.name as name, d.state, d.component,
+select d.schema_name || '.' || d.name as name, upper(d.state) as state, d.component,
        coalesce(u.schema_name || '.' || u.name, s.schema_name || '.' || s.table_name) as reads,
        u.id is not null as is_dynamic
   from lake.dt as d
