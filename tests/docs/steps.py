@@ -30,6 +30,7 @@ LIVE_PAGES = [
     HOW_TO / "enqueue-in-your-transaction.md",
     HOW_TO / "keep-things-in-order.md",
     HOW_TO / "limit-work.md",
+    HOW_TO / "load-files.md",
     HOW_TO / "operate-dynamic-tables.md",
     HOW_TO / "query-the-lake.md",
     HOW_TO / "refresh-a-huge-table.md",

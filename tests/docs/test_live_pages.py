@@ -18,7 +18,7 @@ __all__ = ["live_page"]
 
 RUN = {"python", "sql", "sh", "text"}
 # Their commands are those of the other pages on dynamic tables.
-ALIKE = ("operate-dynamic-tables", "query-the-lake", "refresh-a-huge-table", "write-source-tables")
+ALIKE = ("load-files", "operate-dynamic-tables", "query-the-lake", "refresh-a-huge-table", "write-source-tables")
 NOW_AND_THEN = [page for page in LIVE_PAGES if page.stem in ALIKE]
 RUN_PAGES = often(*(page for page in LIVE_PAGES if page not in NOW_AND_THEN), now_and_then=NOW_AND_THEN)
 SETTINGS = {WorkerSettings.names(name)[0] for name in WorkerSettings.model_fields} | {"CATCHMENT_DSN", "CATCHMENT_DATA"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catchment.cli import table_reads, table_sql
+from catchment.cli import table_load, table_reads, table_sql
 from catchment.cli.numbers import MOST_DAYS, MOST_PROCESSES
 from catchment.cli.table_lake import (
     All,
@@ -52,6 +52,7 @@ app.command("graph")(table_reads.graph)
 app.command("audit")(table_reads.audit)
 app.command("attach")(table_reads.attach)
 app.command("sql")(table_sql.sql)
+app.command("load")(table_load.load)
 
 
 def _report(refreshes: list[RefreshInfo], *, as_json: bool) -> None:

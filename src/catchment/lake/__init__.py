@@ -30,6 +30,7 @@ from catchment.lazy import lazy_names
 
 if TYPE_CHECKING:
     from catchment.lake.facade import Lake
+    from catchment.lake.load.load import LoadedFile, LoadInfo, LoadProgress
     from catchment.lake.refresh.audit import AuditResult
     from catchment.lake.tables.answers import (
         Compaction,
@@ -53,6 +54,9 @@ else:
         {
             "AuditResult": "refresh.audit",
             "Lake": "facade",
+            "LoadInfo": "load.load",
+            "LoadProgress": "load.load",
+            "LoadedFile": "load.load",
             "Properties": "types",
             "Compaction": "tables.answers",
             "RefreshRecord": "tables.answers",
@@ -81,6 +85,9 @@ __all__ = [
     "LakeInterrupted",
     "LakeOutOfMemory",
     "LakeUnavailable",
+    "LoadInfo",
+    "LoadProgress",
+    "LoadedFile",
     "OpenRows",
     "Properties",
     "PublishVetoed",

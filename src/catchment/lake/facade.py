@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from duckdb import DuckDBPyConnection
 
@@ -25,6 +25,8 @@ from catchment.lake.files.expiry import expire, remove_orphans
 from catchment.lake.files.maintain import maintain_table
 from catchment.lake.files.physical import drop_abandoned
 from catchment.lake.files.sweep import compare, sweep
+from catchment.lake.load.load import LoadInfo, OnLoadProgress, load
+from catchment.lake.load.sources import Options
 from catchment.lake.names import lake_name, quoted
 from catchment.lake.query.ddl import DEFAULT_SCHEMA, parse_each, parse_name, parse_statements
 from catchment.lake.refresh.audit import AuditResult, audit
@@ -359,6 +361,40 @@ class Lake:
             )
         columns = ", ".join(quoted(column.name) for column in table.columns)
         return f"SELECT {columns} FROM {lake_name(content_ref(table.id, table.generation))}"
+
+    def load(
+        self,
+        *files: str,
+        into: str,
+        replace: bool = False,
+        format: Literal["parquet", "csv", "json"] | None = None,
+        columns: Sequence[str] = (),
+        types: Mapping[str, str] | None = None,
+        delimiter: str | None = None,
+        encoding: str = "utf-8",
+        on_progress: OnLoadProgress = lambda _: None,
+    ) -> LoadInfo:
+        """Load Parquet, CSV and JSON files into a table, in one commit: all rows come, or none. Paths may be patterns.
+
+        A table that does not exist is made, with the columns and types of the files; ``types`` decides single ones. One
+        that exists keeps its columns, and the files must have them all and no others. ``replace`` deletes the rows that
+        it has in the same commit. ``columns`` names those of CSV files whose first line has no names; ``format`` is for
+        files whose names do not say it. Dynamic tables that read the table follow at their next refresh.
+
+        Raises ``RequestRefused`` with the file, and the line or row and column if it is about one; nothing is loaded
+        then. ``on_progress`` is called from another thread.
+        """
+        options = Options(format, tuple(columns), types, delimiter, encoding)
+        ref = parse_name(into)
+        return load(
+            self._duck,
+            self._control,
+            files,
+            ref,
+            options,
+            is_replaced=replace,
+            on_progress=on_progress,
+        )
 
     def connection(self) -> DuckDBPyConnection:
         """A DuckDB connection with the lake attached as ``lake``, for reads and for writes of sources. Not while a

@@ -94,7 +94,7 @@ def test_names_lead_to_tables_views_and_dynamic_tables(lake: Lake, lake_case: La
     assert lake.read('"a \'b"').rows() == [(1,)]
     assert lake.read("seen").rows() == [(2,)]
     assert lake.read("SELECT 1 AS x, 2 AS x").arrow().num_columns == 2
-    with pytest.raises(TableNotFound, match=r"the lake has no table main\.nope"):
+    with pytest.raises(TableNotFound, match=r"there is no table main\.nope in the lake"):
         lake.read("nope")
     lake.create("CREATE DYNAMIC TABLE late TARGET_LAG = '1 hour' INITIALIZE = ON_SCHEDULE AS SELECT n FROM odd")
     with pytest.raises(LakeError, match="has not been filled yet"):

@@ -225,6 +225,13 @@ class Duck:
         with self._protected():
             self._execute("COMMIT", ())
 
+    def share_done(self) -> float | None:
+        """How much of the running statement is done, from 0 to 1; None while that is not known. From any thread."""
+        with suppress(duckdb.Error):
+            share = self._connection.query_progress()
+            return share / 100 if share >= 0 else None
+        return None
+
     def sign(self, message: str, **ids: int) -> None:
         """Note in the open transaction what its commit is for; the guard acts on the ids. No names: DuckLake tries a
         commit again when certain words occur in a refusal, and that text quotes all of this."""
@@ -284,6 +291,9 @@ def _attached(kind: type[Duck], dsn: str, address: LakeAddress, settings: LakeSe
         attach(instance, dsn, address, settings)
         duck = kind(instance, dsn, settings)
         duck.configure(settings)
+        # How far a statement is can be asked; nothing is printed.
+        duck.run("SET enable_progress_bar = true")
+        duck.run("SET enable_progress_bar_print = false")
         # Else DuckDB keeps rows back in memory to write them in the order they came.
         duck.run("SET preserve_insertion_order = false")
         # The statistics of a column are those of the latest commit on this build: in an older version of a table, rows

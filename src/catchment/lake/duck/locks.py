@@ -55,6 +55,14 @@ def commit_lock(dsn: str, *, seconds: float = 60) -> Generator[None]:
 
 
 @contextmanager
+def load_lock(dsn: str, folder: str) -> Generator[None]:
+    """Show that the load which writes into a folder is alive, as long as this process is."""
+    with connect_ours(dsn, name="catchment load") as conn, translated():
+        conn.execute("select pg_advisory_lock(lake.load_key(%s))", [folder])
+        yield
+
+
+@contextmanager
 def publishing_lock(
     dsn: str, refresh_id: int, fence: int, *, seconds: float = 60, passed: Holder | None = None
 ) -> Generator[Holder | None]:

@@ -89,6 +89,15 @@ def _remove_local(path: str) -> bool:
     return True
 
 
+def remove_empty(folder: str) -> None:
+    """Remove a folder and the folders in it that are empty, where there are folders."""
+    if is_remote(folder):
+        return
+    for path, _, _ in os.walk(folder, topdown=False):
+        with suppress(OSError):  # not empty
+            os.rmdir(path)
+
+
 def list_files(duck: Duck, folder: str) -> list[str]:
     """All files below a folder, as full paths in order. What a pattern would read otherwise stands for itself."""
     if is_remote(folder):

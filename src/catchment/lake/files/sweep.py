@@ -35,8 +35,8 @@ def sweep(duck: Duck, control: Control, settings: LakeSettings, refresh_id: int 
     """Clean up after one refresh, or after all that are over. Returns how many files have to be looked for again."""
     grace = timedelta(seconds=settings.lake_artifact_grace_seconds)
     artifacts = control.sweepable(refresh_id, grace)
-    directories = [artifact for artifact in artifacts if artifact.kind == "table"]
-    files = [artifact for artifact in artifacts if artifact.kind != "table"]
+    directories = [artifact for artifact in artifacts if artifact.kind in ("table", "load")]
+    files = [artifact for artifact in artifacts if artifact.kind not in ("table", "load")]
     with duck.turn(Never()):
         drop_abandoned(duck, control)
         gone = set(storage.remove(duck, control, list(_files(duck, files))))
@@ -66,14 +66,16 @@ def _is_gone(duck: Duck, artifact: Artifact, gone: set[str]) -> bool:
 
 
 def _tidy(duck: Duck, control: Control, directory: Artifact, grace: timedelta) -> bool:
-    """Remove what nothing knows from the directory of a table; tells whether all of it is gone. Under the commit lock:
-    whoever holds that one may have files there that its commit has yet to name. So may a refresh that passes a session
-    which keeps the lock, and who asks for it from now on waits longer for that than this takes."""
+    """Remove what nothing knows from the directory of a table or a load; tells whether all of it is gone. Under the
+    commit lock: whoever holds that one may have files there that its commit has yet to name. So may a refresh that
+    passes a session which keeps the lock, and who asks for it from now on waits longer for that than this takes."""
     with commit_lock(control.dsn):
         if directory not in control.sweepable(None, grace):
             return False
         unknown = control.unknown_files(directory.path, storage.list_files(duck, directory.path))
         is_done = len(storage.remove(duck, control, unknown)) == len(unknown)
+        if is_done and directory.kind == "load":
+            storage.remove_empty(directory.path)
         if is_done:
             control.forget_artifacts([directory.path], [directory.fence])
         return is_done

@@ -234,12 +234,13 @@ create table lake.artifact (
   fence       bigint not null,
   kind        text not null,
   made_at     timestamptz not null,
-  constraint artifact_kind_is_known check (kind in ('keys', 'deletes', 'data', 'table'))
+  constraint artifact_kind_is_known check (kind in ('keys', 'deletes', 'data', 'table', 'load'))
 );
 comment on table lake.artifact is
   'Files of refreshes outside the catalog. A row is written before its file, and goes when the file is registered or '
   'removed. A path that ends with a slash is a folder; of kind table it is the directory of a table''s content, in '
-  'which a commit that did not happen may have left files that only a comparison with the catalog finds.';
+  'which a commit that did not happen may have left files that only a comparison with the catalog finds. Of kind '
+  'load it is the folder of a load, which belongs to no refresh: it lives while a session holds lake.load_key(path).';
 -- sweep: the files of one refresh.
 create index artifact_refresh on lake.artifact (refresh_id);
 

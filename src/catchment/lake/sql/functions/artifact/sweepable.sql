@@ -1,7 +1,7 @@
 -- sweepable: files of refreshes that are over, of one or of all. is_registered: the lake has it now, and it stays.
 -- is_final: nobody can write it any more. An attempt that was interrupted may still run for a moment, in a process that
 -- was taken for dead; its files are looked for again after p_grace. The directory of a table is final when nobody is
--- about to commit to that table either.
+-- about to commit to that table either, the folder of a load when no session holds its lock.
 create or replace function lake.sweepable(
   p_refresh_id  bigint,
   p_grace       interval
@@ -15,7 +15,14 @@ as $$
                               -- refresh.
                               or regexp_replace(a.path, '^.*/([^/]+/[^/]+)$',
                                                 '\1') in (select f.path from lake.ducklake_data_file as f)),
-         not exists (select from worker.running as h where h.id = a.task_id)
+         not (a.kind = 'load' and exists (select
+                                            from pg_locks as l
+                                           where l.locktype = 'advisory'
+                                             and l.database = (select d.oid from pg_database as d
+                                                                where d.datname = current_database())
+                                             and ((l.classid::bigint << 32) | l.objid::bigint) = lake.load_key(a.path)
+                                             and l.objsubid = 1))
+         and not exists (select from worker.running as h where h.id = a.task_id)
          and (a.made_at <= worker.now() - p_grace
               or not exists (select from worker.attempt as n where n.task_id = a.task_id and n.state = 'interrupted'))
          and (a.kind <> 'table'

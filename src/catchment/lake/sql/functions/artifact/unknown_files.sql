@@ -1,6 +1,6 @@
 -- unknown_files: of these files below a folder, those that nothing knows: no data file or delete file of the catalog,
 -- of whatever snapshot, none that DuckLake is going to delete, none that a refresh has noted. The folder is the
--- directory of a table or one above it. Files have to be listed before this is called: what is written later is not
+-- directory of a table, or one above or below it. Files have to be listed before this is called: what is written later is not
 -- among them.
 create or replace function lake.unknown_files(
   p_folder  text,
@@ -13,6 +13,7 @@ as $$
     select d.table_id, d.path
       from (select distinct t.table_id, lake.table_directory(t.table_id) as path from lake.ducklake_table as t) as d
      where starts_with(d.path, p_folder)
+        or starts_with(p_folder, d.path)
   ), known as (
     select case when f.path_is_relative then d.path || f.path else f.path end as path
       from lake.ducklake_data_file as f
@@ -21,6 +22,8 @@ as $$
     select case when e.path_is_relative then d.path || e.path else e.path end
       from lake.ducklake_delete_file as e
       join directory as d on d.table_id = e.table_id
+     union all
+    select f.path from lake.ducklake_data_file as f where not f.path_is_relative
      union all
     select case when g.path_is_relative then l.data_path || g.path else g.path end
       from lake.ducklake_files_scheduled_for_deletion as g

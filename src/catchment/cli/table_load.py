@@ -1,0 +1,106 @@
+"""``catchment table load``: files become rows of a table of the lake."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+from rich.markup import escape
+
+from catchment.cli.table_lake import LakeOption, make_lake
+from catchment.cli.table_show import rows_of, size
+from catchment.commands.options import Dsn, Json
+from catchment.commands.output import console, errors, print_json
+from catchment.errors import RequestRefused
+from catchment.model.span import span
+
+if TYPE_CHECKING:
+    from catchment.lake.load.load import LoadProgress, OnLoadProgress
+
+
+def load(
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Parquet, CSV or JSON files, or patterns.")],
+    into: Annotated[str, typer.Option(metavar="TABLE", help="The table; it is made if it does not exist.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Delete the rows that the table has.")] = False,
+    format_: Annotated[
+        str | None, typer.Option("--format", help="parquet, csv or json, if the names of the files do not say it.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Names of the columns of CSV files without a header.")
+    ] = None,
+    types: Annotated[
+        list[str] | None,
+        typer.Option("--type", metavar="COLUMN=TYPE", help="The type of a column of a new table; may be repeated."),
+    ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="Of CSV files. Default: what the first line has most of: , ; | or a tab.")
+    ] = None,
+    encoding: Annotated[str, typer.Option(help="Of CSV files: utf-8, utf-16 or latin-1.")] = "utf-8",
+    as_json: Json = False,
+    lake: LakeOption = None,
+    dsn: Dsn = None,
+) -> None:
+    """Load files into a table of the lake.
+
+    All rows come in one commit, or none. Dynamic tables that read the table follow at their next refresh.
+    Example: catchment table load 'orders/*.csv' --into orders
+    """
+    given = dict(_pair(text) for text in types or ())
+    names = [name.strip() for name in columns.split(",")] if columns is not None else []
+    with make_lake(dsn, lake) as used, _told(), _progress(is_quiet=as_json) as tell:
+        done = used.load(
+            *files,
+            into=into,
+            replace=replace,
+            format=cast("Any", format_),
+            columns=names,
+            types=given,
+            delimiter="\t" if delimiter in ("\\t", "tab") else delimiter,
+            encoding=encoding.lower(),
+            on_progress=tell,
+        )
+    if as_json:
+        print_json(rows_of([done], as_json=True)[0])
+        return
+    counted = f"{len(done.files):,} file" + ("s" if len(done.files) != 1 else "")
+    new = ", a new table" if done.created else f" in place of {done.deleted:,}" if replace else ""
+    console.print(
+        f"{done.name}{new}: {done.rows:,} rows from {counted} ({size(done.bytes)}),"
+        f" {size(done.stored_bytes)} in the lake, {span(done.seconds)}",
+        markup=False,
+    )
+
+
+@contextmanager
+def _told() -> Generator[None]:
+    """Say what Ctrl-C has ended."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        errors.print("Stopped. Nothing was loaded.")
+        raise
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, separator, kind = text.partition("=")
+    if not separator or not name.strip() or not kind.strip():
+        raise RequestRefused(f"{text!r} is not COLUMN=TYPE", hint="Such as --type 'amount=DECIMAL(10,2)'.")
+    return name.strip(), kind.strip()
+
+
+@contextmanager
+def _progress(*, is_quiet: bool) -> Generator[OnLoadProgress]:
+    """A line on the terminal that tells how far a load is; nothing where there is no terminal."""
+    if is_quiet or not errors.is_terminal:
+        yield lambda _: None
+        return
+
+    with errors.status("looking at the files") as status:
+
+        def tell(now: LoadProgress) -> None:
+            share = "" if now.share is None else f", {now.share:.0%}"
+            status.update(escape(f"reading {now.file} ({now.number} of {now.total}{share})"))
+
+        yield tell
