@@ -195,4 +195,4 @@ class _Rest:
             raise Problem(
                 405, f"{request.method} is no method of {request.url.path[:200]}", f"Use {allowed}.", {"Allow": allowed}
             )
-        raise Problem(404, f"there is no page {request.url.path[:200]}", "The rail on the left has all of them.")
+        raise Problem(404, f"there is no page {request.url.path[:200]}", "The menu has all pages.")

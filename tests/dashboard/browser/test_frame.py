@@ -68,8 +68,14 @@ def test_a_bar_says_since_when_the_database_is_lost(
         )
         page.get_by_text(re.compile(r"The database cannot be reached since \d")).wait_for()
         assert page.locator("#ready").is_visible()
+        new = page.context.new_page()
+        new.goto(f"{site.address}/tasks")
+        new.get_by_role("heading", name="The database cannot be read").wait_for()
+        assert new.locator("[data-lost]").is_hidden(), "nothing is shown that was from before"
         other.execute(f"alter database {name} allow_connections true")
     expect(page.locator("[data-lost]")).to_be_hidden(timeout=LIMIT)
+    new.get_by_role("heading", name="Tasks").wait_for()
+    new.close()
     committed.enqueue()
     expect(page.locator(READY)).to_have_text("1", timeout=LIMIT)
 

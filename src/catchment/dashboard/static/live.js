@@ -5,6 +5,7 @@ import { clock, refreshTimes } from "./time.js";
 const EVERY = 1000;
 const SILENCE = 40000;
 const PATIENCE = 30000;
+const RETRY = 3000;
 
 let source = null;
 let heardAt = 0;
@@ -31,7 +32,8 @@ function show() {
   else if (lostSince !== null) bar.textContent = `The dashboard cannot be reached since ${clock(lostSince)}. What is shown is from before.`;
   else if (databaseLostSince !== null) bar.textContent = `The database cannot be reached since ${clock(databaseLostSince)}. What is shown is from before.`;
   else if (unreadSince !== null) bar.textContent = `This page cannot be read since ${clock(unreadSince)}: ${unreadBecause}. What is shown is from before.`;
-  bar.hidden = pausedSince === null && since === null;
+  // A page that says nothing but that it cannot be read needs no bar for it.
+  bar.hidden = (pausedSince === null && since === null) || document.querySelector("[data-recovers]") !== null;
 }
 
 function hear(event) {
@@ -149,7 +151,23 @@ export function togglePause() {
   show();
 }
 
+// A page that could not be read is loaded again as soon as it can be.
+function recover() {
+  if (!document.querySelector("[data-recovers]")) return;
+  setInterval(async () => {
+    if (document.hidden) return;
+    try {
+      const signal = AbortSignal.timeout(PATIENCE);
+      const answer = await fetch(location.href, { headers: { "X-Catchment-Live": "1" }, redirect: "manual", signal });
+      if (answer.ok || answer.type === "opaqueredirect") location.reload();
+    } catch {
+      // Not yet.
+    }
+  }, RETRY);
+}
+
 export function follow() {
+  recover();
   if (!document.body.dataset.follow || !bar) return;
   button?.addEventListener("click", togglePause);
   open();
